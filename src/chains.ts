@@ -1,0 +1,105 @@
+// The chain table: every EVM chain that is known by name, and what is particular to it. The only place that tells chains apart.
+import type { ChainId } from './model.ts'
+
+export type Chain = {
+  id: ChainId
+  /** The short name of the reference, shown in answers. */
+  name: string
+  /** Lower-case hex of the id, as answers show it. */
+  hexId: string
+  /** Whether nodes of the chain answer the `finalized` tag. */
+  finalizedTag: boolean
+  /** Blocks after which the chain is taken as final where the tag is missing or refused. */
+  finalityDepth: number
+  /** Usual time between blocks; only for estimates and polling, never for rules. */
+  blockTimeMs: number
+  /** A network that no longer runs: read from archives and imports only. */
+  retired: boolean
+  quirks: ChainQuirks
+}
+
+export type ChainQuirks = {
+  /** Transactions from and to the zero address carry logs that the header's bloom leaves out (Polygon state sync). */
+  stateSyncTransactions?: true
+  /** Old blocks list transactions that have no receipt, and log indexes with gaps (Ethermint). */
+  receiptsMayBeMissing?: true
+  /** Headers carry a receipts root that is not the Ethereum trie of the receipts. */
+  foreignReceiptsRoot?: true
+}
+
+type ChainRow = [
+  name: string,
+  id: number,
+  finalizedTag: boolean,
+  finalityDepth: number,
+  blockTimeMs: number,
+  quirks?: ChainQuirks,
+  retired?: true,
+]
+
+// In the order of the reference, which is also the order of answers. Depths follow what exchanges wait for, rounded up.
+const rows: ChainRow[] = [
+  ['eth', 0x1, true, 96, 12_000],
+  ['goerli', 0x5, true, 96, 12_000, {}, true],
+  ['sepolia', 0xaa36a7, true, 96, 12_000],
+  ['polygon', 0x89, true, 512, 2_000, { stateSyncTransactions: true }],
+  ['mumbai', 0x13881, false, 512, 2_000, { stateSyncTransactions: true }, true],
+  ['bsc', 0x38, true, 64, 750],
+  ['bsc testnet', 0x61, true, 64, 750],
+  ['avalanche', 0xa86a, true, 16, 2_000],
+  ['fantom', 0xfa, false, 32, 1_000],
+  ['palm', 0x2a15c308d, false, 32, 5_000],
+  ['cronos', 0x19, false, 32, 6_000, { receiptsMayBeMissing: true, foreignReceiptsRoot: true }],
+  ['arbitrum', 0xa4b1, true, 4_096, 250],
+]
+
+export const referenceChains: readonly Chain[] = rows.map(
+  ([name, id, finalizedTag, finalityDepth, blockTimeMs, quirks, retired]) => ({
+    ...defineChain({ name, id }),
+    finalizedTag,
+    finalityDepth,
+    blockTimeMs,
+    retired: retired ?? false,
+    quirks: quirks ?? {},
+  }),
+)
+
+/** A chain that an operator adds by configuration: name and id, with careful defaults for the rest. */
+export function defineChain({ name, id }: { name: string; id: number }): Chain {
+  return {
+    id: id as ChainId,
+    name,
+    hexId: `0x${id.toString(16)}`,
+    finalizedTag: true,
+    finalityDepth: 128,
+    blockTimeMs: 2_000,
+    retired: false,
+    quirks: {},
+  }
+}
+
+/** Every chain that this instance knows: the reference's twelve, then the operator's own in their order. */
+export class ChainTable {
+  readonly all: readonly Chain[]
+  readonly #byName: Map<string, Chain>
+  readonly #byId: Map<number, Chain>
+
+  constructor(added: readonly Chain[] = []) {
+    this.all = [...referenceChains, ...added]
+    this.#byName = new Map(this.all.map(chain => [chain.name.toLowerCase(), chain]))
+    this.#byId = new Map(this.all.map(chain => [chain.id, chain]))
+  }
+
+  byId(id: number): Chain | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** Reads what clients send: a name in any case, a hex id in any case and padding, or a decimal id. */
+  parse(text: string): Chain | undefined {
+    const lower = text.trim().toLowerCase()
+    const named = this.#byName.get(lower)
+    if (named !== undefined) return named
+    if (!/^(0x[0-9a-f]{1,32}|[0-9]{1,32})$/.test(lower)) return undefined
+    return this.#byId.get(Number(lower))
+  }
+}

@@ -1,0 +1,74 @@
+// Exact arithmetic on covered block intervals. Pure: `index_complete` and the backfill's work list both come from here.
+import { type CoveredInterval, type Evidence, evidences, type Interval } from './model.ts'
+
+const strength = new Map<Evidence, number>(evidences.map((evidence, index) => [evidence, evidences.length - index]))
+
+/**
+ * Adds one interval to a sorted, disjoint list. Where intervals overlap the stronger evidence stays; neighbours of equal
+ * evidence become one. Repeating an addition changes nothing.
+ */
+export function addCoverage(covered: readonly CoveredInterval[], added: CoveredInterval): CoveredInterval[] {
+  if (added.to < added.from) return [...covered]
+  const pieces: CoveredInterval[] = []
+  for (const old of covered) {
+    if (old.to < added.from || old.from > added.to || !isStronger(added.evidence, old.evidence)) {
+      pieces.push(old)
+      continue
+    }
+    if (old.from < added.from) pieces.push({ ...old, to: added.from - 1 })
+    if (old.to > added.to) pieces.push({ ...old, from: added.to + 1 })
+  }
+  for (const gap of missingIntervals(pieces, added)) pieces.push({ ...gap, evidence: added.evidence })
+  return mergeNeighbours(pieces.sort((a, b) => a.from - b.from))
+}
+
+/** Takes an interval out of a sorted, disjoint list. */
+export function removeCoverage(covered: readonly CoveredInterval[], removed: Interval): CoveredInterval[] {
+  return covered.flatMap(old => {
+    if (old.to < removed.from || old.from > removed.to) return [old]
+    const rest: CoveredInterval[] = []
+    if (old.from < removed.from) rest.push({ ...old, to: removed.from - 1 })
+    if (old.to > removed.to) rest.push({ ...old, from: removed.to + 1 })
+    return rest
+  })
+}
+
+/** The parts of `wanted` that no interval of the list holds, lowest first. The list need not be sorted. */
+export function missingIntervals(covered: readonly Interval[], wanted: Interval): Interval[] {
+  const sorted = covered.filter(c => c.to >= wanted.from && c.from <= wanted.to).sort((a, b) => a.from - b.from)
+  const missing: Interval[] = []
+  let next = wanted.from
+  for (const interval of sorted) {
+    if (interval.from > next) missing.push({ from: next, to: interval.from - 1 })
+    if (interval.to >= next) next = interval.to + 1
+  }
+  if (next <= wanted.to) missing.push({ from: next, to: wanted.to })
+  return missing
+}
+
+export function isCovered(covered: readonly Interval[], wanted: Interval): boolean {
+  return missingIntervals(covered, wanted).length === 0
+}
+
+/** The weakest evidence that any block of `wanted` rests on; undefined where a block is not covered at all. */
+export function weakestEvidence(covered: readonly CoveredInterval[], wanted: Interval): Evidence | undefined {
+  const best = covered.reduce<CoveredInterval[]>(addCoverage, [])
+  if (wanted.to < wanted.from || !isCovered(best, wanted)) return undefined
+  const touching = best.filter(c => c.to >= wanted.from && c.from <= wanted.to)
+  return touching.map(c => c.evidence).reduce((a, b) => (isStronger(a, b) ? b : a))
+}
+
+function isStronger(a: Evidence, b: Evidence): boolean {
+  return (strength.get(a) ?? 0) > (strength.get(b) ?? 0)
+}
+
+function mergeNeighbours(sorted: readonly CoveredInterval[]): CoveredInterval[] {
+  const merged: CoveredInterval[] = []
+  for (const interval of sorted) {
+    const last = merged.at(-1)
+    if (last !== undefined && last.evidence === interval.evidence && last.to + 1 === interval.from) {
+      merged[merged.length - 1] = { ...last, to: interval.to }
+    } else merged.push(interval)
+  }
+  return merged
+}

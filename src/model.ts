@@ -1,0 +1,84 @@
+// The nouns of the house: the types that every layer shares. No behaviour beyond parsing them at the edge.
+
+declare const brand: unique symbol
+type Brand<T, Name extends string> = T & { readonly [brand]: Name }
+
+/** An EVM address: `0x` and 40 lower-case hex digits. */
+export type Address = Brand<string, 'Address'>
+/** A 32-byte hash: `0x` and 64 lower-case hex digits. */
+export type Hash = Brand<string, 'Hash'>
+/** A Solana public key in base58. */
+export type Pubkey = Brand<string, 'Pubkey'>
+/** The EIP-155 id of an EVM chain. All real ones are below 2^53. */
+export type ChainId = Brand<number, 'ChainId'>
+
+export type SolanaNetwork = 'mainnet' | 'devnet'
+export const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
+
+export const zeroAddress = '0x0000000000000000000000000000000000000000' as Address
+
+const addressPattern = /^0x[0-9a-f]{40}$/
+const hashPattern = /^0x[0-9a-f]{64}$/
+
+/** Accepts any mix of cases; a wrong checksum is no reason to refuse. */
+export function parseAddress(text: string): Address | undefined {
+  const lower = text.toLowerCase()
+  return addressPattern.test(lower) ? (lower as Address) : undefined
+}
+
+export function parseHash(text: string): Hash | undefined {
+  const lower = text.toLowerCase()
+  return hashPattern.test(lower) ? (lower as Hash) : undefined
+}
+
+/** A block as the store keeps it. `timestamp` is in unix seconds. */
+export type Block = { number: number; hash: Hash; timestamp: number }
+
+export type TokenStandard = 'ERC721' | 'ERC1155'
+
+/** What one token movement says, apart from where it stands in the chain. */
+export type TransferFacts = {
+  standard: TokenStandard
+  /** The row comes from a TransferBatch. */
+  batch: boolean
+  from: Address
+  to: Address
+  /** Known only for ERC-1155. */
+  operator: Address | undefined
+  tokenId: bigint
+  amount: bigint
+  /** Wei of the whole transaction. */
+  value: bigint
+  transactionHash: Hash
+  /**
+   * How many consecutive token ids, from `tokenId` on, this row stands for: 1, except for an ERC-2309 range, which is
+   * kept as one row and answered as `idCount` rows.
+   */
+  idCount: number
+}
+
+/** Where a row stands: the identity of a transfer within its chain, and the order of answers (descending). */
+export type Position = { block: number; transactionIndex: number; logIndex: number; batchIndex: number }
+
+/** One transfer ready to be stored; `payload` is its TransferFacts as `store/transfer-payload.ts` packs them. */
+export type TransferRow = Position & { contract: Address; payload: Uint8Array }
+
+/** A transaction that a wallet took part in. */
+export type TransactionRef = { block: number; transactionIndex: number; hash: Hash; timestamp: number }
+
+/** The first and the last transaction of an address within the blocks that a commit covers. */
+export type ActivityRow = { address: Address; first: TransactionRef; last: TransactionRef }
+
+/** How it is known that a stretch of blocks holds every log; the strongest first. */
+export const evidences = ['receipts-root', 'bloom', 'two-endpoints', 'one-endpoint'] as const
+export type Evidence = (typeof evidences)[number]
+
+/**
+ * What a covered stretch speaks of: every contract and wallet (`full`), every contract that the chain watches from its
+ * `watchedFrom` on (`watched`), or one contract.
+ */
+export type CoverageScope = 'full' | 'watched' | Address
+
+/** Blocks `from` to `to`, both included. */
+export type Interval = { from: number; to: number }
+export type CoveredInterval = Interval & { evidence: Evidence }

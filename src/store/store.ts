@@ -1,0 +1,277 @@
+// The only door to the data: what every engine offers, in the words of the domain. No engine, SQL or rule of an answer here.
+import type {
+  ActivityRow,
+  Address,
+  Block,
+  ChainId,
+  CoverageScope,
+  CoveredInterval,
+  Interval,
+  Position,
+  SolanaNetwork,
+  TransferRow,
+} from '../model.ts'
+
+/**
+ * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
+ * AlmanacErrors with a `store_*` code.
+ */
+export interface Store
+  extends ChainReader,
+    ChainWriter,
+    TransferReader,
+    ActivityReader,
+    SolanaStore,
+    KeyStore,
+    AnnotationStore {
+  readonly engine: 'sqlite' | 'postgres'
+  /** Where the data is, fit for a log: no password. */
+  readonly location: string
+  /**
+   * A number that is another one after anything that an answer can show was committed, by this or any other process.
+   * Cheap enough to ask for on every request; answers may be cached for as long as it stays.
+   */
+  revision(): number
+  /** 32 random bytes, made with the store and the same for every process: signs cursors. */
+  secret(): Promise<Uint8Array>
+  /** Small named texts that must survive a restart, such as where a feed stopped. */
+  checkpoint(name: string): Promise<string | undefined>
+  putCheckpoint(name: string, value: string): Promise<void>
+  info(): Promise<StoreInfo>
+  close(): Promise<void>
+}
+
+export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }
+
+// ---- EVM chains: heads, blocks, coverage
+
+export type ChainState = {
+  head: Block
+  /** The highest final block; -1 while none is known. Rows at or below it are cold. */
+  finalized: number
+}
+
+export interface ChainReader {
+  chainState(chain: ChainId): Promise<ChainState | undefined>
+  /** The intervals of exactly this scope, sorted and disjoint. */
+  coverage(chain: ChainId, scope: CoverageScope): Promise<CoveredInterval[]>
+  /** Every scope of a chain that has coverage, with its intervals. */
+  coverageByScope(chain: ChainId): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
+  /**
+   * What is covered for one contract: its own intervals, the full ones, and the watched ones from its `watchedFrom` on.
+   * Sorted and disjoint, the strongest evidence where they overlap.
+   */
+  contractCoverage(chain: ChainId, contract: Address): Promise<CoveredInterval[]>
+  /**
+   * The known blocks on both sides of a moment: the last with a timestamp below it and the first at or above it.
+   * Every block that holds a row is known, and so are the ends of covered intervals.
+   */
+  blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
+  /** Not yet final blocks that are stored, lowest first. */
+  hotBlocks(chain: ChainId): Promise<Block[]>
+  watchedContracts(chain: ChainId): Promise<WatchedContract[]>
+}
+
+export type WatchedContract = { contract: Address; watchedFrom: number }
+
+/** Rows of blocks that are final, in any order; the engine sorts. */
+export type ColdCommit = {
+  chain: ChainId
+  /** What the commit proves to be complete; absent where rows are put in without such a claim. */
+  covered?: CoveredInterval & { scope: CoverageScope }
+  /** Every block that holds one of the rows, and the ends of the covered interval. */
+  blocks: readonly Block[]
+  transfers: readonly TransferRow[]
+  activity: readonly ActivityRow[]
+}
+
+/** The rows of one block that is not final yet. */
+export type HotBlock = Block & { transfers: readonly TransferRow[]; activity: readonly ActivityRow[] }
+
+export type HotCommit = {
+  chain: ChainId
+  /**
+   * The last block that stays: hot blocks above it are replaced by `blocks` in the same transaction. Appending to the
+   * chain is the case in which nothing stands above it. Never below the final block (`conflict`).
+   */
+  ancestor: number
+  /** Lowest first, without gaps of numbers if `covered` is given. */
+  blocks: readonly HotBlock[]
+  /** The scope and evidence for which the blocks are complete. Coverage above `ancestor` in this scope is replaced. */
+  covered?: { scope: CoverageScope; from: number; evidence: CoveredInterval['evidence'] }
+  /** The chain's new head; it may lie above the last block given. */
+  head: Block
+}
+
+export interface ChainWriter {
+  commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
+  commitHot(commit: HotCommit): Promise<void>
+  /** Moves hot rows at or below `upTo` to the cold tables and remembers `upTo` as final. */
+  finalize(chain: ChainId, upTo: number): Promise<void>
+  /** Remembers the head that a node reported, with no rows. Never moves it below a stored hot block. */
+  putHead(chain: ChainId, head: Block): Promise<void>
+  /** Records coverage without rows, as for the blocks below a contract's deployment. */
+  addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
+  /** Forgets coverage (so that it is indexed again) and, for scope `full` or a contract, the cold rows within it. */
+  dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
+  /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
+  watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
+}
+
+// ---- transfers
+
+export type TransferRange = {
+  chain: ChainId
+  contract: Address
+  /** Inclusive. */
+  fromBlock?: number
+  /** Inclusive. */
+  toBlock?: number
+}
+
+export type TransferPageQuery = TransferRange & {
+  order: 'asc' | 'desc'
+  /** Rows strictly beyond this position in the asked order. */
+  after?: Position
+  limit: number
+}
+
+/**
+ * A page as the engines give it: columns of decimal text and bytes, so that an answer can be written without an object
+ * per row. Hot and cold rows merged, in the asked order. An ERC-2309 range is one row.
+ */
+export type TransferPage = {
+  length: number
+  blocks: readonly string[]
+  transactionIndexes: readonly string[]
+  logIndexes: readonly string[]
+  batchIndexes: readonly string[]
+  /** Unix seconds. */
+  timestamps: readonly string[]
+  /** 32 bytes a row. */
+  blockHashes: Uint8Array
+  /** The rows' payloads (`transfer-payload.ts`) back to back. */
+  payloads: Uint8Array
+}
+
+export interface TransferReader {
+  transferPage(query: TransferPageQuery): Promise<TransferPage>
+  /** How many transfers there are, an ERC-2309 range counting as many as its ids. From kept counts, never a whole scan. */
+  transferCount(range: TransferRange): Promise<number>
+}
+
+// ---- wallets
+
+export interface ActivityReader {
+  /** The chains on which the address is known to be active. */
+  activityOf(address: Address): Promise<ReadonlyMap<ChainId, ActivityRow>>
+}
+
+// ---- Solana: keys are raw 32 bytes
+
+export type SolanaAccount = { owner: Uint8Array; lamports: bigint; slot: number; readAtMs: number }
+
+export type TokenProgram = 'token' | 'token-2022'
+
+export type Holding = {
+  account: Uint8Array
+  owner: Uint8Array
+  mint: Uint8Array
+  amount: bigint
+  program: TokenProgram
+  slot: number
+  /** Orders updates within a slot; 0 where the source has none. */
+  writeVersion: bigint
+}
+
+export type Mint = {
+  mint: Uint8Array
+  program: TokenProgram
+  decimals: number
+  supply: bigint
+  name: string
+  symbol: string
+  /** Metaplex token standard, where its metadata says one. */
+  tokenStandard: number | undefined
+  /** What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads. */
+  amountRule: string | undefined
+  slot: number
+}
+
+export type HoldingWithMint = Holding & { mintFacts: Mint | undefined }
+
+export interface SolanaStore {
+  /** One consistent look at an owner; undefined when the owner was never read. Holdings in the order of their account keys. */
+  portfolioOf(
+    network: SolanaNetwork,
+    owner: Uint8Array,
+  ): Promise<{ account: SolanaAccount; holdings: HoldingWithMint[] } | undefined>
+  /** Replaces everything known of an owner by one consistent reading; holdings with a newer version stay. */
+  putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
+  putMints(network: SolanaNetwork, mints: readonly Mint[]): Promise<void>
+  /** Applies updates of single token accounts; each only if its (slot, write version) is newer. `undefined` amount: closed. */
+  applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
+  putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void>
+}
+
+export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
+
+// ---- keys and their use
+
+export type KeyRecord = {
+  id: string
+  name: string
+  /** SHA-256 of the secret, hex. The secret itself is never stored. */
+  hash: string
+  scopes: readonly string[]
+  createdAt: number
+  expiresAt: number | undefined
+  revokedAt: number | undefined
+  ratePerSecond: number | undefined
+  quotaPerDay: number | undefined
+}
+
+export type KeyUse = { keyId: string; day: string; operation: string; count: number }
+
+export interface KeyStore {
+  /** Adds a key, or replaces the one with the same hash. */
+  putKey(key: KeyRecord): Promise<void>
+  keyByHash(hash: string): Promise<KeyRecord | undefined>
+  keys(): Promise<KeyRecord[]>
+  /** Returns false when there is no such key. */
+  revokeKey(id: string, revokedAt: number): Promise<boolean>
+  /** Adds to the counts of a day (`YYYY-MM-DD`, UTC) and returns each key's total of that day afterwards. */
+  addUse(uses: readonly KeyUse[]): Promise<ReadonlyMap<string, number>>
+  usesOf(day: string): Promise<KeyUse[]>
+}
+
+// ---- annotations
+
+export type Label = {
+  /** Undefined: on every chain. */
+  chain: ChainId | undefined
+  address: Address
+  label: string
+  source: string
+  /** The operator's own win over imported ones, and those over the built-in pack. */
+  rank: 'operator' | 'imported' | 'built-in'
+  updatedAt: number
+}
+
+export type ContractFacts = {
+  chain: ChainId
+  contract: Address
+  name: string | undefined
+  symbol: string | undefined
+  possibleSpam: boolean
+  verifiedCollection: boolean
+}
+
+export interface AnnotationStore {
+  putLabels(labels: readonly Label[]): Promise<void>
+  removeLabels(labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[]): Promise<number>
+  /** The winning label of each address that has one on this chain. */
+  labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
+  putContractFacts(facts: readonly ContractFacts[]): Promise<void>
+  contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
+}
