@@ -77,8 +77,8 @@ export type WatchedContract = { contract: Address; watchedFrom: number }
 /** Rows of blocks that are final, in any order; the engine sorts. */
 export type ColdCommit = {
   chain: ChainId
-  /** What the commit proves to be complete; absent where rows are put in without such a claim. */
-  covered?: CoveredInterval & { scope: CoverageScope }
+  /** What the commit proves to be complete; empty where rows are put in without such a claim. */
+  covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /** Every block that holds one of the rows, and the ends of the covered interval. */
   blocks: readonly Block[]
   transfers: readonly TransferRow[]
@@ -106,6 +106,11 @@ export type HotCommit = {
 export interface ChainWriter {
   commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
   commitHot(commit: HotCommit): Promise<void>
+  /**
+   * Adds rows to hot blocks that are stored already, for a contract or wallet that was asked for after they came. All or
+   * nothing: where a block is not hot any more or has another hash nothing is written and the answer is `conflict`.
+   */
+  addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void>
   /** Moves hot rows at or below `upTo` to the cold tables and remembers `upTo` as final. */
   finalize(chain: ChainId, upTo: number): Promise<void>
   /** Remembers the head that a node reported, with no rows. Never moves it below a stored hot block. */
