@@ -223,6 +223,7 @@ export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot:
 
 // ---- keys and their use
 
+/** Moments are in unix milliseconds. */
 export type KeyRecord = {
   id: string
   name: string
