@@ -136,7 +136,7 @@ export type TransferRange = {
 
 export type TransferPageQuery = TransferRange & {
   order: 'asc' | 'desc'
-  /** Rows strictly beyond this position in the asked order. */
+  /** Rows strictly beyond this position in the asked order. A `batchIndex` of -1 stands before the first row of its log. */
   after?: Position
   limit: number
 }
@@ -276,6 +276,8 @@ export type ContractFacts = {
 export interface AnnotationStore {
   putLabels(labels: readonly Label[]): Promise<void>
   removeLabels(labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[]): Promise<number>
+  /** Whether any label is stored at all, so that pages can do without looking them up. */
+  hasLabels(): Promise<boolean>
   /** The winning label of each address that has one on this chain. */
   labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
   putContractFacts(facts: readonly ContractFacts[]): Promise<void>
