@@ -174,7 +174,11 @@ export interface ActivityReader {
 
 // ---- Solana: keys are raw 32 bytes
 
-export type SolanaAccount = { owner: Uint8Array; lamports: bigint; slot: number; readAtMs: number }
+/**
+ * What was read of an owner itself. `chainTime` is the unix time of the chain's own clock at `slot`: the displayed
+ * amount of interest-bearing and scaled mints depends on it.
+ */
+export type SolanaAccount = { owner: Uint8Array; lamports: bigint; slot: number; chainTime: number; readAtMs: number }
 
 export type TokenProgram = 'token' | 'token-2022'
 
@@ -189,6 +193,33 @@ export type Holding = {
   writeVersion: bigint
 }
 
+export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
+
+/** What a mint's own account says. */
+export type MintAccount = {
+  program: TokenProgram
+  decimals: number
+  supply: bigint
+  /** From the token metadata extension; undefined where the mint has none. */
+  name: string | undefined
+  symbol: string | undefined
+  /** What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads. */
+  amountRule: string | undefined
+}
+
+/** What a mint's Metaplex metadata account says; all undefined where it was looked for and there is none. */
+export type MintMetadata = { name: string | undefined; symbol: string | undefined; tokenStandard: number | undefined }
+
+/** The two accounts arrive apart on streams: each part replaces the stored one unless that one has a higher slot. */
+export type MintUpdate = {
+  mint: Uint8Array
+  slot: number
+  readAtMs: number
+  account?: MintAccount
+  metadata?: MintMetadata
+}
+
+/** Both parts as one: the extension's name and symbol win over Metaplex's, and `''` stands where there is neither. */
 export type Mint = {
   mint: Uint8Array
   program: TokenProgram
@@ -196,13 +227,14 @@ export type Mint = {
   supply: bigint
   name: string
   symbol: string
-  /** Metaplex token standard, where its metadata says one. */
   tokenStandard: number | undefined
-  /** What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads. */
   amountRule: string | undefined
+  /** The lower one of the two parts: when and at which slot both were last known to be so. 0 where metadata was never read. */
   slot: number
+  readAtMs: number
 }
 
+/** `mintFacts` is undefined while the mint's own account was never read. */
 export type HoldingWithMint = Holding & { mintFacts: Mint | undefined }
 
 export interface SolanaStore {
@@ -211,15 +243,24 @@ export interface SolanaStore {
     network: SolanaNetwork,
     owner: Uint8Array,
   ): Promise<{ account: SolanaAccount; holdings: HoldingWithMint[] } | undefined>
-  /** Replaces everything known of an owner by one consistent reading; holdings with a newer version stay. */
+  /**
+   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
+   * gone, unless what is stored of a token account (held or closed) has a higher slot than the reading. An older reading
+   * than the stored one changes nothing.
+   */
   putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
-  putMints(network: SolanaNetwork, mints: readonly Mint[]): Promise<void>
-  /** Applies updates of single token accounts; each only if its (slot, write version) is newer. `undefined` amount: closed. */
+  /** Those of the given mints whose own account was read. */
+  mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
+  putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
+  /**
+   * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
+   * so that of two updates in one slot without write versions the later call wins. A close is remembered with its
+   * version, so that an older reading cannot bring the account back; an owner's next newer reading may forget it.
+   */
   applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
+  /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */
   putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void>
 }
-
-export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
 
 // ---- keys and their use
 
