@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Address, ChainId } from '../model.ts'
+import { CursorSigner, cursorLengthMax, type PageCursor } from './cursor.ts'
+
+const integer = fc.oneof(fc.maxSafeNat(), fc.nat(300))
+const optional = fc.option(integer, { nil: undefined })
+const cursors: fc.Arbitrary<PageCursor> = fc.record({
+  chain: integer.map(id => id as ChainId),
+  contract: fc
+    .uint8Array({ minLength: 20, maxLength: 20 })
+    .map(bytes => `0x${Buffer.from(bytes).toString('hex')}` as Address),
+  fromBlock: optional,
+  toBlock: optional,
+  fromTime: optional,
+  toTime: optional,
+  order: fc.constantFrom('asc' as const, 'desc' as const),
+  format: fc.constantFrom('decimal' as const, 'hex' as const),
+  limit: integer,
+  countTotal: fc.boolean(),
+  page: integer,
+  after: fc.record({ block: integer, transactionIndex: integer, logIndex: integer, batchIndex: integer }),
+  withinRange: fc.boolean(),
+})
+const signer = new CursorSigner(new Uint8Array(32).fill(7))
+
+describe('page cursors', () => {
+  test('come back as they were sealed, within the length limit', () => {
+    fc.assert(
+      fc.property(cursors, cursor => {
+        const text = signer.seal(cursor)
+        expect(text).toMatch(/^[\w-]+$/)
+        expect(text.length).toBeLessThanOrEqual(cursorLengthMax)
+        expect(signer.open(text)).toEqual(cursor)
+      }),
+    )
+  })
+
+  test('are void when any character is altered, cut off or added', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= .~é\0'
+    fc.assert(
+      fc.property(cursors, fc.nat(), fc.constantFrom(...alphabet), (cursor, index, character) => {
+        const text = signer.seal(cursor)
+        const at = index % text.length
+        if (text[at] !== character)
+          expect(signer.open(text.slice(0, at) + character + text.slice(at + 1))).toBeUndefined()
+        expect(signer.open(text.slice(0, at))).toBeUndefined()
+        expect(signer.open(text + character)).toBeUndefined()
+      }),
+    )
+  })
+
+  test('are void when any bit of any byte is altered', () => {
+    fc.assert(
+      fc.property(cursors, fc.nat(), fc.integer({ min: 1, max: 255 }), (cursor, index, change) => {
+        const bytes = Buffer.from(signer.seal(cursor), 'base64url')
+        const at = index % bytes.length
+        bytes[at] = bytes[at]! ^ change
+        expect(signer.open(bytes.toString('base64url'))).toBeUndefined()
+      }),
+    )
+  })
+
+  test('are void with another secret, and for any other text', () => {
+    const other = new CursorSigner(new Uint8Array(32).fill(8))
+    fc.assert(
+      fc.property(cursors, fc.string({ unit: 'binary' }), (cursor, text) => {
+        expect(other.open(signer.seal(cursor))).toBeUndefined()
+        expect(signer.open(text)).toBeUndefined()
+      }),
+    )
+  })
+})
