@@ -1,0 +1,73 @@
+// How many blocks to ask for at once. It keeps what a provider never allows (structural) apart from what a dense stretch of
+// the chain does not allow (local), so that one crowded day does not slow down the years below it.
+
+export type RangeSizeOptions = {
+  /** The answer size to aim at: large enough to amortise a round trip, small enough to hold several in memory. */
+  targetBytes: number
+  blocksInitial: number
+  blocksMax: number
+}
+
+export type RangeOutcome =
+  | { kind: 'answered'; blocks: number; bytes: number }
+  /** The provider caps the range itself; `blocksAllowed` where its message says how many it takes. */
+  | { kind: 'range-too-large'; blocks: number; blocksAllowed?: number }
+  /** Too many results, too many bytes or too slow: this stretch is dense. */
+  | { kind: 'too-dense'; blocks: number }
+
+// An answer far below the target may be a quiet stretch before a busy one, so growth is bounded per step.
+const growthMax = 8
+// After this many answers at the structural cap it is tried once whether the provider meant a smaller range for a reason
+// that has passed (a time-out worded as a limit).
+const structuralPatience = 512
+
+export class RangeSize {
+  readonly #options: RangeSizeOptions
+  #blocks: number
+  #structuralMax: number
+  #answersAtCap = 0
+
+  constructor(options: RangeSizeOptions) {
+    this.#options = options
+    this.#blocks = Math.min(options.blocksInitial, options.blocksMax)
+    this.#structuralMax = options.blocksMax
+  }
+
+  /** Blocks to ask for next. */
+  get blocks(): number {
+    return this.#blocks
+  }
+
+  /** What the provider is known to allow, whatever the density. */
+  get structuralMax(): number {
+    return this.#structuralMax
+  }
+
+  learn(outcome: RangeOutcome): void {
+    if (outcome.kind === 'range-too-large') {
+      const allowed = outcome.blocksAllowed ?? Math.floor(outcome.blocks / 2)
+      this.#structuralMax = Math.max(1, Math.min(this.#structuralMax, allowed, outcome.blocks - 1))
+      this.#blocks = Math.min(this.#blocks, this.#structuralMax)
+      this.#answersAtCap = 0
+      return
+    }
+    if (outcome.kind === 'too-dense') {
+      this.#blocks = Math.max(1, Math.min(this.#blocks, Math.floor(outcome.blocks / 2)))
+      return
+    }
+    // A range cut short by its surroundings says nothing about what a whole one would weigh, except per block.
+    const bytesPerBlock = Math.max(1, outcome.bytes / outcome.blocks)
+    const fitting = Math.floor(this.#options.targetBytes / bytesPerBlock)
+    const grown = Math.min(fitting, Math.max(this.#blocks, outcome.blocks) * growthMax)
+    this.#relaxStructuralMax()
+    this.#blocks = Math.max(1, Math.min(grown, this.#structuralMax))
+  }
+
+  #relaxStructuralMax(): void {
+    if (this.#structuralMax === this.#options.blocksMax || this.#blocks < this.#structuralMax) return
+    this.#answersAtCap++
+    if (this.#answersAtCap < structuralPatience) return
+    this.#answersAtCap = 0
+    this.#structuralMax = Math.min(this.#options.blocksMax, this.#structuralMax * 2)
+  }
+}
