@@ -1,0 +1,91 @@
+// What is said about each setting beside its schema, and the walk over the schema that documents, environment and flags
+// are made from. It holds no setting itself.
+import { z } from 'zod'
+
+export type About = {
+  /** One or two sentences for the table of settings. */
+  about: string
+  /** What the value may be; completes the sentence "accepted: …". */
+  accepts: string
+  /** The value, or a part of it, must not be shown. */
+  secret?: 'endpoint' | 'store'
+  /** There is a command-line flag for it. */
+  flag?: true
+}
+
+const abouts = z.registry<About>()
+
+/** Attaches the words about a setting to its schema. */
+export function setting<Schema extends z.ZodType>(schema: Schema, about: About): Schema {
+  abouts.add(schema, about)
+  return schema
+}
+
+export type SettingKind = 'text' | 'number' | 'boolean' | 'list'
+
+/** One leaf of the schema. A part of the path in angle brackets stands for any name. */
+export type SettingLeaf = About & { path: readonly string[]; kind: SettingKind; defaultValue: unknown }
+
+export function settingLeaves(schema: z.ZodType, path: readonly string[] = []): SettingLeaf[] {
+  const about = abouts.get(schema)
+  if (about !== undefined) {
+    const defaultValue = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined
+    return [{ ...about, path, kind: kindOf(schema), defaultValue }]
+  }
+  const inner = unwrap(schema)
+  if (inner !== schema) return settingLeaves(inner, path)
+  if (schema instanceof z.ZodRecord) return settingLeaves(schema.valueType as z.ZodType, [...path, '<name>'])
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([key, child]) => settingLeaves(child as z.ZodType, [...path, key]))
+  }
+  throw new Error(`The setting ${path.join('.')} says nothing about itself.`)
+}
+
+/** The leaf or section at a path; undefined where the schema has none. */
+export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
+  const [key, ...rest] = path
+  if (key === undefined || abouts.has(schema)) return schema
+  const inner = unwrap(schema)
+  if (inner !== schema) return schemaAt(inner, path)
+  if (schema instanceof z.ZodRecord) return schemaAt(schema.valueType as z.ZodType, rest)
+  if (schema instanceof z.ZodObject) {
+    const child = (schema.shape as Record<string, z.ZodType>)[String(key)]
+    return child === undefined ? undefined : schemaAt(child, rest)
+  }
+  return undefined
+}
+
+export function aboutOf(schema: z.ZodType | undefined): About | undefined {
+  return schema === undefined ? undefined : abouts.get(schema)
+}
+
+/** The keys that a section accepts; empty for a leaf or a section with free names. */
+export function keysOf(schema: z.ZodType | undefined): string[] {
+  if (schema === undefined) return []
+  const inner = unwrap(schema)
+  if (inner !== schema) return keysOf(inner)
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return schema.unwrap() as z.ZodType
+  }
+  if (schema instanceof z.ZodPipe) {
+    // A preprocessing step has its schema behind it, a transformation in front of it.
+    return (schema.def.in instanceof z.ZodTransform ? schema.def.out : schema.def.in) as z.ZodType
+  }
+  return schema
+}
+
+function kindOf(schema: z.ZodType): SettingKind {
+  const inner = unwrap(schema)
+  if (inner !== schema) return kindOf(inner)
+  if (schema instanceof z.ZodNumber) return 'number'
+  if (schema instanceof z.ZodBoolean) return 'boolean'
+  if (schema instanceof z.ZodArray) return 'list'
+  if (schema instanceof z.ZodUnion) {
+    return schema.options.some(option => kindOf(option as z.ZodType) === 'number') ? 'number' : 'text'
+  }
+  return 'text'
+}

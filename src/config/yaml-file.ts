@@ -1,0 +1,97 @@
+// Reads the configuration file: YAML in which 0x… stays text, with the place of every value for error messages. It knows
+// no setting.
+import { readFileSync } from 'node:fs'
+import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
+import { AlmanacError, messageOf } from '../errors.ts'
+
+const fileBytesMax = 1_048_576
+
+export type YamlFile = {
+  path: string
+  value: unknown
+  /** `file:line:column` of the deepest part of a path that the file has. */
+  placeOf(path: readonly PropertyKey[], part: 'key' | 'value'): string
+}
+
+export function readYamlFile(path: string): YamlFile {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new AlmanacError('config_invalid', `Cannot read the configuration ${path}.`, {
+      cause: error,
+      hint: 'give another file with --config.',
+    })
+  }
+  return parseYamlFile(path, text)
+}
+
+export function parseYamlFile(path: string, text: string): YamlFile {
+  if (text.length > fileBytesMax) {
+    throw new AlmanacError('config_invalid', `${path} is larger than ${fileBytesMax} bytes.`)
+  }
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    // Pretty errors quote the line, and the line may hold a secret.
+    prettyErrors: false,
+    customTags: tags => tags.filter(tag => typeof tag === 'string' || !('format' in tag) || tag.format !== 'HEX'),
+  })
+  const placeAt = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${path}:${line}:${col}`
+  }
+  const [error] = document.errors
+  if (error !== undefined) {
+    throw new AlmanacError('config_invalid', `${placeAt(error.pos[0])}: ${error.message}.`.replace(/\.\.$/, '.'), {
+      hint: hintFor(error.code),
+    })
+  }
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 100 }) ?? {}
+  } catch (cause) {
+    throw new AlmanacError('config_invalid', `${path}: ${messageOf(cause)}.`)
+  }
+  return {
+    path,
+    value,
+    placeOf: (keys, part) => {
+      const offset = offsetOf(document.contents as Node | null, keys, part)
+      return offset === undefined ? path : placeAt(offset)
+    },
+  }
+}
+
+function offsetOf(node: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
+  let offset = node?.range?.[0]
+  let current: unknown = node
+  for (const [depth, key] of path.entries()) {
+    if (isAlias(current)) return offset
+    if (!isMap(current)) {
+      const item = (current as { items?: Node[] } | null)?.items?.[Number(key)]
+      if (item === undefined) return offset
+      current = item
+      offset = item.range?.[0] ?? offset
+      continue
+    }
+    const pair = current.items.find(item => isScalar(item.key) && String(item.key.value) === String(key))
+    if (pair === undefined) return offset
+    const keyOffset = (pair.key as Node).range?.[0]
+    const valueOffset = (pair.value as Node | null)?.range?.[0]
+    offset = part === 'key' && depth === path.length - 1 ? keyOffset : (valueOffset ?? keyOffset)
+    current = pair.value
+  }
+  return offset
+}
+
+function hintFor(code: string): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'indent with spaces.'
+    case 'DUPLICATE_KEY':
+      return 'remove one of the two.'
+    default:
+      return 'correct the YAML at that place; quote values that hold : or #.'
+  }
+}

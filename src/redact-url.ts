@@ -1,0 +1,27 @@
+// Makes an address fit for a log, an error or a page. Providers put keys into user names, paths and queries: only the
+// scheme and the host stay.
+
+export function redactUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || url.host === '') return '(hidden)'
+  const rest = url.pathname.length > 1 || url.search !== '' || url.hash !== '' ? '/…' : ''
+  const credentials = url.username !== '' || url.password !== '' ? '…@' : ''
+  return `${url.protocol}//${credentials}${url.host}${rest}`
+}
+
+/** The same for the place of the store: a file shows its path, a server its host and database. */
+export function redactStore(text: string): string {
+  if (!/^postgres(ql)?:/i.test(text)) return text
+  const url = URL.parse(text)
+  if (url === null) return '(hidden)'
+  const credentials = url.username === '' ? '' : url.password === '' ? `${url.username}@` : `${url.username}:…@`
+  return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
+}
+
+/** Hides every address and every key of ours that occurs in a text. */
+export function redactText(text: string): string {
+  return text
+    .replace(/\b(?:https?|wss?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)
+    .replace(/\bpostgres(?:ql)?:\/\/[^\s"'<>\\)\]}]+/gi, redactStore)
+    .replace(/\balm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
+}
