@@ -1,0 +1,91 @@
+// The rows that a page answers with: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
+import type { Position } from '../model.ts'
+import type { TransferPage } from '../store/store.ts'
+import { idCountOf, payloadFlags, payloadLengthAt } from '../store/transfer-payload.ts'
+
+/** Consecutive answered rows that come from one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
+export type RowRun = { row: number; payloadAt: number; firstId: number; count: number; step: 1 | -1 }
+
+export type AnswerRows = {
+  stored: TransferPage
+  /** How many rows are answered. */
+  length: number
+  /** Undefined in the common case: no ranges, each of the first `length` stored rows is one answered row. */
+  runs: readonly RowRun[] | undefined
+  /** Whether rows follow beyond these. */
+  more: boolean
+  /** Where the last answered row stands; undefined on an empty page. */
+  last: Position | undefined
+  /** The last row lies within a range that goes on beyond the page. */
+  withinRange: boolean
+}
+
+export type RowsWanted = {
+  order: 'asc' | 'desc'
+  limit: number
+  /** As in the store's query; within a range its `batchIndex` says how far the range was answered. */
+  after: Position | undefined
+}
+
+/** `stored` holds at least one row more than `limit` where there are that many. */
+export function answerRows(stored: TransferPage, wanted: RowsWanted): AnswerRows {
+  if (hasRanges(stored)) return spreadRanges(stored, wanted)
+  const length = Math.min(stored.length, wanted.limit)
+  return {
+    stored,
+    length,
+    runs: undefined,
+    more: stored.length > length,
+    last: length === 0 ? undefined : positionOf(stored, length - 1),
+    withinRange: false,
+  }
+}
+
+export function positionOf(page: TransferPage, row: number): Position {
+  return {
+    block: Number(page.blocks[row]),
+    transactionIndex: Number(page.transactionIndexes[row]),
+    logIndex: Number(page.logIndexes[row]),
+    batchIndex: Number(page.batchIndexes[row]),
+  }
+}
+
+export function isSameLog(a: Position, b: Position): boolean {
+  return a.block === b.block && a.transactionIndex === b.transactionIndex && a.logIndex === b.logIndex
+}
+
+function hasRanges({ length, payloads }: TransferPage): boolean {
+  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(payloads, at)) {
+    if (payloads[at]! & payloadFlags.range) return true
+  }
+  return false
+}
+
+function spreadRanges(stored: TransferPage, { order, limit, after }: RowsWanted): AnswerRows {
+  const runs: RowRun[] = []
+  let length = 0
+  let more = false
+  let last: Position | undefined
+  let withinRange = false
+  for (let row = 0, at = 0; row < stored.length && !more; row++) {
+    const payload = stored.payloads.subarray(at, at + payloadLengthAt(stored.payloads, at))
+    const position = positionOf(stored, row)
+    const idCount = idCountOf(payload)
+    // Where within this stored row the cursor stands, if it does: ids count from the lowest of a range.
+    const passed =
+      after !== undefined && isSameLog(after, position) ? after.batchIndex - position.batchIndex : undefined
+    const firstId = order === 'asc' ? Math.max(0, (passed ?? -1) + 1) : Math.min(idCount, passed ?? idCount) - 1
+    const available = order === 'asc' ? idCount - firstId : firstId + 1
+    const count = Math.min(available, limit - length)
+    if (count > 0) {
+      const step = order === 'asc' ? 1 : -1
+      runs.push({ row, payloadAt: at, firstId, count, step })
+      length += count
+      last = { ...position, batchIndex: position.batchIndex + firstId + (count - 1) * step }
+      withinRange = count < available
+    }
+    more = available > count
+    at += payload.length
+  }
+  return { stored, length, runs, more, last, withinRange }
+}

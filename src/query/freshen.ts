@@ -1,0 +1,14 @@
+// What indexers offer to a question that the store cannot answer fully yet. Types only: the indexers implement them.
+import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+
+/**
+ * Each member is absent where nothing indexes such things. The EVM ones return when the data is there or `waitMs` has
+ * passed, whichever is first, and never throw for an upstream failure: the answer then says that it is not complete.
+ */
+export type Freshen = {
+  /** `keyId` is the key on whose behalf the work is done, so that its owner can be limited. */
+  contract?(chain: ChainId, contract: Address, waitMs: number, keyId: string): Promise<void>
+  wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, keyId: string): Promise<void>
+  /** Makes the store's reading of an owner fresh enough to be answered, or throws what the upstream failed with. */
+  portfolio?(network: SolanaNetwork, owner: Uint8Array): Promise<void>
+}

@@ -1,0 +1,163 @@
+// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
+import { isCovered, weakestEvidence } from '../coverage.ts'
+import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
+import type { PageCursor } from '../store/cursor.ts'
+import type { ChainState, ContractFacts, Store, TransferPage, TransferRange } from '../store/store.ts'
+import { idCountOf, payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
+import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
+import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import type { Freshen } from './freshen.ts'
+import { RevisionCache } from './revision-cache.ts'
+
+/** What a first page asks for, or what a cursor carries. */
+export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
+
+export type TransfersAnswer = {
+  question: TransfersQuestion
+  rows: AnswerRows
+  /** Undefined when it was not asked for. */
+  total: number | undefined
+  /** Undefined on the last page. */
+  next: PageCursor | undefined
+  blockExists: boolean
+  indexComplete: boolean
+  /** The weakest evidence that a complete answer rests on; undefined where no block is claimed. */
+  evidence: Evidence | undefined
+  facts: ContractFacts | undefined
+  /** Undefined where no address of the page has a label. */
+  labels: ReadonlyMap<Address, string> | undefined
+}
+
+export type TransfersOptions = { keyId: string; freshen: Freshen | undefined; freshenWaitMs: number }
+
+/** What is true of a contract whatever page is asked for. */
+type ContractView = {
+  state: ChainState | undefined
+  coverage: readonly CoveredInterval[]
+  facts: ContractFacts | undefined
+  hasLabels: boolean
+  /** The verdict on the stretch asked for last, which is usually the next one too. */
+  verdict: Verdict | undefined
+}
+
+type Verdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
+
+const viewsMax = 10_000
+
+export class NftTransfers {
+  readonly #store: Store
+  readonly #views = new RevisionCache<ContractView>(viewsMax)
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
+    // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
+    let view = await this.#view(question)
+    let bounds = await resolveBounds(this.#store, question.chain, view.state, question)
+    let verdict = judge(view, bounds)
+    if (!verdict.complete && options.freshen?.contract !== undefined) {
+      await options.freshen.contract(question.chain, question.contract, options.freshenWaitMs, options.keyId)
+      view = await this.#view(question)
+      bounds = await resolveBounds(this.#store, question.chain, view.state, question)
+      verdict = judge(view, bounds)
+    }
+    const range = rangeOf(question, bounds)
+    const rows = await this.#rows(question, range)
+    return {
+      question,
+      rows,
+      total: question.countTotal ? await this.#total(question, range, rows) : undefined,
+      next: nextCursor(question, rows),
+      blockExists: bounds.exist,
+      indexComplete: verdict.complete,
+      evidence: verdict.evidence,
+      facts: view.facts,
+      labels: view.hasLabels ? await this.#labels(question, rows.stored) : undefined,
+    }
+  }
+
+  async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
+    const revision = this.#store.revision()
+    const key = `${chain} ${contract}`
+    const known = this.#views.get(key, revision)
+    if (known !== undefined) return known
+    const [state, coverage, facts, hasLabels] = await Promise.all([
+      this.#store.chainState(chain),
+      this.#store.contractCoverage(chain, contract),
+      this.#store.contractFacts(chain, contract),
+      this.#store.hasLabels(),
+    ])
+    const view = { state, coverage, facts, hasLabels, verdict: undefined }
+    this.#views.set(key, revision, view)
+    return view
+  }
+
+  async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
+    const { order, limit, after, withinRange } = question
+    // One row more than the page holds tells whether there is a next one.
+    const query = { ...range, order, limit: limit + 1 }
+    if (after === undefined) return answerRows(await this.#store.transferPage(query), question)
+    if (withinRange && order === 'asc') {
+      // The range is stored at its beginning, which lies behind the cursor.
+      const page = await this.#store.transferPage({ ...query, after: { ...after, batchIndex: -1 } })
+      if (startsWithinRange(page, after)) return answerRows(page, question)
+    }
+    return answerRows(await this.#store.transferPage({ ...query, after }), question)
+  }
+
+  /**
+   * The last page's total is what the run has shown, so that a client which compares total with page and page size sees
+   * the end even if rows arrived meanwhile.
+   */
+  async #total({ page, limit }: TransfersQuestion, range: TransferRange, rows: AnswerRows): Promise<number> {
+    return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
+  }
+
+  async #labels({ chain }: TransfersQuestion, page: TransferPage): Promise<ReadonlyMap<Address, string> | undefined> {
+    const labels = await this.#store.labelsOf(chain, addressesOf(page))
+    return labels.size === 0 ? undefined : labels
+  }
+}
+
+function judge(view: ContractView, { claim }: BlockBounds): Verdict {
+  if (claim === undefined) return { claim: { from: 0, to: -1 }, complete: false, evidence: undefined }
+  const known = view.verdict
+  if (known !== undefined && known.claim.from === claim.from && known.claim.to === claim.to) return known
+  const complete = isCovered(view.coverage, claim)
+  view.verdict = { claim, complete, evidence: complete ? weakestEvidence(view.coverage, claim) : undefined }
+  return view.verdict
+}
+
+function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }: BlockBounds): TransferRange {
+  return {
+    chain,
+    contract,
+    ...(fromBlock === undefined ? {} : { fromBlock }),
+    ...(toBlock === undefined ? {} : { toBlock }),
+  }
+}
+
+function nextCursor(question: TransfersQuestion, { more, last, withinRange }: AnswerRows): PageCursor | undefined {
+  return more && last !== undefined ? { ...question, page: question.page + 1, after: last, withinRange } : undefined
+}
+
+/** False when a reorganisation has put something else where the range was. */
+function startsWithinRange(page: TransferPage, after: Position): boolean {
+  if (page.length === 0 || !isSameLog(positionOf(page, 0), after)) return false
+  return idCountOf(page.payloads.subarray(0, payloadLengthAt(page.payloads, 0))) > after.batchIndex + 1
+}
+
+function addressesOf({ length, payloads }: TransferPage): Address[] {
+  const bytes = Buffer.from(payloads.buffer, payloads.byteOffset, payloads.byteLength)
+  const addresses = new Set<Address>()
+  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(bytes, at)) {
+    const flags = bytes[at]!
+    const parties = (flags & payloadFlags.toZero ? 0 : 1) + (flags & payloadFlags.fromZero ? 0 : 1)
+    for (let start = at + payloadHeaderBytes + 32, party = 0; party < parties; party++, start += 20) {
+      addresses.add(`0x${bytes.toString('hex', start, start + 20)}` as Address)
+    }
+  }
+  return [...addresses]
+}

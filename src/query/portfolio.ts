@@ -1,0 +1,98 @@
+// The rules of the portfolio operation: what is an NFT and what a token, which amounts are shown, in which order.
+import { base58 } from '@scure/base'
+import { AlmanacError } from '../errors.ts'
+import type { SolanaNetwork } from '../model.ts'
+import type { HoldingWithMint, Mint, Store } from '../store/store.ts'
+import type { Freshen } from './freshen.ts'
+
+export type PortfolioEntry = {
+  account: string
+  mint: string
+  name: string
+  symbol: string
+  /** In the main unit, exact. */
+  amount: string
+  /** In the smallest unit. */
+  amountRaw: bigint
+  decimals: number
+}
+
+export type PortfolioAnswer = {
+  lamports: bigint
+  nfts: readonly PortfolioEntry[]
+  tokens: readonly PortfolioEntry[]
+  slot: number
+  readAtMs: number
+}
+
+/** What a holding is worth in the main unit, for mints whose displayed amount is not raw / 10^decimals. */
+export type DisplayAmount = (amountRaw: bigint, mint: Mint, at: { slot: number; readAtMs: number }) => string
+
+export type PortfolioOptions = { freshen: Freshen | undefined; displayAmount: DisplayAmount }
+
+export async function portfolioOf(
+  store: Store,
+  { network, owner }: { network: SolanaNetwork; owner: Uint8Array },
+  { freshen, displayAmount }: PortfolioOptions,
+): Promise<PortfolioAnswer> {
+  await freshen?.portfolio?.(network, owner)
+  const found = await store.portfolioOf(network, owner)
+  if (found === undefined) throw neverRead(network, owner, freshen)
+  const { account, holdings } = found
+  const nfts: PortfolioEntry[] = []
+  const tokens: PortfolioEntry[] = []
+  // Holdings come in the order of their account keys, which is the order of answers.
+  for (const holding of holdings) {
+    if (holding.amount === 0n) continue
+    const mint = mintOf(holding)
+    const list = isNft(mint) ? nfts : tokens
+    list.push({
+      account: base58.encode(holding.account),
+      mint: base58.encode(holding.mint),
+      name: mint.name,
+      symbol: mint.symbol,
+      amount:
+        mint.amountRule === undefined
+          ? exactAmount(holding.amount, mint.decimals)
+          : displayAmount(holding.amount, mint, account),
+      amountRaw: holding.amount,
+      decimals: mint.decimals,
+    })
+  }
+  return { lamports: account.lamports, nfts, tokens, slot: account.slot, readAtMs: account.readAtMs }
+}
+
+/** Decimals decide first, then the token standard that the metadata names, then the supply. */
+export function isNft({ decimals, tokenStandard, supply }: Mint): boolean {
+  if (decimals !== 0) return false
+  // Metaplex: 0 non-fungible, 3 edition, 4 programmable, 5 programmable edition; 1 asset and 2 fungible are tokens.
+  if (tokenStandard === 0 || tokenStandard === 3 || tokenStandard === 4 || tokenStandard === 5) return true
+  if (tokenStandard === 1 || tokenStandard === 2) return false
+  return supply === 1n
+}
+
+/** raw / 10^decimals, exactly, without trailing zeros. */
+export function exactAmount(raw: bigint, decimals: number): string {
+  const digits = raw.toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
+
+function mintOf({ mint, mintFacts }: HoldingWithMint): Mint {
+  if (mintFacts !== undefined) return mintFacts
+  // A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out.
+  throw new AlmanacError('upstream_failed', `The mint ${base58.encode(mint)} was not read yet.`, { retryable: true })
+}
+
+function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen | undefined): AlmanacError {
+  if (freshen?.portfolio !== undefined) {
+    return new AlmanacError('upstream_failed', `The account ${base58.encode(owner)} could not be read.`, {
+      retryable: true,
+    })
+  }
+  return new AlmanacError(
+    'not_configured',
+    `Nothing reads accounts of Solana ${network} here: set solana.${network}.rpc.`,
+  )
+}
