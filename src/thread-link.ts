@@ -1,0 +1,72 @@
+// Calls across a thread: the methods of an object on one side of a MessagePort, called from the other. Errors keep their
+// code and hint. It carries plain data only.
+import { AlmanacError, type ErrorCode, messageOf } from './errors.ts'
+
+/** What a MessagePort, a Worker and a worker's parentPort have in common. */
+type Port = { on(event: 'message', listener: (message: never) => void): unknown; postMessage(message: unknown): void }
+
+type Methods = Record<string, (...parameters: never[]) => Promise<unknown>>
+type Call = (...parameters: unknown[]) => Promise<unknown>
+
+type Request = { call: number; method: string; parameters: unknown[] }
+type Reply = { reply: number; value?: unknown; error?: PortableError }
+type PortableError = { message: string; code: ErrorCode | undefined; hint: string | undefined; retryable: boolean }
+
+/** Answers the calls that come through the port with the methods given. */
+export function serveThread(port: Port, methods: Methods): void {
+  port.on('message', async (message: Request) => {
+    if (typeof message?.call !== 'number') return
+    const reply: Reply = { reply: message.call }
+    try {
+      const method = methods[message.method] as Call | undefined
+      if (method === undefined) throw new AlmanacError('internal', `No such method: ${message.method}.`)
+      reply.value = await method(...message.parameters)
+    } catch (error) {
+      reply.error = portableErrorOf(error)
+    }
+    port.postMessage(reply)
+  })
+}
+
+/** The far side's methods, as calls. When the far thread ends, `fail` ends every call that is under way. */
+export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (reason: Error) => void } {
+  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  let calls = 0
+  let failure: Error | undefined
+  port.on('message', (message: Reply) => {
+    const call = waiting.get(message?.reply)
+    if (call === undefined) return
+    waiting.delete(message.reply)
+    if (message.error === undefined) call.resolve(message.value)
+    else call.reject(errorOf(message.error))
+  })
+  const far = new Proxy({} as Far, {
+    get:
+      (_, method) =>
+      (...parameters: unknown[]) =>
+        new Promise((resolve, reject) => {
+          if (failure !== undefined) return reject(failure)
+          calls++
+          waiting.set(calls, { resolve, reject })
+          port.postMessage({ call: calls, method: String(method), parameters } satisfies Request)
+        }),
+  })
+  const fail = (reason: Error): void => {
+    failure = reason
+    for (const call of waiting.values()) call.reject(reason)
+    waiting.clear()
+  }
+  return { far, fail }
+}
+
+function portableErrorOf(error: unknown): PortableError {
+  if (!(error instanceof AlmanacError)) {
+    return { message: messageOf(error), code: undefined, hint: undefined, retryable: false }
+  }
+  const cause = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`
+  return { message: error.message + cause, code: error.code, hint: error.hint, retryable: error.retryable }
+}
+
+function errorOf({ message, code, hint, retryable }: PortableError): Error {
+  return new AlmanacError(code ?? 'internal', message, { retryable, ...(hint === undefined ? {} : { hint }) })
+}
