@@ -21,7 +21,6 @@ export function redactStore(text: string): string {
 /** Hides every address and every key of ours that occurs in a text. */
 export function redactText(text: string): string {
   return text
-    .replace(/\b(?:https?|wss?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)
-    .replace(/\bpostgres(?:ql)?:\/\/[^\s"'<>\\)\]}]+/gi, redactStore)
-    .replace(/\balm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
+    .replace(/(?:https?|wss?|postgres(?:ql)?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)
+    .replace(/alm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
 }

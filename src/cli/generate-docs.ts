@@ -1,0 +1,19 @@
+// Writes the pages that are made from the code. A test compares them with what this would write.
+import { writeFileSync } from 'node:fs'
+import { createMetrics } from '../metrics.ts'
+import { commandsPage } from './commands-page.ts'
+import { metricsPage } from './metrics-page.ts'
+import { createProgram } from './program.ts'
+import { settingsPage } from './settings-page.ts'
+
+export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ['docs/settings.md', settingsPage()],
+    ['docs/commands.md', commandsPage(createProgram())],
+    ['docs/metrics.md', await metricsPage(createMetrics())],
+  ])
+}
+
+if (import.meta.main) {
+  for (const [path, text] of await generatedDocs()) writeFileSync(new URL(`../../${path}`, import.meta.url), text)
+}

@@ -1,0 +1,149 @@
+// The commands that issue, list and revoke keys. They open the store beside a running server.
+import { Command } from 'commander'
+import { AlmanacError } from '../errors.ts'
+import { parseExpiry } from '../keys/expiry.ts'
+import { findKey, issueKey } from '../keys/keys.ts'
+import { type Scope, scopes } from '../keys/scopes.ts'
+import { openStore } from '../store/open.ts'
+import type { KeyRecord, Store } from '../store/store.ts'
+import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import { printable, printData, printJson, printNote, table } from './terminal.ts'
+
+type CreateOptions = { name: string; scopes: string; expires?: string; rate?: string; quota?: string; json?: true }
+
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('Issue, list and revoke the keys that clients send as X-API-Key.')
+  keys.addCommand(createCommand()).addCommand(listCommand()).addCommand(revokeCommand())
+  return keys
+}
+
+function createCommand(): Command {
+  const command = new Command('create')
+    .description('Issue a key. Its secret is printed once, alone on stdout; only a hash of it is stored.')
+    .option('--name <name>', 'what the key is for', 'unnamed')
+    .option('--scopes <list>', `comma-separated: ${scopes.join(', ')}, or all`, 'nft-transfers,wallet-chains,portfolio')
+    .option('--expires <when>', 'a span such as 12h or 90d, or a date; without it the key does not expire')
+    .option('--rate <number>', 'the most requests a second; without it there is no limit')
+    .option('--quota <number>', 'the most requests a day (UTC); without it there is no limit')
+    .option('--json', 'print the key as JSON, with its secret')
+  addConfigOptions(command, ['store']).action(async (options: CreateOptions) => {
+    const wanted = {
+      name: keyName(options.name),
+      scopes: parseScopes(options.scopes),
+      expiresAt: options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now()),
+      ratePerSecond: parseCount('--rate', options.rate),
+      quotaPerDay: parseCount('--quota', options.quota),
+    }
+    const { key, secret } = await withStore(command, store => issueKey(store, wanted))
+    if (options.json) return printJson({ ...shownKey(key, 0), secret })
+    printNote(`Key ${key.id} (${key.name}) may: ${key.scopes.join(', ')}. The secret is shown only now:`)
+    printData(secret)
+  })
+  return command
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .description('List the keys with their limits and what each used today.')
+    .option('--json', 'print the list as JSON')
+  addConfigOptions(command, ['store']).action(async (options: { json?: true }) => {
+    const { keys, uses } = await withStore(command, async store => ({
+      keys: await store.keys(),
+      uses: await store.usesOf(new Date().toISOString().slice(0, 10)),
+    }))
+    const usedBy = (key: KeyRecord) => uses.reduce((sum, use) => (use.keyId === key.id ? sum + use.count : sum), 0)
+    const shown = keys.map(key => shownKey(key, usedBy(key)))
+    if (options.json) return printJson(shown)
+    const heading = ['ID', 'NAME', 'STATE', 'SCOPES', 'RATE/S', 'QUOTA/DAY', 'TODAY', 'CREATED', 'EXPIRES']
+    const text = (value: string | number | null) => (value === null ? '-' : String(value))
+    const day = (moment: string | null) => text(moment?.slice(0, 10) ?? null)
+    printData(
+      table(
+        heading,
+        shown.map(key => [
+          key.id,
+          printable(key.name),
+          key.state,
+          key.scopes.join(','),
+          text(key.rate_per_second),
+          text(key.quota_per_day),
+          text(key.used_today),
+          day(key.created_at),
+          day(key.expires_at),
+        ]),
+      ),
+    )
+  })
+  return command
+}
+
+function revokeCommand(): Command {
+  const command = new Command('revoke')
+    .description('Revoke a key: it stops working within a second in every process.')
+    .argument('<id-or-name>', 'the id of the key, or its name where no other key in use has it')
+    .option('--json', 'print the key as JSON')
+  addConfigOptions(command, ['store']).action(async (idOrName: string, options: { json?: true }) => {
+    const key = await withStore(command, async store => {
+      const found = await findKey(store, idOrName)
+      if (found.revokedAt !== undefined) return found
+      const revokedAt = Date.now()
+      await store.revokeKey(found.id, revokedAt)
+      return { ...found, revokedAt }
+    })
+    if (options.json) return printJson(shownKey(key, 0))
+    printNote(`Key ${key.id} (${printable(key.name)}) is revoked since ${new Date(key.revokedAt!).toISOString()}.`)
+  })
+  return command
+}
+
+async function withStore<Result>(command: Command, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openStore(loadConfigFor(command).config.store, { role: 'tool' })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function parseScopes(text: string): Scope[] {
+  if (text === 'all') return [...scopes]
+  const wanted = new Set(text.split(',').map(part => part.trim()))
+  const unknown = [...wanted].filter(scope => !scopes.includes(scope as Scope))
+  if (unknown.length === 0) return scopes.filter(scope => wanted.has(scope))
+  throw new AlmanacError('bad_request', `${JSON.stringify(unknown[0])} is no scope.`, {
+    hint: `give some of ${scopes.join(', ')}, or all.`,
+  })
+}
+
+function parseCount(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text)
+  throw new AlmanacError('bad_request', `${flag} is ${JSON.stringify(text)}.`, {
+    hint: 'give a whole number from 1 on.',
+  })
+}
+
+function keyName(text: string): string {
+  if (/^[^\p{Cc}]{1,100}$/u.test(text)) return text
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} cannot be the name of a key.`, {
+    hint: 'give 1 to 100 characters on one line.',
+  })
+}
+
+/** A key as `--json` shows it. Never its hash. */
+function shownKey(key: KeyRecord, usedToday: number) {
+  const moment = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
+  const expired = key.expiresAt !== undefined && key.expiresAt <= Date.now()
+  return {
+    id: key.id,
+    name: key.name,
+    state: key.revokedAt !== undefined ? 'revoked' : expired ? 'expired' : 'active',
+    scopes: key.scopes,
+    rate_per_second: key.ratePerSecond ?? null,
+    quota_per_day: key.quotaPerDay ?? null,
+    used_today: usedToday,
+    created_at: moment(key.createdAt),
+    expires_at: moment(key.expiresAt),
+    revoked_at: moment(key.revokedAt),
+  }
+}

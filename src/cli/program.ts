@@ -1,0 +1,30 @@
+// The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
+import { Command } from 'commander'
+import { configCommand } from './config-check.ts'
+import { keysCommand } from './keys.ts'
+import { startCommand } from './start.ts'
+import { statusCommand } from './status.ts'
+import { packageVersion } from './version.ts'
+
+const examples = `
+Examples:
+  almanac start --config almanac.yaml          run the service
+  almanac start --listen :8080 --only api      answer requests, index nothing
+  almanac keys create --name ci --expires 90d  issue a key and print its secret
+  almanac keys revoke ci                       stop it
+  almanac status --json                        ask the running server
+  almanac config check                         check the configuration
+
+Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
+
+export function createProgram(): Command {
+  const program = new Command('almanac')
+    .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .addHelpText('after', examples)
+    .showSuggestionAfterError()
+  program.addCommand(startCommand()).addCommand(keysCommand()).addCommand(statusCommand()).addCommand(configCommand())
+  for (const command of program.commands) command.helpOption('-h, --help', 'print help')
+  return program
+}

@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { AlmanacError } from '../errors.ts'
+import { type LoadOptions, loadConfig } from './load.ts'
+import { shownConfig } from './show.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'almanac-config-'))
+const file = join(directory, 'almanac.yaml')
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function load(text: string, options: LoadOptions = {}) {
+  writeFileSync(file, text)
+  return loadConfig({ ...options, file })
+}
+
+/** The message without the directory of the test. */
+function refusal(text: string, options: LoadOptions = {}): string {
+  try {
+    load(text, options)
+  } catch (error) {
+    expect(error).toBeInstanceOf(AlmanacError)
+    expect((error as AlmanacError).code).toBe('config_invalid')
+    return (error as AlmanacError).message.replaceAll(`${directory}/`, '')
+  }
+  throw new Error('The configuration was accepted.')
+}
+
+describe('what a configuration means', () => {
+  test('the example of the manual', () => {
+    const { config, chains } = load(`
+listen: 127.0.0.1:8080
+store: file:./almanac.db
+chains:
+  eth:     { rpc: [http://127.0.0.1:8545], index: full, from: 0 }
+  polygon: { rpc: [https://a, https://b], contracts: [0xBC4CA0EdA7647A8aB7C2061c2E118A18a936f13D], from: 0 }
+  0xa86a:  { rpc: https://c }
+  base:    { rpc: https://d, id: 0x2105, finality: 64 }
+solana:
+  mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
+`)
+    expect(config.chains.eth).toMatchObject({ rpc: ['http://127.0.0.1:8545'], index: 'full', from: 0 })
+    expect(config.chains.polygon).toMatchObject({
+      index: 'on-demand',
+      contracts: ['0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'],
+    })
+    expect(config.chains.avalanche?.rpc).toEqual(['https://c'])
+    expect(config.chains.base).toMatchObject({ id: 8453, finality: 64 })
+    expect(chains.parse('0x2105')?.name).toBe('base')
+    expect(chains.all).toHaveLength(13)
+    expect(config.solana.mainnet).toMatchObject({ ws: 'ws://127.0.0.1:8900', maxAgeMs: 10_000 })
+    expect(config.solana.devnet).toBeUndefined()
+  })
+
+  test('an unquoted 0x is text at every length, a number a number', () => {
+    for (const contract of ['0x0000000000000000000000000000000000000001', `0x${'9'.repeat(40)}`]) {
+      expect(load(`chains: { eth: { rpc: http://a, contracts: [${contract}] } }`).config.chains.eth?.contracts).toEqual(
+        [contract],
+      )
+    }
+    expect(load('chains: { eth: { rpc: http://a, from: 12345678 } }').config.chains.eth?.from).toBe(12_345_678)
+  })
+
+  test('flags win over the environment, the environment over the file, the file over the default', () => {
+    const text = 'listen: :1\ndialect: live\nlog: { level: warn }\n'
+    const environment = { ALMANAC_LISTEN: ':2', ALMANAC_LOG_LEVEL: 'error' }
+    const { config } = load(text, { environment, flags: new Map([['listen', ':3']]) })
+    expect(config).toMatchObject({ listen: ':3', dialect: 'live', log: { level: 'error', format: 'auto' } })
+  })
+
+  test('every setting can be given in the environment', () => {
+    const { config, warnings } = load('chains: { eth: { rpc: http://a, from: 5 } }', {
+      environment: {
+        ALMANAC_OPS_OPEN: 'true',
+        ALMANAC_LIMITS_PAGE_SIZE_MAX: '50',
+        ALMANAC_CORS_ORIGINS: 'https://a.example, https://b.example',
+        ALMANAC_CHAINS_ETH_RPC: 'http://b,http://c',
+        ALMANAC_CHAINS_BSC_TESTNET_REQUESTS_PER_SECOND: '2.5',
+        ALMANAC_CHAINS_BSC_TESTNET_RPC: 'http://d',
+        ALMANAC_CHAINS_BASE_ID: '0x2105',
+        ALMANAC_CHAINS_BASE_RPC: 'http://e',
+        ALMANAC_SOLANA_DEVNET_RPC: 'http://f',
+        ALMANAC_LISTEN: '',
+        ALMANAC_KEY: 'not-a-setting',
+      },
+    })
+    expect(config).toMatchObject({ ops_open: true, listen: '127.0.0.1:8080', limits: { pageSizeMax: 50 } })
+    expect(config.cors.origins).toEqual(['https://a.example', 'https://b.example'])
+    expect(config.chains.eth).toMatchObject({ rpc: ['http://b', 'http://c'], from: 5 })
+    expect(config.chains['bsc testnet']).toMatchObject({ rpc: ['http://d'], requestsPerSecond: 2.5 })
+    expect(config.chains.base).toMatchObject({ id: 8453, rpc: ['http://e'] })
+    expect(config.solana.devnet?.rpc).toEqual(['http://f'])
+    expect(warnings).toEqual([])
+  })
+
+  test('an unknown variable is reported, not refused: orchestrators set some of their own', () => {
+    const { warnings } = load('{}', { environment: { ALMANAC_LOGLEVEL: 'x', ALMANAC_PORT_8080_TCP_ADDR: 'x' } })
+    expect(warnings[0]).toBe(
+      'The environment variable ALMANAC_LOGLEVEL is no setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
+    )
+    expect(warnings).toHaveLength(2)
+  })
+
+  test('an empty file and empty sections are the default', () => {
+    const expected = load('{}').config
+    expect(load('').config).toEqual(expected)
+    expect(load('chains:\nsolana:\nlimits:\nlog:\n').config).toEqual(expected)
+  })
+})
+
+describe('what is refused, and in which words', () => {
+  const settings = 'listen, solana_listen, store, dialect, ops_open, chains, solana, limits, cors and log'
+  test.each<[text: string, message: string]>([
+    ['lisen: :80', 'almanac.yaml:1:1: unknown key lisen. Did you mean listen?'],
+    [
+      'chains:\n  eth:\n    rpc: http://a\n    form: 3',
+      'almanac.yaml:4:5: unknown key chains.eth.form. Did you mean from?',
+    ],
+    [
+      'chains:\n  eth: { rpc: http://a, requests_per_second: 3 }',
+      'almanac.yaml:2:25: unknown key chains.eth.requests_per_second. Did you mean requestsPerSecond?',
+    ],
+    ['xyzzy: 1', `almanac.yaml:1:1: unknown key xyzzy. Accepted here: ${settings}.`],
+    ['solana:\n  testnet: { rpc: http://a }', 'almanac.yaml:2:3: unknown key solana.testnet. Did you mean devnet?'],
+    [
+      'chains:\n  polygn: { rpc: http://a }',
+      'almanac.yaml:2:3: polygn is none of the known chains. Did you mean polygon? A chain of your own needs chains.polygn.id.',
+    ],
+    ['chains:\n  base: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.base.id is 1, which is the chain eth.'],
+    ['chains:\n  eth: { rpc: http://a, id: 5 }', 'almanac.yaml:2:3: chains.eth.id is 5, but eth has the id 1.'],
+    ['chains:\n  eth: { rpc: http://a }\n  0x1: { rpc: http://a }', 'almanac.yaml:3:3: chains.0x1 is eth again.'],
+    ['listen: 8080', 'almanac.yaml:1:9: listen is 8080 (a number); accepted: host:port, :port or [IPv6]:port.'],
+    ['listen:', 'almanac.yaml:1:8: listen is empty; accepted: host:port, :port or [IPv6]:port.'],
+    ['dialect: old', 'almanac.yaml:1:10: dialect is "old"; accepted: `reference` or `live`.'],
+    ['ops_open: maybe', 'almanac.yaml:1:11: ops_open is "maybe"; accepted: `true` or `false`.'],
+    [
+      'chains:\n  eth: { rpc: http://a, from: -1 }',
+      'almanac.yaml:2:31: chains.eth.from is -1 (a number); accepted: a block number: a whole number from 0 on.',
+    ],
+    [
+      'chains:\n  eth:\n    rpc: http://a\n    contracts:\n      - 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d\n      - 0x12',
+      'almanac.yaml:6:9: chains.eth.contracts[1] is "0x12"; accepted: a list of addresses: 0x and 40 hex digits each.',
+    ],
+    [
+      'chains:\n  eth: { index: full }',
+      'almanac.yaml:2:8: chains.eth.rpc is missing; accepted: an http:// or https:// URL, or a list of them.',
+    ],
+    [
+      'chains:\n  eth: { rpc: [] }',
+      'almanac.yaml:2:15: chains.eth.rpc is an empty list; accepted: an http:// or https:// URL, or a list of them.',
+    ],
+    ['limits: 5', 'almanac.yaml:1:9: limits is 5 (a number); accepted: a map with '],
+    ['- listen', `almanac.yaml:1:1: the file is a list; accepted: a map with ${settings}.`],
+    [
+      'store: mysql://x',
+      'almanac.yaml:1:8: store is "mysql://x"; accepted: file:path or postgres://user:password@host/database.',
+    ],
+    ['listen: :1\nlisten: :2', 'almanac.yaml:2:1: Map keys must be unique.'],
+    ['chains:\n\teth: {}', 'almanac.yaml:2:1: Tabs are not allowed as indentation.'],
+    ['chains: {', 'almanac.yaml:1:10: Flow map in block collection must be sufficiently indented and end with a }.'],
+    ['listen: *nothing', 'almanac.yaml: Unresolved alias (the anchor must be set before the alias): nothing.'],
+  ])('%j', (text, message) => {
+    expect(refusal(text)).toContain(message)
+  })
+
+  test('all errors are told at once, each with its source', () => {
+    const environment = { ALMANAC_LISTEN: 'abc', ALMANAC_LIMITS_PAGE_SIZE_MAX: 'many' }
+    const message = refusal('lisen: 1', { environment, flags: new Map([['dialect', 'old']]) })
+    expect(message.split('\n').map(line => line.trim())).toEqual([
+      'The configuration has 4 errors.',
+      'ALMANAC_LISTEN: listen is "abc"; accepted: host:port, :port or [IPv6]:port.',
+      '--dialect: dialect is "old"; accepted: `reference` or `live`.',
+      'ALMANAC_LIMITS_PAGE_SIZE_MAX: limits.pageSizeMax is "many"; accepted: a whole number from 1 to 1000.',
+      'almanac.yaml:1:1: unknown key lisen. Did you mean listen?',
+    ])
+  })
+
+  test('a file that cannot be read', () => {
+    expect(() => loadConfig({ file: join(directory, 'absent.yaml') })).toThrow(/Cannot read the configuration/)
+  })
+
+  test('an alias bomb', () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, level) => `k${level + 1}: &k${level + 1} [${`*k${level}, `.repeat(9)}]`,
+    )
+    expect(refusal(`k0: &k0 x\n${levels.join('\n')}`)).toContain('Excessive alias count')
+  })
+})
+
+describe('secrets', () => {
+  const secret = 'S3cr3tS3cr3t'
+
+  test('endpoints show their host only, the store no password', () => {
+    const { config } = load(`
+store: postgres://almanac:${secret}@db.example/almanac?x=${secret}
+chains:
+  eth: { rpc: ["https://${secret}:${secret}@rpc.example/v2/${secret}?key=${secret}"], ws: wss://rpc.example/${secret} }
+`)
+    const shown = JSON.stringify(shownConfig(config))
+    expect(shown).not.toContain(secret)
+    expect(shown).toContain('https://…@rpc.example/…')
+    expect(shown).toContain('postgres://almanac:…@db.example/almanac')
+  })
+
+  test.each([
+    `chains: { eth: { rpc: ftp://x/${secret} } }`,
+    `chains: { eth: { rpc: "${secret}" } }`,
+    `chains: { eth: { rpc: http://a, ws: http://b/${secret} } }`,
+    `chains:\n  eth:\n    rpc: http://a/${secret}\n   bad: 1`,
+    `chains: { eth: { rpc: [http://a/${secret} }`,
+    `chains:\n  eth:\n    rpc: "http://a/${secret}`,
+  ])('no error quotes one: %j', text => {
+    expect(refusal(text)).not.toContain(secret)
+  })
+})
+
+test('no text makes it throw anything but a clear error', () => {
+  const key = fc.constantFrom('listen', 'chains', 'solana', 'limits', 'eth', 'rpc', '__proto__', 'constructor', '0x1')
+  const tree = fc.letrec(tie => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      fc.string(),
+      fc.integer(),
+      fc.constant(null),
+      tie('map'),
+      fc.array(tie('node'), { maxLength: 3 }),
+    ),
+    map: fc.dictionary(key, tie('node'), { maxKeys: 4 }),
+  }))
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        tree.map.map(value => JSON.stringify(value)),
+      ),
+      text => {
+        try {
+          load(text)
+        } catch (error) {
+          expect(error).toBeInstanceOf(AlmanacError)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { editDistance, nearestWord } from './nearest.ts'
+
+describe('the nearest word', () => {
+  const words = ['listen', 'store', 'requestsPerSecond', 'from']
+
+  test.each([
+    ['lisen', 'listen'],
+    ['form', 'from'],
+    ['requests_per_second', 'requestsPerSecond'],
+    ['STORE', 'store'],
+  ])('%s means %s', (word, meant) => {
+    expect(nearestWord(word, words)).toBe(meant)
+  })
+
+  test('a word that is far from all means none', () => {
+    expect(nearestWord('xyzzy', words)).toBeUndefined()
+    expect(nearestWord('listen', [])).toBeUndefined()
+  })
+
+  test('the distance is a metric', () => {
+    const word = fc.string({ maxLength: 8 })
+    fc.assert(
+      fc.property(word, word, word, (a, b, c) => {
+        expect(editDistance(a, a)).toBe(0)
+        expect(editDistance(a, b)).toBe(editDistance(b, a))
+        expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c))
+        expect(editDistance(a, b) === 0).toBe(a === b)
+      }),
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { parseExpiry } from './expiry.ts'
+
+const now = Date.parse('2026-11-15T12:00:00Z')
+
+test.each([
+  ['90d', '2027-02-13T12:00:00.000Z'],
+  ['12h', '2026-11-16T00:00:00.000Z'],
+  ['30m', '2026-11-15T12:30:00.000Z'],
+  ['2w', '2026-11-29T12:00:00.000Z'],
+  ['2027-01-31', '2027-01-31T00:00:00.000Z'],
+  ['2027-01-31T12:00:00+02:00', '2027-01-31T10:00:00.000Z'],
+])('%s is %s', (text, moment) => {
+  expect(new Date(parseExpiry(text, now)).toISOString()).toBe(moment)
+})
+
+test.each(['', '90', 'd', '-1d', '1.5d', 'tomorrow', '2027-13-01', '2027-01-31T12:00:00', '9999999d', '1y'])(
+  '%j is refused',
+  text => {
+    expect(() => parseExpiry(text, now)).toThrow(/neither a span nor a date/)
+  },
+)
+
+test.each(['0d', '2026-11-15', '2026-11-15T12:00:00Z'])('%s has passed', text => {
+  expect(() => parseExpiry(text, now)).toThrow(/has passed already/)
+})
