@@ -1,9 +1,9 @@
 // Calls across a thread: the methods of an object on one side of a MessagePort, called from the other. Errors keep their
 // code and hint. It carries plain data only.
+import type { MessagePort } from 'node:worker_threads'
 import { AlmanacError, type ErrorCode, messageOf } from './errors.ts'
 
-/** What a MessagePort, a Worker and a worker's parentPort have in common. */
-type Port = { on(event: 'message', listener: (message: never) => void): unknown; postMessage(message: unknown): void }
+type Port = Pick<MessagePort, 'on' | 'postMessage'>
 
 type Methods = Record<string, (...parameters: never[]) => Promise<unknown>>
 type Call = (...parameters: unknown[]) => Promise<unknown>
