@@ -1,0 +1,37 @@
+// Recursive length prefix: how Ethereum turns nested byte strings into one. Encoding only.
+
+export type RlpItem = Uint8Array | readonly RlpItem[]
+
+export function encodeRlp(item: RlpItem): Buffer {
+  const pieces: Uint8Array[] = []
+  const length = collect(item, pieces)
+  return Buffer.concat(pieces, length)
+}
+
+/** Pushes an item's encoding and returns its length. A list's prefix takes the place that was kept for it. */
+function collect(item: RlpItem, pieces: Uint8Array[]): number {
+  if (item instanceof Uint8Array) {
+    if (item.length === 1 && (item[0] ?? 0) < 0x80) {
+      pieces.push(item)
+      return 1
+    }
+    const prefix = lengthPrefix(0x80, item.length)
+    pieces.push(prefix, item)
+    return prefix.length + item.length
+  }
+  const place = pieces.push(noBytes) - 1
+  let length = 0
+  for (const part of item) length += collect(part, pieces)
+  const prefix = lengthPrefix(0xc0, length)
+  pieces[place] = prefix
+  return prefix.length + length
+}
+
+function lengthPrefix(offset: number, length: number): Uint8Array {
+  if (length < 56) return Uint8Array.of(offset + length)
+  const digits: number[] = []
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256)
+  return Uint8Array.of(offset + 55 + digits.length, ...digits)
+}
+
+const noBytes = new Uint8Array(0)
