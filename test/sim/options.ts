@@ -1,0 +1,85 @@
+// What one may choose about a simulated chain, with the defaults. Two chains with equal options are equal, block for block.
+
+export type ContractKind = 'erc721' | 'erc1155' | 'erc2309' | 'kitties' | 'punks' | 'malformed'
+
+export type SimContractSpec = {
+  kind: ContractKind
+  deployedAt: number
+  /** Relative popularity; the most popular generated contract has 1. */
+  weight: number
+  /** Given for collections that are known by address; otherwise derived from the deployer and its nonce. */
+  address?: string
+}
+
+export type SimChainOptions = {
+  seed: number
+  chainId: number
+  /** The head at the start. */
+  height: number
+  /**
+   * `cheap`: hashes and roots are drawn, so any block of a chain of any length is computed directly.
+   * `real`: keccak of the RLP header with real roots, computed in sequence from `realFrom` on.
+   * Blooms are real in both.
+   */
+  hashes: 'cheap' | 'real'
+  /** The first block with a real hash, in real mode; blocks below it have drawn ones. */
+  realFrom: number
+  /** Transactions of wallets in each block; deployments and fundings come on top. */
+  transactionsPerBlock: number
+  /** Mean number of logs of a transaction that calls a contract. */
+  logsPerCall: number
+  contracts: number
+  /** Exponent of the popularity of contracts. */
+  zipf: number
+  erc20Contracts: number
+  /** Generated contracts are deployed within the first so many blocks, the most popular one in block 1. */
+  deploymentSpan: number
+  addedContracts: readonly SimContractSpec[]
+  /** Within one stretch of blocks only a few contracts are called, so that sparse contracts can be found fast. */
+  stretchBlocks: number
+  callsPerStretch: number
+  /** Every so many blocks are empty; 0: none but genesis. */
+  emptyEvery: number
+  /** Every so many blocks the logs of each call are multiplied; 0: never. */
+  denseEvery: number
+  denseFactor: number
+  /** Transactions that a wallet sends in its life; also the number of wallet lanes at most. */
+  transactionsPerWallet: number
+  genesisTime: number
+  blockTimeSeconds: number
+  /** The finalized block lies so far below the head, unless moved by hand. */
+  finalityDepth: number
+  /**
+   * Polygon's state-sync transactions in every 64th block: logs outside the bloom and the receipts root. `listed` says
+   * whether blocks and receipts list the transaction; logs always show it.
+   */
+  stateSync: 'none' | 'listed' | 'unlisted'
+  /** Whether logs carry `blockTimestamp`, as newer nodes do. */
+  logTimestamps: boolean
+}
+
+export const defaultSimChainOptions: SimChainOptions = {
+  seed: 1,
+  chainId: 1,
+  height: 200,
+  hashes: 'cheap',
+  realFrom: 0,
+  transactionsPerBlock: 8,
+  logsPerCall: 3,
+  contracts: 24,
+  zipf: 1,
+  erc20Contracts: 4,
+  deploymentSpan: 100,
+  addedContracts: [],
+  stretchBlocks: 16,
+  callsPerStretch: 16,
+  emptyEvery: 0,
+  denseEvery: 0,
+  denseFactor: 10,
+  transactionsPerWallet: 64,
+  genesisTime: 1_600_000_000,
+  blockTimeSeconds: 12,
+  finalityDepth: 64,
+  stateSync: 'none',
+  logTimestamps: false,
+}
