@@ -1,0 +1,378 @@
+// What every generation of the public SDK must be able to do with Almanac. The SDK is used as its users use it; the only
+// settings are its base URLs and the key.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Address } from '../../src/model.ts'
+import { seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from '../seed.ts'
+import { type Dialect, expectedRecord, type Wanted } from './expected.ts'
+import { startWorld, type World } from './world.ts'
+
+export type TransfersRequest = {
+  address: string
+  chain?: string | number
+  limit?: number
+  cursor?: string
+  format?: 'decimal' | 'hex'
+  fromBlock?: number
+  toBlock?: number
+  fromDate?: Date
+  toDate?: Date
+  disableTotal?: boolean
+  order?: 'ASC' | 'DESC'
+}
+
+type Page = { total?: unknown; page?: unknown; page_size?: unknown; cursor?: unknown; result?: unknown }
+
+export type TransfersResponse = {
+  raw: Page
+  toJSON(): unknown
+  result: readonly { format(): unknown }[]
+  hasNext(): boolean
+  next(): Promise<TransfersResponse>
+}
+
+type Response = { raw: unknown; toJSON(): unknown }
+
+/** The part of the SDK that is used here; its generations differ in types only, and not in this. */
+export type Sdk = {
+  start(config: { apiKey: string; evmApiBaseUrl: string; solApiBaseUrl: string }): Promise<void>
+  EvmApi: {
+    nft: { getNFTContractTransfers(request: TransfersRequest): Promise<TransfersResponse> }
+    wallets: { getWalletActiveChains(request: { address: string; chains?: string[] }): Promise<Response> }
+  }
+  SolApi: {
+    account: { getPortfolio(request: { network: string; address: string }): Promise<Response> }
+  }
+  Core: { config: { set(name: 'apiKey', value: string): void } }
+}
+
+export type SdkUnderTest = { sdk: Sdk; version: Wanted['version'] }
+
+export function describeSdk(under: SdkUnderTest): void {
+  describe.each<[string, Dialect, string[]]>([
+    ['as the SDK asks', 'live', []],
+    ['with the reference dialect forced', 'reference', ['--dialect', 'reference']],
+  ])('%s', (_, dialect, flags) => {
+    let world: World
+    beforeAll(async () => {
+      world = await startWorld(flags)
+      await under.sdk.start({
+        apiKey: world.keys.full,
+        evmApiBaseUrl: `${world.url}/api/${under.version}`,
+        solApiBaseUrl: world.url,
+      })
+    })
+    afterAll(() => world?.stop())
+
+    transfers(under, dialect)
+    paging(under, dialect)
+    walletChains(under, dialect)
+    portfolio(under)
+    errors(under, () => world)
+  })
+}
+
+/** Follows `next()` to the end and returns every page. */
+export async function everyPage(first: TransfersResponse): Promise<TransfersResponse[]> {
+  const pages = [first]
+  for (let page = first; page.hasNext(); ) {
+    page = await page.next()
+    pages.push(page)
+    if (pages.length > 1_000) throw new Error('The pages do not end.')
+  }
+  return pages
+}
+
+export function recordsOf(pages: readonly TransfersResponse[]): unknown[] {
+  return pages.flatMap(page => page.raw.result as unknown[])
+}
+
+function transfers({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
+  const ask = (request: TransfersRequest) => sdk.EvmApi.nft.getNFTContractTransfers(request)
+  const records = (contract: Address, wanted: Partial<Wanted> = {}) =>
+    seededTransfers(contract).map(transfer => expectedRecord(transfer, { dialect, version, ...wanted }))
+
+  describe('getNFTContractTransfers', () => {
+    test('raw holds the whole page', async () => {
+      const { raw } = await ask({ address: seeded.collection })
+      expect(raw).toEqual({
+        ...(version === 'v2' ? { total: null } : {}),
+        page: dialect === 'live' ? 0 : '0',
+        page_size: dialect === 'live' ? 100 : '100',
+        cursor: expect.stringMatching(/./),
+        result: records(seeded.collection).slice(0, 100),
+        block_exists: true,
+        index_complete: true,
+      })
+    })
+
+    test.each([['editions'], ['range']] as const)('raw holds the rows of the %s', async name => {
+      const pages = await everyPage(await ask({ address: seeded[name] }))
+      expect(recordsOf(pages)).toEqual(records(seeded[name]))
+    })
+
+    test('toJSON() and result hold the same transfers, parsed', async () => {
+      const response = await ask({ address: seeded.collection, toBlock: 5_009, limit: 20 })
+      const wanted = seededTransfers(seeded.collection).filter(({ block }) => block <= 5_009)
+      const json = JSON.parse(JSON.stringify(response.toJSON())) as Record<string, unknown>[]
+      expect(json).toHaveLength(20)
+      for (const [index, transfer] of wanted.slice(0, 20).entries()) {
+        expect(json[index]).toMatchObject({
+          chain: '0x1',
+          blockNumber: transfer.block.toString(),
+          blockHash: transfer.blockHash,
+          transactionHash: transfer.transactionHash,
+          transactionIndex: transfer.transactionIndex,
+          logIndex: transfer.logIndex,
+          contractType: 'ERC721',
+          transactionType: 'Single',
+          tokenId: transfer.tokenId.toString(),
+          amount: 1,
+        })
+        expect(String(json[index]?.fromAddress).toLowerCase()).toBe(transfer.from)
+        expect(String(json[index]?.toAddress).toLowerCase()).toBe(transfer.to)
+      }
+      expect(JSON.parse(JSON.stringify(response.result.map(entry => entry.format())))).toEqual(json)
+    })
+
+    test('result reads the time of a block as UTC', async () => {
+      // The SDK takes a time without a zone as local time, so only the live dialect can be read right everywhere.
+      if (dialect === 'reference') return
+      const { result } = await ask({ address: seeded.collection, limit: 1 })
+      const [shown] = JSON.parse(JSON.stringify(result)) as { blockTimestamp: string }[]
+      const moment = seededBlock(seeded.chains.eth, seeded.head).timestamp * 1_000
+      expect(new Date(shown!.blockTimestamp).getTime()).toBe(moment)
+    })
+
+    test('blocks and dates bound the rows', async () => {
+      const bounded = seededTransfers(seeded.collection).filter(({ block }) => block >= 2_007 && block <= 2_070)
+      const wanted = bounded.map(transfer => expectedRecord(transfer, { dialect, version }))
+      const byBlock = await ask({ address: seeded.collection, fromBlock: 2_007, toBlock: 2_070 })
+      expect(byBlock.raw.result).toEqual(wanted)
+      const date = (block: number) => new Date(seededBlock(seeded.chains.eth, block).timestamp * 1_000)
+      const byDate = await ask({ address: seeded.collection, fromDate: date(2_007), toDate: date(2_070) })
+      expect(byDate.raw.result).toEqual(wanted)
+    })
+
+    test('from above to is an empty page', async () => {
+      const response = await ask({ address: seeded.collection, fromBlock: 3_000, toBlock: 2_000 })
+      expect(response.raw.result).toEqual([])
+      expect(response.hasNext()).toBe(false)
+    })
+
+    test('a contract without transfers is an empty page', async () => {
+      const response = await ask({ address: seeded.silent })
+      expect(response.raw).toMatchObject({ result: [], block_exists: true, index_complete: true })
+      expect(response.result).toEqual([])
+      expect(response.hasNext()).toBe(false)
+    })
+
+    test('format: hex', async () => {
+      const { raw } = await ask({ address: seeded.editions, format: 'hex' })
+      expect(raw.result).toEqual(records(seeded.editions, { format: 'hex' }))
+    })
+
+    test.each([['0x89'], ['0x089'], [137], ['137']])('chain %j', async chain => {
+      const { raw } = await ask({ address: seeded.deeds, chain })
+      expect(raw.result).toHaveLength(12)
+      expect(raw).toMatchObject({ block_exists: true, index_complete: false })
+      const covered = await ask({ address: seeded.deeds, chain, fromBlock: seeded.deedsFrom })
+      expect(covered.raw).toMatchObject({ block_exists: true, index_complete: true })
+    })
+
+    test('an address with a checksum', async () => {
+      const { raw } = await ask({ address: '0xBC4CA0EdA7647A8aB7C2061c2E118A18a936f13D' })
+      expect(raw.result).toEqual([])
+    })
+  })
+}
+
+function paging({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
+  describe('next() reaches the last page', () => {
+    test.each([
+      ['range', 1],
+      ['collection', 7],
+      ['collection', 11],
+      ['editions', 7],
+      ['editions', 40],
+      ['editions', 100],
+      ['range', 45],
+      ['collection', 100],
+      ['collection', 500],
+    ] as const)('%s by %i', async (name, limit) => {
+      const wanted = seededTransfers(seeded[name]).map(transfer => expectedRecord(transfer, { dialect, version }))
+      const first = await sdk.EvmApi.nft.getNFTContractTransfers({ address: seeded[name], limit })
+      const pages = await everyPage(first)
+      expect(recordsOf(pages)).toEqual(wanted)
+      expect(pages).toHaveLength(Math.ceil(wanted.length / Math.min(limit, 100)))
+      expect(pages.map(page => Number(page.raw.page))).toEqual(pages.map((_, index) => index))
+      expect(new Set(pages.map(page => Number(page.raw.page_size)))).toEqual(new Set([Math.min(limit, 100)]))
+      expect(pages.at(-1)!.raw.cursor).toBe(dialect === 'live' ? null : '')
+      expect(pages.at(-1)!.hasNext()).toBe(false)
+    })
+  })
+}
+
+function walletChains({ sdk }: SdkUnderTest, dialect: Dialect): void {
+  const transaction = (chain: keyof typeof seeded.chains, block: number, index: number) => {
+    const { hash, timestamp } = seededTransaction(seeded.chains[chain], block, index)
+    return {
+      block_timestamp: new Date(timestamp * 1_000).toISOString(),
+      block_number: block.toString(),
+      transaction_hash: hash,
+    }
+  }
+  const onEth = {
+    chain: 'eth',
+    chain_id: '0x1',
+    first_transaction: transaction('eth', 302, 1),
+    last_transaction: transaction('eth', seeded.head, 1),
+  }
+  const onPolygon = {
+    chain: 'polygon',
+    chain_id: '0x89',
+    first_transaction: transaction('polygon', 600, 0),
+    last_transaction: transaction('polygon', 1_700, 11),
+  }
+  const onArbitrum = {
+    chain: 'arbitrum',
+    chain_id: '0xa4b1',
+    first_transaction: transaction('arbitrum', 42, 0),
+    last_transaction: transaction('arbitrum', 42, 0),
+  }
+
+  describe('getWalletActiveChains', () => {
+    test('every chain where the wallet is active', async () => {
+      const { raw } = await sdk.EvmApi.wallets.getWalletActiveChains({ address: seeded.alice })
+      expect(raw).toEqual({ address: seeded.alice, active_chains: [onEth, onPolygon, onArbitrum] })
+    })
+
+    test('asked chains in the order of the request', async () => {
+      const chains = ['0xa4b1', '0x38', '0x1']
+      const response = await sdk.EvmApi.wallets.getWalletActiveChains({ address: seeded.alice, chains })
+      const inactive = { chain: 'bsc', chain_id: '0x38', first_transaction: null, last_transaction: null }
+      const wanted = dialect === 'live' ? [onArbitrum, inactive, onEth] : [onArbitrum, onEth]
+      expect(response.raw).toEqual({ address: seeded.alice, active_chains: wanted })
+      const json = JSON.parse(JSON.stringify(response.toJSON())) as { activeChains: Record<string, unknown>[] }
+      expect(json.activeChains.map(({ chain }) => chain)).toEqual(wanted.map(entry => entry.chain_id))
+      expect(json.activeChains.at(-1)).toMatchObject({
+        firstTransaction: { blockNumber: '302', transactionHash: onEth.first_transaction.transaction_hash },
+      })
+    })
+
+    test('an unknown wallet', async () => {
+      const { raw } = await sdk.EvmApi.wallets.getWalletActiveChains({ address: seeded.silent })
+      expect(raw).toEqual({ address: seeded.silent, active_chains: [] })
+    })
+  })
+}
+
+function portfolio({ sdk }: SdkUnderTest): void {
+  describe('getPortfolio', () => {
+    test('raw, toJSON() and every entry', async () => {
+      const response = await sdk.SolApi.account.getPortfolio({ network: 'mainnet', address: seeded.solanaOwner })
+      expect(response.raw).toEqual({
+        nativeBalance: { lamports: '5999980000', solana: '5.99998' },
+        nfts: seededHoldings('nfts'),
+        tokens: seededHoldings('tokens'),
+      })
+      const json = JSON.parse(JSON.stringify(response.toJSON())) as {
+        nativeBalance: unknown
+        nfts: { associatedTokenAddress: string; mint: string }[]
+        tokens: { amount: unknown; mint: string }[]
+      }
+      expect(json.nfts.map(nft => nft.mint)).toEqual(seededHoldings('nfts').map(nft => nft.mint))
+      expect(json.tokens.map(token => token.mint)).toEqual(seededHoldings('tokens').map(token => token.mint))
+      expect(JSON.stringify(json.nativeBalance)).toContain('5999980000')
+    })
+  })
+}
+
+function errors({ sdk, version }: SdkUnderTest, world: () => World): void {
+  const request = { address: seeded.collection, limit: 1 }
+  const messageOf = async (call: Promise<unknown>): Promise<string> => {
+    const error = await call.then(
+      () => new Error('The call succeeded.'),
+      (reason: Error) => reason,
+    )
+    return error.message
+  }
+  /** Asks with another key, as a user with that key would. */
+  const withKey = async <Result>(key: string, call: () => Promise<Result>): Promise<Result> => {
+    sdk.Core.config.set('apiKey', key)
+    try {
+      return await call()
+    } finally {
+      sdk.Core.config.set('apiKey', world().keys.full)
+    }
+  }
+  const transfersWith = (more: Partial<TransfersRequest>) =>
+    messageOf(sdk.EvmApi.nft.getNFTContractTransfers({ ...request, ...more }))
+
+  describe('errors read well', () => {
+    test('a bad key, on every operation', async () => {
+      const wanted = '[C0006] Request failed, Unauthorized(401): Invalid key'
+      await withKey('not-a-key', async () => {
+        expect(await transfersWith({})).toBe(wanted)
+        expect(await messageOf(sdk.EvmApi.wallets.getWalletActiveChains({ address: seeded.alice }))).toBe(wanted)
+        const { solanaOwner: address } = seeded
+        expect(await messageOf(sdk.SolApi.account.getPortfolio({ network: 'mainnet', address }))).toBe(wanted)
+      })
+    })
+
+    test('a key without the scope', async () => {
+      const message = await withKey(world().keys.narrow, () => transfersWith({}))
+      expect(message).toMatch(/^\[C0006\] Request failed, Forbidden\(403\): .*nft-transfers/)
+    })
+
+    test('a bad address: refused by the SDK itself, and by the service', async () => {
+      expect(await transfersWith({ address: '0x123' })).toBe('[C0005] Invalid address provided')
+      const response = await fetch(`${world().url}/api/${version}/nft/0x123/transfers`, {
+        headers: { 'x-api-key': world().keys.full, 'x-moralis-platform': 'NodeJS SDK' },
+      })
+      expect([response.status, response.statusText]).toEqual([400, 'Bad Request'])
+      expect(await response.json()).toMatchObject({
+        message: 'address is not a valid hex address',
+        code: 'bad_request',
+      })
+    })
+
+    test.each([
+      ['an unknown chain', { chain: '0x539' }, /chain must be a valid enum value/],
+      ['limit 0', { limit: 0 }, /limit .*0/],
+      ['a fraction as limit', { limit: 1.5 }, /limit .*1\.5/],
+      ['a cursor that was never given out', { cursor: 'eyJhbGciOiJIUzI1NiJ9.e30.x' }, /cursor is not valid/],
+      ['a negative block', { fromBlock: -1 }, /from_block .*-1/],
+    ])('%s', async (_, more, wanted) => {
+      const message = await transfersWith(more)
+      expect(message).toMatch(/^\[C0006\] Request failed, Bad Request\(400\): /)
+      expect(message).toMatch(wanted)
+      expect(message).not.toContain('Unknown error')
+    })
+
+    test('an unknown chain of a wallet', async () => {
+      const call = sdk.EvmApi.wallets.getWalletActiveChains({ address: seeded.alice, chains: ['0x1', '0x539'] })
+      expect(await messageOf(call)).toMatch(/Bad Request\(400\): .*chain must be a valid enum value/)
+    })
+
+    test('an account of a network that nothing reads', async () => {
+      const call = sdk.SolApi.account.getPortfolio({ network: 'devnet', address: seeded.solanaOwner })
+      expect(await messageOf(call)).toMatch(/^\[C0006\] Request failed, .*\(\d{3}\): .*solana\.devnet\.rpc/)
+    })
+
+    test('too many requests', async () => {
+      const messages = await withKey(world().keys.slow, () =>
+        Promise.all(Array.from({ length: 6 }, () => transfersWith({}))),
+      )
+      expect(messages).toContain('[C0006] Request failed, Too Many Requests(429): Rate limit exceeded')
+    })
+
+    test('a quota that is spent', async () => {
+      const messages: string[] = []
+      await withKey(world().keys.small, async () => {
+        for (let call = 0; call < 3; call++) messages.push(await transfersWith({}))
+      })
+      expect(messages[0]).toBe('The call succeeded.')
+      expect(messages[2]).toMatch(/^\[C0006\] Request failed, Too Many Requests\(429\): .*(quota|day)/i)
+    })
+  })
+}
