@@ -1,0 +1,33 @@
+// From the address of a store to the store: the only place that knows which engines there are.
+import { resolve } from 'node:path'
+import { AlmanacError } from '../errors.ts'
+import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
+import type { Store } from './store.ts'
+
+export type { StoreRole }
+
+export type OpenStoreOptions = {
+  /**
+   * `owner`: the one process that indexes; a second one is refused. `reader`: serves requests, with short writes that
+   * never block its thread. `tool`: a command with short writes beside a running owner.
+   */
+  role: StoreRole
+}
+
+export async function openStore(url: string, { role }: OpenStoreOptions): Promise<Store> {
+  if (url.startsWith('file:')) return await openSqliteStore(resolve(pathOf(url)), role)
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
+  throw new AlmanacError('not_configured', `A store at an address with ${scheme} is not available in this version.`, {
+    hint: 'set store to a file, such as file:./almanac.db.',
+  })
+}
+
+/** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */
+function pathOf(url: string): string {
+  const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
+  if (path === '' || path.endsWith('/') || path.includes('\0'))
+    throw new AlmanacError('config_invalid', `The store ${JSON.stringify(url)} names no file.`, {
+      hint: 'set store to a file, such as file:./almanac.db.',
+    })
+  return path
+}

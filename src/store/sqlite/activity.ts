@@ -1,0 +1,108 @@
+// First and last transactions of addresses, cold and hot. Merging is by (block, transaction index), so that repeats and any
+// order of commits give the same rows. Callers hold the transaction.
+import type { SQLInputValue } from 'node:sqlite'
+import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../../model.ts'
+import { bytesOfHex, hexOf } from './bytes.ts'
+import type { Connection, Row } from './connection.ts'
+
+function isEarlier(a: TransactionRef, b: TransactionRef): boolean {
+  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
+}
+
+function merge(a: ActivityRow, b: ActivityRow): ActivityRow {
+  return {
+    address: a.address,
+    first: isEarlier(b.first, a.first) ? b.first : a.first,
+    last: isEarlier(a.last, b.last) ? b.last : a.last,
+  }
+}
+
+/** One row for each address, sorted: neighbours in the table are written one after the other. */
+function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
+  const byAddress = new Map<Address, ActivityRow>()
+  for (const row of rows) {
+    const known = byAddress.get(row.address)
+    byAddress.set(row.address, known === undefined ? row : merge(known, row))
+  }
+  return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+// A repeat changes no row: the WHERE is what keeps it from counting as a change.
+const keepFirstAndLast = `ON CONFLICT DO UPDATE SET
+    (first_block, first_tx, first_hash, first_timestamp) = (SELECT
+      iif(earlier, excluded.first_block, first_block), iif(earlier, excluded.first_tx, first_tx),
+      iif(earlier, excluded.first_hash, first_hash), iif(earlier, excluded.first_timestamp, first_timestamp)
+      FROM (SELECT (excluded.first_block, excluded.first_tx) < (first_block, first_tx) AS earlier)),
+    (last_block, last_tx, last_hash, last_timestamp) = (SELECT
+      iif(later, excluded.last_block, last_block), iif(later, excluded.last_tx, last_tx),
+      iif(later, excluded.last_hash, last_hash), iif(later, excluded.last_timestamp, last_timestamp)
+      FROM (SELECT (excluded.last_block, excluded.last_tx) > (last_block, last_tx) AS later))
+  WHERE (excluded.first_block, excluded.first_tx) < (first_block, first_tx)
+    OR (excluded.last_block, excluded.last_tx) > (last_block, last_tx)`
+
+export function mergeCold(connection: Connection, ordinal: number, rows: readonly ActivityRow[]): void {
+  const upsert = connection.prepare(`INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${keepFirstAndLast}`)
+  for (const { address, first, last } of mergedByAddress(rows))
+    upsert.run(bytesOfHex(address), ordinal, ...valuesOf(first), ...valuesOf(last))
+}
+
+export function mergeHot(connection: Connection, ordinal: number, block: number, rows: readonly ActivityRow[]): void {
+  const upsert = connection.prepare(
+    `INSERT INTO hot_activity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${keepFirstAndLast}`,
+  )
+  for (const { address, first, last } of mergedByAddress(rows))
+    upsert.run(bytesOfHex(address), ordinal, block, ...valuesOf(first), ...valuesOf(last))
+}
+
+function valuesOf({ block, transactionIndex, hash, timestamp }: TransactionRef): SQLInputValue[] {
+  return [block, transactionIndex, bytesOfHex(hash), timestamp]
+}
+
+export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
+  connection.run('DELETE FROM hot_activity WHERE chain = ? AND block > ?', ordinal, block)
+}
+
+const columns = `first_block, first_tx, first_hash, first_timestamp, last_block, last_tx, last_hash, last_timestamp`
+
+export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {
+  const rows = connection.all(
+    `SELECT address, ${columns} FROM hot_activity WHERE chain = ? AND block <= ?`,
+    ordinal,
+    upTo,
+  )
+  mergeCold(
+    connection,
+    ordinal,
+    rows.map(row => activityOfRow(hexOf<Address>(row[0]), row)),
+  )
+  connection.run('DELETE FROM hot_activity WHERE chain = ? AND block <= ?', ordinal, upTo)
+}
+
+export function activityOf(connection: Connection, address: Address): Map<ChainId, ActivityRow> {
+  const bytes = bytesOfHex(address)
+  const rows = connection.all(
+    `SELECT id, ${columns} FROM activity JOIN chains ON chain = ordinal WHERE address = ?
+     UNION ALL SELECT id, ${columns} FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`,
+    bytes,
+    bytes,
+  )
+  const byChain = new Map<ChainId, ActivityRow>()
+  for (const row of rows) {
+    const chain = row[0] as ChainId
+    const found = activityOfRow(address, row)
+    const known = byChain.get(chain)
+    byChain.set(chain, known === undefined ? found : merge(known, found))
+  }
+  return byChain
+}
+
+/** The eight columns stand behind one other. */
+function activityOfRow(address: Address, row: Row): ActivityRow {
+  const refAt = (at: number): TransactionRef => ({
+    block: row[at] as number,
+    transactionIndex: row[at + 1] as number,
+    hash: hexOf<Hash>(row[at + 2]),
+    timestamp: row[at + 3] as number,
+  })
+  return { address, first: refAt(1), last: refAt(5) }
+}

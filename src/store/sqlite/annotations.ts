@@ -1,0 +1,99 @@
+// Labels of addresses and facts of contracts. Callers hold the transaction.
+import type { Address, ChainId } from '../../model.ts'
+import type { ContractFacts, Label } from '../store.ts'
+import { bytesOfHex } from './bytes.ts'
+import type { Connection } from './connection.ts'
+import type { Dictionary } from './dictionary.ts'
+
+const everyChain = 0
+const ranks: readonly Label['rank'][] = ['operator', 'imported', 'built-in']
+
+export function putLabels(connection: Connection, dictionary: Dictionary, labels: readonly Label[]): void {
+  const put = connection.prepare(
+    `INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       rank = excluded.rank, label = excluded.label, updated_at = excluded.updated_at`,
+  )
+  for (const { chain, address, label, source, rank, updatedAt } of labels) {
+    const ordinal = chain === undefined ? everyChain : dictionary.addOrdinal(chain)
+    put.run(bytesOfHex(address), ordinal, source, ranks.indexOf(rank), label, updatedAt)
+  }
+}
+
+export function removeLabels(
+  connection: Connection,
+  dictionary: Dictionary,
+  labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[],
+): number {
+  let removed = 0
+  for (const { chain, address, source } of labels) {
+    const ordinal = chain === undefined ? everyChain : dictionary.ordinalOf(chain)
+    if (ordinal === undefined) continue
+    removed += connection.run(
+      'DELETE FROM labels WHERE address = ? AND chain = ? AND source = ?',
+      bytesOfHex(address),
+      ordinal,
+      source,
+    )
+  }
+  return removed
+}
+
+/** The better rank wins, then a label of this very chain, then the newer one. */
+export function labelsOf(
+  connection: Connection,
+  dictionary: Dictionary,
+  chain: ChainId,
+  addresses: readonly Address[],
+): Map<Address, string> {
+  const ordinal = dictionary.ordinalOf(chain) ?? everyChain
+  const winner = connection.prepare(
+    'SELECT label FROM labels WHERE address = ? AND chain IN (0, ?) ORDER BY rank, chain DESC, updated_at DESC, source LIMIT 1',
+  )
+  const found = new Map<Address, string>()
+  for (const address of new Set(addresses)) {
+    const row = winner.get(bytesOfHex(address), ordinal) as unknown as [string] | undefined
+    if (row !== undefined) found.set(address, row[0])
+  }
+  return found
+}
+
+export function putContractFacts(
+  connection: Connection,
+  dictionary: Dictionary,
+  facts: readonly ContractFacts[],
+): void {
+  for (const { chain, contract, name, symbol, possibleSpam, verifiedCollection } of facts)
+    connection.run(
+      'INSERT OR REPLACE INTO contract_facts VALUES (?, ?, ?, ?, ?, ?)',
+      dictionary.addOrdinal(chain),
+      bytesOfHex(contract),
+      name ?? null,
+      symbol ?? null,
+      possibleSpam ? 1 : 0,
+      verifiedCollection ? 1 : 0,
+    )
+}
+
+export function contractFacts(
+  connection: Connection,
+  dictionary: Dictionary,
+  chain: ChainId,
+  contract: Address,
+): ContractFacts | undefined {
+  const ordinal = dictionary.ordinalOf(chain)
+  if (ordinal === undefined) return undefined
+  const row = connection.get(
+    'SELECT name, symbol, possible_spam, verified_collection FROM contract_facts WHERE chain = ? AND contract = ?',
+    ordinal,
+    bytesOfHex(contract),
+  )
+  if (row === undefined) return undefined
+  return {
+    chain,
+    contract,
+    name: (row[0] as string | null) ?? undefined,
+    symbol: (row[1] as string | null) ?? undefined,
+    possibleSpam: row[2] === 1,
+    verifiedCollection: row[3] === 1,
+  }
+}

@@ -1,0 +1,110 @@
+// Known blocks, hot and cold, and finding them by number or moment. Callers hold the transaction.
+import type { Block, Hash } from '../../model.ts'
+import { bytesOfHex, hexOf } from './bytes.ts'
+import type { Connection, Row } from './connection.ts'
+import { blockKeySpan } from './migrations.ts'
+
+export type BlockTable = 'blocks' | 'hot_blocks'
+
+/** Newest first within a chain: see blockKeySpan. */
+export function blockKey(ordinal: number, number: number): number {
+  return ordinal * blockKeySpan + (blockKeySpan - 1 - number)
+}
+
+function blockOf(row: Row | undefined): Block | undefined {
+  if (row === undefined) return undefined
+  const number = blockKeySpan - 1 - ((row[0] as number) % blockKeySpan)
+  return { number, hash: hexOf<Hash>(row[1]), timestamp: row[2] as number }
+}
+
+/** A block that is known already is written again only where the new reading differs. */
+export function putBlocks(connection: Connection, table: BlockTable, ordinal: number, blocks: readonly Block[]): void {
+  const put = connection.prepare(`INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+    SET hash = excluded.hash, timestamp = excluded.timestamp WHERE hash <> excluded.hash OR timestamp <> excluded.timestamp`)
+  const newestFirst = [...blocks].sort((a, b) => b.number - a.number)
+  for (const { number, hash, timestamp } of newestFirst) put.run(blockKey(ordinal, number), bytesOfHex(hash), timestamp)
+}
+
+export function blockAt(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
+  return blockOf(connection.get(`SELECT key, hash, timestamp FROM ${table} WHERE key = ?`, blockKey(ordinal, number)))
+}
+
+export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
+  const rows = connection.all(
+    'SELECT key, hash, timestamp FROM hot_blocks WHERE key BETWEEN ? AND ? ORDER BY key DESC',
+    blockKey(ordinal, blockKeySpan - 1),
+    blockKey(ordinal, 0),
+  )
+  return rows.map(row => blockOf(row) as Block)
+}
+
+/** Forgets hot blocks above `number`. */
+export function dropHotBlocksAbove(connection: Connection, ordinal: number, number: number): void {
+  connection.run(
+    'DELETE FROM hot_blocks WHERE key >= ? AND key < ?',
+    blockKey(ordinal, blockKeySpan - 1),
+    blockKey(ordinal, number),
+  )
+}
+
+export function moveBlocksToCold(connection: Connection, ordinal: number, upTo: number): void {
+  const range = [blockKey(ordinal, upTo), blockKey(ordinal, 0)]
+  connection.run('INSERT OR REPLACE INTO blocks SELECT * FROM hot_blocks WHERE key BETWEEN ? AND ?', ...range)
+  connection.run('DELETE FROM hot_blocks WHERE key BETWEEN ? AND ?', ...range)
+}
+
+export function highestHotBlock(connection: Connection, ordinal: number): Block | undefined {
+  return nextBelow(connection, 'hot_blocks', ordinal, blockKeySpan - 1)
+}
+
+/** The highest known block at or below `number`. */
+function nextBelow(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
+  return blockOf(
+    connection.get(
+      `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1`,
+      blockKey(ordinal, number),
+      blockKey(ordinal, 0),
+    ),
+  )
+}
+
+/** The lowest known block at or above `number`. */
+function nextAbove(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
+  return blockOf(
+    connection.get(
+      `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1`,
+      blockKey(ordinal, blockKeySpan - 1),
+      blockKey(ordinal, number),
+    ),
+  )
+}
+
+/**
+ * Timestamps never decrease with the number, so the place is found by halving the numbers: about 25 point reads, and no
+ * index of timestamps to keep.
+ */
+export function blocksAround(
+  connection: Connection,
+  table: BlockTable,
+  ordinal: number,
+  timestamp: number,
+): { before: Block | undefined; after: Block | undefined } {
+  let before: Block | undefined
+  let after: Block | undefined
+  let low = nextAbove(connection, table, ordinal, 0)?.number ?? 0
+  let high = nextBelow(connection, table, ordinal, blockKeySpan - 1)?.number ?? -1
+  while (low <= high) {
+    const middle = low + Math.floor((high - low) / 2)
+    const block = nextBelow(connection, table, ordinal, middle)
+    if (block === undefined || block.number < low) {
+      low = middle + 1
+    } else if (block.timestamp < timestamp) {
+      before = block
+      low = middle + 1
+    } else {
+      after = block
+      high = block.number - 1
+    }
+  }
+  return { before, after }
+}

@@ -1,0 +1,220 @@
+// The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
+import { AlmanacError } from '../../errors.ts'
+import type { Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
+import * as activity from './activity.ts'
+import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
+import { bytesOfHex } from './bytes.ts'
+import type { Connection } from './connection.ts'
+import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
+import type { Dictionary } from './dictionary.ts'
+import { blockKeySpan } from './migrations.ts'
+import * as transfers from './transfer-rows.ts'
+
+export type WriteContext = { connection: Connection; dictionary: Dictionary }
+
+const aboveAll = blockKeySpan
+
+export function commitCold(context: WriteContext, commit: ColdCommit): { transfersAdded: number } {
+  const { connection, dictionary } = context
+  const ordinal = dictionary.addOrdinal(commit.chain)
+  requireBlocks(connection, ordinal, commit)
+  const highest = highestBlock(commit)
+  // Cold rows are final by definition, so a commit above the known final block moves it.
+  if (highest > finalizedOf(connection, ordinal)) {
+    requireSameBranch(connection, ordinal, commit)
+    finalizeRows(connection, ordinal, highest)
+  }
+  const transfersAdded = transfers.insertCold(connection, numbered(context, ordinal, commit.transfers))
+  putBlocks(connection, 'blocks', ordinal, commit.blocks)
+  activity.mergeCold(connection, ordinal, commit.activity)
+  for (const { scope, ...interval } of commit.covered) addCoverageRows(connection, ordinal, scope, interval)
+  return { transfersAdded }
+}
+
+export function commitHot(context: WriteContext, commit: HotCommit): void {
+  const { connection, dictionary } = context
+  const ordinal = dictionary.addOrdinal(commit.chain)
+  requireHotOrder(commit, finalizedOf(connection, ordinal))
+  transfers.dropHotAbove(connection, ordinal, commit.ancestor)
+  activity.dropHotAbove(connection, ordinal, commit.ancestor)
+  dropHotBlocksAbove(connection, ordinal, commit.ancestor)
+  putBlocks(connection, 'hot_blocks', ordinal, commit.blocks)
+  const rows = commit.blocks.flatMap(block => block.transfers)
+  transfers.insertHot(connection, ordinal, numbered(context, ordinal, rows))
+  for (const block of commit.blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
+  // Whatever any scope claimed above the ancestor spoke of blocks that are now gone.
+  removeCoverageOfAllScopes(connection, ordinal, { from: commit.ancestor + 1, to: aboveAll })
+  const last = commit.blocks.at(-1)
+  if (commit.covered !== undefined && last !== undefined)
+    addCoverageRows(connection, ordinal, commit.covered.scope, {
+      from: commit.covered.from,
+      to: last.number,
+      evidence: commit.covered.evidence,
+    })
+  writeHead(connection, ordinal, commit.head)
+}
+
+export function addToHot(
+  context: WriteContext,
+  chain: ChainId,
+  blocks: readonly HotBlock[],
+  covered: ColdCommit['covered'],
+): void {
+  const { connection, dictionary } = context
+  const ordinal = dictionary.addOrdinal(chain)
+  for (const { number, hash, transfers: rows } of blocks) {
+    const stored = blockAt(connection, 'hot_blocks', ordinal, number)
+    if (stored?.hash !== hash)
+      throw new AlmanacError(
+        'conflict',
+        `Block ${number} is no longer stored as ${hash}: ${stored?.hash ?? 'not hot'}.`,
+        {
+          hint: 'read the hot blocks again and fetch the rows for those.',
+          retryable: true,
+        },
+      )
+    requireOwnRows(number, rows)
+  }
+  const rows = blocks.flatMap(block => block.transfers)
+  transfers.insertHot(connection, ordinal, numbered(context, ordinal, rows))
+  for (const block of blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
+  for (const { scope, ...interval } of covered) addCoverageRows(connection, ordinal, scope, interval)
+}
+
+export function finalize(context: WriteContext, chain: ChainId, upTo: number): void {
+  const ordinal = context.dictionary.addOrdinal(chain)
+  if (upTo > finalizedOf(context.connection, ordinal)) finalizeRows(context.connection, ordinal, upTo)
+}
+
+export function putHead({ connection, dictionary }: WriteContext, chain: ChainId, head: Block): void {
+  const ordinal = dictionary.addOrdinal(chain)
+  const floor = Math.max(highestHotBlock(connection, ordinal)?.number ?? -1, finalizedOf(connection, ordinal))
+  const known = connection.get('SELECT head_number FROM chains WHERE ordinal = ?', ordinal)
+  if (head.number >= floor || known?.[0] === null) writeHead(connection, ordinal, head)
+}
+
+/**
+ * Rows go, and so does every claim that they are there: a dropped contract can no longer be vouched for by `full` or
+ * `watched`. Activity stays, because a first and a last transaction cannot be taken apart again.
+ */
+export function dropRange(context: WriteContext, chain: ChainId, scope: CoverageScope, interval: Interval): void {
+  const { connection, dictionary } = context
+  const ordinal = dictionary.ordinalOf(chain)
+  if (ordinal === undefined) return
+  if (scope === 'full') {
+    removeCoverageOfAllScopes(connection, ordinal, interval)
+    for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
+      transfers.deleteCold(connection, contract as number, interval.from, interval.to)
+    return
+  }
+  for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
+  const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
+  if (contract !== undefined) transfers.deleteCold(connection, contract, interval.from, interval.to)
+}
+
+export function watchContract(context: WriteContext, chain: ChainId, contract: string, watchedFrom: number): void {
+  context.connection.run(
+    `INSERT INTO watched_contracts VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+     SET watched_from = excluded.watched_from WHERE excluded.watched_from < watched_from`,
+    context.dictionary.addOrdinal(chain),
+    bytesOfHex(contract),
+    watchedFrom,
+  )
+}
+
+function finalizedOf(connection: Connection, ordinal: number): number {
+  return (connection.get('SELECT finalized FROM chains WHERE ordinal = ?', ordinal)?.[0] as number | undefined) ?? -1
+}
+
+function finalizeRows(connection: Connection, ordinal: number, upTo: number): void {
+  transfers.moveTransfersToCold(connection, ordinal, upTo)
+  activity.moveActivityToCold(connection, ordinal, upTo)
+  moveBlocksToCold(connection, ordinal, upTo)
+  connection.run('UPDATE chains SET finalized = ? WHERE ordinal = ?', upTo, ordinal)
+}
+
+function writeHead(connection: Connection, ordinal: number, head: Block): void {
+  connection.run(
+    `UPDATE chains SET head_number = ?1, head_hash = ?2, head_timestamp = ?3 WHERE ordinal = ?4
+     AND (head_number, head_hash, head_timestamp) IS NOT (?1, ?2, ?3)`,
+    head.number,
+    bytesOfHex(head.hash),
+    head.timestamp,
+    ordinal,
+  )
+}
+
+function numbered(
+  { dictionary }: WriteContext,
+  ordinal: number,
+  rows: readonly TransferRow[],
+): transfers.NumberedRow[] {
+  return rows.map(row => ({
+    contract: dictionary.addContract(ordinal, row.contract),
+    block: row.block,
+    transactionIndex: row.transactionIndex,
+    logIndex: row.logIndex,
+    batchIndex: row.batchIndex,
+    payload: row.payload,
+  }))
+}
+
+function highestBlock({ blocks, covered }: ColdCommit): number {
+  let highest = -1
+  for (const { number } of blocks) highest = Math.max(highest, number)
+  for (const { to } of covered) highest = Math.max(highest, to)
+  return highest
+}
+
+/** A row whose block is unknown could not be answered with its hash and moment. */
+function requireBlocks(connection: Connection, ordinal: number, commit: ColdCommit): void {
+  const given = new Set(commit.blocks.map(block => block.number))
+  for (const { block } of commit.transfers) {
+    if (given.has(block)) continue
+    const known = blockAt(connection, 'blocks', ordinal, block) ?? blockAt(connection, 'hot_blocks', ordinal, block)
+    if (known === undefined)
+      throw new AlmanacError('conflict', `The commit has a transfer in block ${block}, but not that block.`, {
+        hint: 'give every block that holds a row in the same commit.',
+      })
+    given.add(block)
+  }
+}
+
+function requireSameBranch(connection: Connection, ordinal: number, commit: ColdCommit): void {
+  const hot = new Map(hotBlocksOf(connection, ordinal).map(block => [block.number, block.hash]))
+  if (hot.size === 0) return
+  for (const { number, hash } of commit.blocks) {
+    const stored = hot.get(number)
+    if (stored !== undefined && stored !== hash)
+      throw new AlmanacError('conflict', `Block ${number} is stored as ${stored}, and the final commit says ${hash}.`, {
+        hint: 'replace the blocks that are not final from their common ancestor on, then commit again.',
+      })
+  }
+}
+
+function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
+  if (ancestor < finalized)
+    throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: ${finalized} is final.`, {
+      hint: 'check the endpoint that reported the fork; drop the range and index it again if finality itself was wrong.',
+    })
+  let previous = ancestor
+  let claimedNext = covered === undefined ? undefined : Math.max(covered.from, ancestor + 1)
+  for (const { number, transfers } of blocks) {
+    if (number <= previous || (claimedNext !== undefined && number > claimedNext))
+      throw new AlmanacError('conflict', `Block ${number} cannot follow block ${previous} in one commit.`, {
+        hint: 'give the blocks lowest first, and without gaps where they are claimed to be complete.',
+      })
+    requireOwnRows(number, transfers)
+    previous = number
+    if (claimedNext !== undefined) claimedNext = Math.max(claimedNext, number + 1)
+  }
+  if (blocks.length > 0 && head.number < previous)
+    throw new AlmanacError('conflict', `The head ${head.number} lies below the commit's last block ${previous}.`)
+}
+
+function requireOwnRows(number: number, rows: readonly TransferRow[]): void {
+  const foreign = rows.find(row => row.block !== number)
+  if (foreign !== undefined)
+    throw new AlmanacError('conflict', `Block ${number} of the commit holds a transfer of block ${foreign.block}.`)
+}

@@ -1,0 +1,106 @@
+// Covered intervals as rows. The arithmetic is `coverage.ts`; here only the rows that a change touches are read and rewritten.
+import { addCoverage, removeCoverage } from '../../coverage.ts'
+import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { bytesOfHex, hexOf } from './bytes.ts'
+import type { Connection, Row } from './connection.ts'
+
+type StoredScope = string | Buffer
+
+function storedScope(scope: CoverageScope): StoredScope {
+  return scope === 'full' || scope === 'watched' ? scope : bytesOfHex(scope)
+}
+
+function scopeOf(stored: Row[number] | undefined): CoverageScope {
+  return typeof stored === 'string' ? (stored as CoverageScope) : hexOf<Address>(stored)
+}
+
+function intervalOf(row: Row): CoveredInterval {
+  return { from: row[0] as number, to: row[1] as number, evidence: row[2] as Evidence }
+}
+
+export function coverageOf(connection: Connection, ordinal: number, scope: CoverageScope): CoveredInterval[] {
+  return connection
+    .all(
+      'SELECT from_block, to_block, evidence FROM coverage WHERE chain = ? AND scope = ? ORDER BY from_block',
+      ordinal,
+      storedScope(scope),
+    )
+    .map(intervalOf)
+}
+
+export function coverageByScope(
+  connection: Connection,
+  ordinal: number,
+): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
+  const rows = connection.all(
+    'SELECT from_block, to_block, evidence, scope FROM coverage WHERE chain = ? ORDER BY scope, from_block',
+    ordinal,
+  )
+  const byScope = new Map<CoverageScope, CoveredInterval[]>()
+  for (const row of rows) {
+    const scope = scopeOf(row[3])
+    const intervals = byScope.get(scope)
+    if (intervals === undefined) byScope.set(scope, [intervalOf(row)])
+    else intervals.push(intervalOf(row))
+  }
+  return [...byScope].map(([scope, intervals]) => ({ scope, intervals }))
+}
+
+export function addCoverageRows(
+  connection: Connection,
+  ordinal: number,
+  scope: CoverageScope,
+  added: CoveredInterval,
+): void {
+  const reach = { from: added.from - 1, to: added.to + 1 }
+  rewrite(connection, ordinal, storedScope(scope), reach, touched => addCoverage(touched, added))
+}
+
+export function removeCoverageRows(
+  connection: Connection,
+  ordinal: number,
+  scope: CoverageScope,
+  removed: Interval,
+): void {
+  rewrite(connection, ordinal, storedScope(scope), removed, touched => removeCoverage(touched, removed))
+}
+
+/** Takes an interval out of every scope of the chain. */
+export function removeCoverageOfAllScopes(connection: Connection, ordinal: number, removed: Interval): void {
+  const scopes = connection.all(
+    'SELECT DISTINCT scope FROM coverage WHERE chain = ? AND from_block <= ? AND to_block >= ?',
+    ordinal,
+    removed.to,
+    removed.from,
+  )
+  for (const row of scopes) removeCoverageRows(connection, ordinal, scopeOf(row[0]), removed)
+}
+
+function rewrite(
+  connection: Connection,
+  ordinal: number,
+  scope: StoredScope,
+  reach: Interval,
+  change: (touched: CoveredInterval[]) => CoveredInterval[],
+): void {
+  const touched = connection
+    .all(
+      'SELECT from_block, to_block, evidence FROM coverage WHERE chain = ? AND scope = ? AND from_block <= ? AND to_block >= ? ORDER BY from_block',
+      ordinal,
+      scope,
+      reach.to,
+      reach.from,
+    )
+    .map(intervalOf)
+  const changed = change(touched)
+  const same = (a: CoveredInterval, b: CoveredInterval) =>
+    a.from === b.from && a.to === b.to && a.evidence === b.evidence
+  for (const old of touched) {
+    if (changed.some(now => same(now, old))) continue
+    connection.run('DELETE FROM coverage WHERE chain = ? AND scope = ? AND from_block = ?', ordinal, scope, old.from)
+  }
+  for (const now of changed) {
+    if (touched.some(old => same(now, old))) continue
+    connection.run('INSERT INTO coverage VALUES (?, ?, ?, ?, ?)', ordinal, scope, now.from, now.to, now.evidence)
+  }
+}

@@ -1,0 +1,62 @@
+// The small integers that stand for chains and contracts in every row. Once given, a number never changes.
+import { LRUCache } from 'lru-cache'
+import type { Address, ChainId } from '../../model.ts'
+import { bytesOfHex } from './bytes.ts'
+import type { Connection } from './connection.ts'
+
+const contractsMax = 20_000
+
+export class Dictionary {
+  readonly #connection: Connection
+  readonly #ordinals = new Map<ChainId, number>()
+  readonly #contracts = new LRUCache<string, number>({ max: contractsMax })
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  ordinalOf(chain: ChainId): number | undefined {
+    const known = this.#ordinals.get(chain)
+    if (known !== undefined) return known
+    const row = this.#connection.get('SELECT ordinal FROM chains WHERE id = ?', chain)
+    if (row === undefined) return undefined
+    this.#ordinals.set(chain, row[0] as number)
+    return row[0] as number
+  }
+
+  contractOf(ordinal: number, address: Address): number | undefined {
+    const key = `${ordinal}${address}`
+    const known = this.#contracts.get(key)
+    if (known !== undefined) return known
+    const row = this.#connection.get(
+      'SELECT id FROM contracts WHERE address = ? AND chain = ?',
+      bytesOfHex(address),
+      ordinal,
+    )
+    if (row === undefined) return undefined
+    this.#contracts.set(key, row[0] as number)
+    return row[0] as number
+  }
+
+  /** Within a write transaction. */
+  addOrdinal(chain: ChainId): number {
+    const known = this.ordinalOf(chain)
+    if (known !== undefined) return known
+    this.#connection.run('INSERT INTO chains (id) VALUES (?)', chain)
+    return this.ordinalOf(chain) as number
+  }
+
+  /** Within a write transaction. */
+  addContract(ordinal: number, address: Address): number {
+    const known = this.contractOf(ordinal, address)
+    if (known !== undefined) return known
+    this.#connection.run('INSERT INTO contracts (chain, address) VALUES (?, ?)', ordinal, bytesOfHex(address))
+    return this.contractOf(ordinal, address) as number
+  }
+
+  /** After a rollback: numbers that it took back must not be used. */
+  forget(): void {
+    this.#ordinals.clear()
+    this.#contracts.clear()
+  }
+}

@@ -1,0 +1,88 @@
+// Keys and their daily use. Only the hash of a key is ever seen here. Callers hold the transaction.
+import { AlmanacError } from '../../errors.ts'
+import type { KeyRecord, KeyUse } from '../store.ts'
+import type { Connection, Row } from './connection.ts'
+
+const columns = 'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day'
+
+export function putKey(connection: Connection, key: KeyRecord): void {
+  const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
+  if (other !== undefined) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
+  connection.run(
+    `INSERT INTO keys (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
+       id = excluded.id, name = excluded.name, scopes = excluded.scopes, created_at = excluded.created_at,
+       expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
+       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day`,
+    key.id,
+    key.name,
+    key.hash,
+    JSON.stringify(key.scopes),
+    key.createdAt,
+    key.expiresAt ?? null,
+    key.revokedAt ?? null,
+    key.ratePerSecond ?? null,
+    key.quotaPerDay ?? null,
+  )
+}
+
+export function keyByHash(connection: Connection, hash: string): KeyRecord | undefined {
+  const row = connection.get(`SELECT ${columns} FROM keys WHERE hash = ?`, hash)
+  return row === undefined ? undefined : keyOf(row)
+}
+
+export function allKeys(connection: Connection): KeyRecord[] {
+  return connection.all(`SELECT ${columns} FROM keys ORDER BY created_at, id`).map(keyOf)
+}
+
+/** The first revocation stays. */
+export function revokeKey(connection: Connection, id: string, revokedAt: number): boolean {
+  connection.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', revokedAt, id)
+  return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
+}
+
+export function addUse(connection: Connection, uses: readonly KeyUse[]): Map<string, number> {
+  const latestDays = new Map<string, string>()
+  for (const { keyId, day, operation, count } of uses) {
+    connection.run(
+      'INSERT INTO key_uses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
+      day,
+      keyId,
+      operation,
+      count,
+    )
+    const known = latestDays.get(keyId)
+    if (known === undefined || known < day) latestDays.set(keyId, day)
+  }
+  const totals = new Map<string, number>()
+  for (const [keyId, day] of latestDays) {
+    const row = connection.get('SELECT sum(count) FROM key_uses WHERE day = ? AND key_id = ?', day, keyId) as Row
+    totals.set(keyId, row[0] as number)
+  }
+  return totals
+}
+
+export function usesOf(connection: Connection, day: string): KeyUse[] {
+  return connection
+    .all('SELECT key_id, operation, count FROM key_uses WHERE day = ? ORDER BY key_id, operation', day)
+    .map(([keyId, operation, count]) => ({
+      keyId: keyId as string,
+      day,
+      operation: operation as string,
+      count: count as number,
+    }))
+}
+
+function keyOf(row: Row): KeyRecord {
+  const optional = (value: Row[number] | undefined) => (value as number | null) ?? undefined
+  return {
+    id: row[0] as string,
+    name: row[1] as string,
+    hash: row[2] as string,
+    scopes: JSON.parse(row[3] as string) as string[],
+    createdAt: row[4] as number,
+    expiresAt: optional(row[5]),
+    revokedAt: optional(row[6]),
+    ratePerSecond: optional(row[7]),
+    quotaPerDay: optional(row[8]),
+  }
+}

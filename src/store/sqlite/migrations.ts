@@ -1,0 +1,202 @@
+// The schema of the SQLite engine as a list of forward steps. A step that has been released is never edited: add the next one.
+
+/** "ALMN": tells an Almanac store from any other SQLite file. */
+export const applicationId = 0x414c4d4e
+
+/** Key of a block: `ordinal * 2^40 + (2^40 - 1 - number)`, so that newest-first filling appends to each chain. */
+export const blockKeySpan = 2 ** 40
+
+/** Kept counts are summed over this many blocks. */
+export const bucketBlocks = 4096
+
+// Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first is
+// appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
+// Hot tables hold blocks above the chain's final one and are replaced by block; cold tables hold the rest.
+const first = `
+CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL);
+INSERT INTO revision VALUES (1, 1);
+CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+INSERT INTO secrets VALUES ('cursor', randomblob(32));
+CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE chains (
+  ordinal INTEGER PRIMARY KEY,
+  id INTEGER NOT NULL UNIQUE,
+  head_number INTEGER,
+  head_hash BLOB,
+  head_timestamp INTEGER,
+  finalized INTEGER NOT NULL DEFAULT -1
+);
+CREATE TABLE contracts (
+  id INTEGER PRIMARY KEY,
+  chain INTEGER NOT NULL REFERENCES chains,
+  address BLOB NOT NULL,
+  transfers INTEGER NOT NULL DEFAULT 0,
+  has_ranges INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (address, chain)
+);
+
+CREATE TABLE transfers (
+  contract INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  tx INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  pos INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
+) WITHOUT ROWID;
+CREATE TABLE transfer_counts (
+  contract INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,
+  transfers INTEGER NOT NULL,
+  PRIMARY KEY (contract, bucket)
+) WITHOUT ROWID;
+CREATE TABLE blocks (key INTEGER PRIMARY KEY, hash BLOB NOT NULL, timestamp INTEGER NOT NULL);
+CREATE TABLE activity (
+  address BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  first_block INTEGER NOT NULL,
+  first_tx INTEGER NOT NULL,
+  first_hash BLOB NOT NULL,
+  first_timestamp INTEGER NOT NULL,
+  last_block INTEGER NOT NULL,
+  last_tx INTEGER NOT NULL,
+  last_hash BLOB NOT NULL,
+  last_timestamp INTEGER NOT NULL,
+  PRIMARY KEY (address, chain)
+) WITHOUT ROWID;
+
+CREATE TABLE hot_transfers (
+  contract INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  tx INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  pos INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
+) WITHOUT ROWID;
+CREATE INDEX hot_transfers_by_block ON hot_transfers (chain, block);
+CREATE TABLE hot_blocks (key INTEGER PRIMARY KEY, hash BLOB NOT NULL, timestamp INTEGER NOT NULL);
+CREATE TABLE hot_activity (
+  address BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  first_block INTEGER NOT NULL,
+  first_tx INTEGER NOT NULL,
+  first_hash BLOB NOT NULL,
+  first_timestamp INTEGER NOT NULL,
+  last_block INTEGER NOT NULL,
+  last_tx INTEGER NOT NULL,
+  last_hash BLOB NOT NULL,
+  last_timestamp INTEGER NOT NULL,
+  PRIMARY KEY (address, chain, block)
+) WITHOUT ROWID;
+CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
+
+-- scope: 'full', 'watched', or the 20 bytes of a contract.
+CREATE TABLE coverage (
+  chain INTEGER NOT NULL,
+  scope BLOB NOT NULL,
+  from_block INTEGER NOT NULL,
+  to_block INTEGER NOT NULL,
+  evidence TEXT NOT NULL,
+  PRIMARY KEY (chain, scope, from_block)
+) WITHOUT ROWID;
+CREATE TABLE watched_contracts (
+  chain INTEGER NOT NULL,
+  contract BLOB NOT NULL,
+  watched_from INTEGER NOT NULL,
+  PRIMARY KEY (chain, contract)
+) WITHOUT ROWID;
+
+-- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions 8 bytes, big-endian, so that they compare.
+CREATE TABLE solana_accounts (
+  network INTEGER NOT NULL,
+  owner BLOB NOT NULL,
+  lamports TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  chain_time INTEGER NOT NULL,
+  read_at_ms INTEGER NOT NULL,
+  -- The slot of the last reading with all holdings; NULL while there was none.
+  reading_slot INTEGER,
+  PRIMARY KEY (network, owner)
+) WITHOUT ROWID;
+-- A closed account keeps its row, with owner NULL, for a day: an older update that arrives late must not revive it.
+CREATE TABLE solana_holdings (
+  network INTEGER NOT NULL,
+  account BLOB NOT NULL,
+  owner BLOB,
+  mint BLOB,
+  amount TEXT,
+  program TEXT,
+  slot INTEGER NOT NULL,
+  write_version BLOB NOT NULL,
+  closed_at_ms INTEGER,
+  PRIMARY KEY (network, account)
+) WITHOUT ROWID;
+CREATE INDEX solana_holdings_by_owner ON solana_holdings (network, owner) WHERE owner IS NOT NULL;
+CREATE INDEX solana_holdings_closed ON solana_holdings (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
+-- Two parts with versions of their own: the mint's account and its Metaplex metadata. NULL slots: never read.
+CREATE TABLE solana_mints (
+  network INTEGER NOT NULL,
+  mint BLOB NOT NULL,
+  account_slot INTEGER,
+  account_read_at_ms INTEGER,
+  program TEXT,
+  decimals INTEGER,
+  supply TEXT,
+  name TEXT,
+  symbol TEXT,
+  amount_rule TEXT,
+  metadata_slot INTEGER,
+  metadata_read_at_ms INTEGER,
+  metadata_name TEXT,
+  metadata_symbol TEXT,
+  token_standard INTEGER,
+  PRIMARY KEY (network, mint)
+) WITHOUT ROWID;
+
+CREATE TABLE keys (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  scopes TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  rate_per_second REAL,
+  quota_per_day INTEGER
+) WITHOUT ROWID;
+CREATE TABLE key_uses (
+  day TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (day, key_id, operation)
+) WITHOUT ROWID;
+
+-- chain: an ordinal, or 0 for every chain. rank: 0 operator, 1 imported, 2 built-in.
+CREATE TABLE labels (
+  address BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  label TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (address, chain, source)
+) WITHOUT ROWID;
+CREATE TABLE contract_facts (
+  chain INTEGER NOT NULL,
+  contract BLOB NOT NULL,
+  name TEXT,
+  symbol TEXT,
+  possible_spam INTEGER NOT NULL,
+  verified_collection INTEGER NOT NULL,
+  PRIMARY KEY (chain, contract)
+) WITHOUT ROWID;
+`
+
+/** Step n brings a file from user_version n to n + 1. */
+export const migrations: readonly string[] = [first]
+export const schemaVersion = migrations.length

@@ -1,0 +1,93 @@
+// Opening the file: what it is, whether this version may use it, and bringing it to the current schema. A file that is
+// refused is left exactly as it was.
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AlmanacError } from '../../errors.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
+import { isBusy, lockedFailure, storeFailure } from './failures.ts'
+import { applicationId, migrations, schemaVersion } from './migrations.ts'
+
+const waitMsMax = 30_000
+const pollMs = 5
+
+/** SQLite's own ceiling; pages beyond it are read instead of mapped. */
+const mmapBytesMax = 2 ** 31 - 65_536
+
+export const readOptions: ConnectionOptions = {
+  readOnly: true,
+  // Only for the moments in which another process recovers or removes the log; a writer never makes a reader wait.
+  busyTimeoutMs: 250,
+  cacheMegabytes: 8,
+  mmapBytes: mmapBytesMax,
+}
+
+export const writeOptions: ConnectionOptions = { readOnly: false, busyTimeoutMs: 0, cacheMegabytes: 2, mmapBytes: 0 }
+export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 64 }
+
+/** Checks the place before SQLite does, because its own words for these are the same few. */
+function requirePlace(path: string): void {
+  const location = `file:${path}`
+  const parent = dirname(path)
+  if (!existsSync(parent))
+    throw new AlmanacError('store_failed', `The store ${location} cannot be opened: there is no directory ${parent}.`, {
+      hint: `make the directory ${parent}, or name another file under store.`,
+    })
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new AlmanacError('store_failed', `The store ${location} cannot be opened: it is a directory.`, {
+      hint: 'name a file under store, such as file:./almanac.db.',
+    })
+}
+
+/** Creates the file or brings it to the current schema, waiting for others without blocking the thread. */
+export async function prepareFile(path: string): Promise<void> {
+  requirePlace(path)
+  const deadline = performance.now() + waitMsMax
+  while (true) {
+    try {
+      prepareOnce(path)
+      return
+    } catch (error) {
+      if (!isBusy(error)) throw storeFailure(error, `file:${path}`)
+      if (performance.now() >= deadline) throw lockedFailure(`file:${path}`, error)
+    }
+    await delay(pollMs)
+  }
+}
+
+function prepareOnce(path: string): void {
+  const connection = new Connection(path, writeOptions)
+  try {
+    if (versionOf(connection, path) === schemaVersion) return
+    connection.database.exec('PRAGMA journal_mode = WAL')
+    while (true) {
+      connection.run('BEGIN IMMEDIATE')
+      const version = versionOf(connection, path)
+      const migration = migrations[version]
+      if (migration === undefined) break
+      connection.database.exec(migration)
+      connection.database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1}; COMMIT`)
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+/** The schema version of a store, 0 for an empty file; throws for a file that is not for this version. */
+function versionOf(connection: Connection, path: string): number {
+  const [application] = connection.get('PRAGMA application_id') ?? []
+  const [version] = connection.get('PRAGMA user_version') ?? []
+  if (application === 0 && version === 0 && connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined)
+    return 0
+  if (application !== applicationId)
+    throw new AlmanacError('store_corrupt', `The file ${path} is a database of another program.`, {
+      hint: 'name another file under store; this one was left as it is.',
+    })
+  if ((version as number) > schemaVersion)
+    throw new AlmanacError(
+      'store_newer',
+      `The store file:${path} has schema version ${version}; this version of Almanac knows up to ${schemaVersion}.`,
+      { hint: 'start the newer version of Almanac that wrote it, or name another file under store.' },
+    )
+  return version as number
+}

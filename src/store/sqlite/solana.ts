@@ -1,0 +1,231 @@
+// Solana owners, token accounts and mints. Versions decide: (slot, write version), so that updates may come in any order.
+// Callers hold the transaction.
+import type { SQLInputValue } from 'node:sqlite'
+import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import type {
+  Holding,
+  HoldingUpdate,
+  HoldingWithMint,
+  Mint,
+  MintUpdate,
+  SolanaAccount,
+  TokenProgram,
+} from '../store.ts'
+import { hexOf } from './bytes.ts'
+import type { Connection, Row } from './connection.ts'
+
+/** How long a closed account is remembered; no source delivers an update that late. */
+const tombstoneMs = 24 * 60 * 60 * 1000
+const purgedAtOnceMax = 1_000
+
+function networkNumber(network: SolanaNetwork): number {
+  return solanaNetworks.indexOf(network)
+}
+
+function versionBytes(writeVersion: bigint): Buffer {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(writeVersion)
+  return bytes
+}
+
+function versionOf(bytes: Row[number] | undefined): bigint {
+  const view = bytes as Uint8Array
+  return new DataView(view.buffer, view.byteOffset, view.byteLength).getBigUint64(0)
+}
+
+const mintColumns = `m.program, m.decimals, m.supply, coalesce(m.name, m.metadata_name, ''),
+  coalesce(m.symbol, m.metadata_symbol, ''), m.token_standard, m.amount_rule,
+  coalesce(min(m.account_slot, m.metadata_slot), 0), coalesce(min(m.account_read_at_ms, m.metadata_read_at_ms), 0), m.mint`
+
+export function portfolioOf(
+  connection: Connection,
+  network: SolanaNetwork,
+  owner: Uint8Array,
+): { account: SolanaAccount; holdings: HoldingWithMint[] } | undefined {
+  return connection.snapshot(() => {
+    const account = connection.get(
+      'SELECT lamports, slot, chain_time, read_at_ms FROM solana_accounts WHERE network = ? AND owner = ? AND reading_slot IS NOT NULL',
+      networkNumber(network),
+      owner,
+    )
+    if (account === undefined) return undefined
+    const rows = connection.all(
+      `SELECT ${mintColumns}, h.account, h.mint, h.amount, h.program, h.slot, h.write_version
+       FROM solana_holdings h LEFT JOIN solana_mints m ON m.network = h.network AND m.mint = h.mint
+       WHERE h.network = ? AND h.owner = ? ORDER BY h.account`,
+      networkNumber(network),
+      owner,
+    )
+    return {
+      account: {
+        owner,
+        lamports: BigInt(account[0] as string),
+        slot: account[1] as number,
+        chainTime: account[2] as number,
+        readAtMs: account[3] as number,
+      },
+      holdings: rows.map(row => holdingOf(owner, row)),
+    }
+  })
+}
+
+function holdingOf(owner: Uint8Array, row: Row): HoldingWithMint {
+  const [account, mint, amount, program, slot, writeVersion] = row.slice(10)
+  return {
+    account: account as Uint8Array,
+    owner,
+    mint: mint as Uint8Array,
+    amount: BigInt(amount as string),
+    program: program as TokenProgram,
+    slot: slot as number,
+    writeVersion: versionOf(writeVersion),
+    mintFacts: row[0] === null ? undefined : mintOf(row),
+  }
+}
+
+/** A row that begins with `mintColumns`. */
+function mintOf(row: Row): Mint {
+  return {
+    program: row[0] as TokenProgram,
+    decimals: row[1] as number,
+    supply: BigInt(row[2] as string),
+    name: row[3] as string,
+    symbol: row[4] as string,
+    tokenStandard: (row[5] as number | null) ?? undefined,
+    amountRule: (row[6] as string | null) ?? undefined,
+    slot: row[7] as number,
+    readAtMs: row[8] as number,
+    mint: row[9] as Uint8Array,
+  }
+}
+
+export function mintsOf(connection: Connection, network: SolanaNetwork, mints: readonly Uint8Array[]): Mint[] {
+  const find = `SELECT ${mintColumns} FROM solana_mints m WHERE m.network = ? AND m.mint = ? AND m.program IS NOT NULL`
+  return connection.snapshot(() =>
+    mints.flatMap(mint => {
+      const row = connection.get(find, networkNumber(network), mint)
+      return row === undefined ? [] : [mintOf(row)]
+    }),
+  )
+}
+
+/** A reading is the state at the end of its slot: what it does not list, the owner no longer held then. */
+export function putOwner(
+  connection: Connection,
+  network: SolanaNetwork,
+  account: SolanaAccount,
+  holdings: readonly Holding[],
+): void {
+  const number = networkNumber(network)
+  const { owner, slot } = account
+  const newer = connection.get(
+    'SELECT 1 FROM solana_accounts WHERE network = ? AND owner = ? AND reading_slot > ?',
+    number,
+    owner,
+    slot,
+  )
+  if (newer !== undefined) return
+  putLamports(connection, network, account)
+  connection.run(
+    'UPDATE solana_accounts SET reading_slot = ?1 WHERE network = ?2 AND owner = ?3 AND reading_slot IS NOT ?1',
+    slot,
+    number,
+    owner,
+  )
+  const listed = new Set(holdings.map(holding => hexOf(holding.account)))
+  const stored = connection.all('SELECT account FROM solana_holdings WHERE network = ? AND owner = ?', number, owner)
+  const gone = stored.filter(([token]) => !listed.has(hexOf(token)))
+  const put = connection.prepare(upsertHolding('slot <= ?10'))
+  for (const [token] of gone)
+    put.run(...holdingValues(number, { account: token as Uint8Array, closed: true, slot, writeVersion: 0n }), slot)
+  for (const holding of holdings) put.run(...holdingValues(number, holding), slot)
+  purgeTombstones(connection)
+}
+
+export function applyHoldings(connection: Connection, network: SolanaNetwork, updates: readonly HoldingUpdate[]): void {
+  const number = networkNumber(network)
+  const put = connection.prepare(upsertHolding('(excluded.slot, excluded.write_version) >= (slot, write_version)'))
+  for (const update of updates) put.run(...holdingValues(number, fenced(connection, number, update)))
+  purgeTombstones(connection)
+}
+
+/** An update from before the owner's last reading, of an account that the reading does not list: it was already over then. */
+function fenced(connection: Connection, network: number, update: HoldingUpdate): HoldingUpdate {
+  if ('closed' in update) return update
+  const reading = connection.get(
+    'SELECT reading_slot FROM solana_accounts WHERE network = ? AND owner = ? AND reading_slot > ?',
+    network,
+    update.owner,
+    update.slot,
+  )
+  if (reading === undefined) return update
+  return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
+}
+
+function upsertHolding(replaces: string): string {
+  return `INSERT INTO solana_holdings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO UPDATE SET
+      owner = excluded.owner, mint = excluded.mint, amount = excluded.amount, program = excluded.program,
+      slot = excluded.slot, write_version = excluded.write_version, closed_at_ms = excluded.closed_at_ms
+    WHERE ${replaces} AND (owner, mint, amount, program, slot, write_version)
+      IS NOT (excluded.owner, excluded.mint, excluded.amount, excluded.program, excluded.slot, excluded.write_version)`
+}
+
+function holdingValues(network: number, update: HoldingUpdate): SQLInputValue[] {
+  const version = [update.slot, versionBytes(update.writeVersion)]
+  if ('closed' in update) return [network, update.account, null, null, null, null, ...version, Date.now()]
+  const { account, owner, mint, amount, program } = update
+  return [network, account, owner, mint, amount.toString(), program, ...version, null]
+}
+
+function purgeTombstones(connection: Connection): void {
+  connection.run(
+    `DELETE FROM solana_holdings WHERE (network, account) IN
+       (SELECT network, account FROM solana_holdings WHERE closed_at_ms < ? LIMIT ${purgedAtOnceMax})`,
+    Date.now() - tombstoneMs,
+  )
+}
+
+export function putLamports(connection: Connection, network: SolanaNetwork, account: SolanaAccount): void {
+  connection.run(
+    `INSERT INTO solana_accounts VALUES (?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET lamports = excluded.lamports,
+       slot = excluded.slot, chain_time = excluded.chain_time, read_at_ms = excluded.read_at_ms
+     WHERE excluded.slot >= slot`,
+    networkNumber(network),
+    account.owner,
+    account.lamports.toString(),
+    account.slot,
+    account.chainTime,
+    account.readAtMs,
+  )
+}
+
+const upsertMintAccount = `INSERT INTO solana_mints
+    (network, mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    account_slot = excluded.account_slot, account_read_at_ms = excluded.account_read_at_ms,
+    program = excluded.program, decimals = excluded.decimals, supply = excluded.supply, name = excluded.name,
+    symbol = excluded.symbol, amount_rule = excluded.amount_rule
+  WHERE account_slot IS NULL OR excluded.account_slot >= account_slot`
+
+const upsertMintMetadata = `INSERT INTO solana_mints
+    (network, mint, metadata_slot, metadata_read_at_ms, metadata_name, metadata_symbol, token_standard)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    metadata_slot = excluded.metadata_slot, metadata_read_at_ms = excluded.metadata_read_at_ms,
+    metadata_name = excluded.metadata_name, metadata_symbol = excluded.metadata_symbol,
+    token_standard = excluded.token_standard
+  WHERE metadata_slot IS NULL OR excluded.metadata_slot >= metadata_slot`
+
+export function putMints(connection: Connection, network: SolanaNetwork, updates: readonly MintUpdate[]): void {
+  const number = networkNumber(network)
+  for (const { mint, slot, readAtMs, account, metadata } of updates) {
+    if (account !== undefined) {
+      const { program, decimals, supply, name = null, symbol = null, amountRule = null } = account
+      const values = [number, mint, slot, readAtMs, program, decimals, supply.toString(), name, symbol, amountRule]
+      connection.run(upsertMintAccount, ...values)
+    }
+    if (metadata !== undefined) {
+      const { name = null, symbol = null, tokenStandard = null } = metadata
+      connection.run(upsertMintMetadata, number, mint, slot, readAtMs, name, symbol, tokenStandard)
+    }
+  }
+}

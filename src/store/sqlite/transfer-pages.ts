@@ -1,0 +1,176 @@
+// Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
+import type { Position } from '../../model.ts'
+import type { TransferPage, TransferPageQuery, TransferRange } from '../store.ts'
+import { idCountOf } from '../transfer-payload.ts'
+import type { Connection, Row } from './connection.ts'
+import { blockKeySpan, bucketBlocks } from './migrations.ts'
+
+const blockMax = blockKeySpan - 1
+const noBytes = new Uint8Array(0)
+export const emptyPage: TransferPage = {
+  length: 0,
+  blocks: [],
+  transactionIndexes: [],
+  logIndexes: [],
+  batchIndexes: [],
+  timestamps: [],
+  blockHashes: noBytes,
+  payloads: noBytes,
+}
+
+type Temperature = 'hot' | 'cold'
+type Order = TransferPageQuery['order']
+
+// group_concat turns a page into seven values, because node:sqlite pays for each value that it hands over (measured: 69 µs
+// against 180 µs for 100 rows of 5 columns). It keeps NUL bytes. CROSS JOIN fixes the order of the tables.
+function pageSql(temperature: Temperature, order: Order): string {
+  const prefix = temperature === 'hot' ? 'hot_' : ''
+  const direction = order === 'asc' ? 'ASC' : 'DESC'
+  const beyond = order === 'asc' ? '>' : '<'
+  return `SELECT group_concat(block), group_concat(tx), group_concat(log), group_concat(pos), group_concat(timestamp),
+      CAST(group_concat(hash, '') AS BLOB), CAST(group_concat(payload, '') AS BLOB)
+    FROM (SELECT block, tx, log, pos, timestamp, hash, payload
+      FROM ${prefix}transfers CROSS JOIN ${prefix}blocks ON key = ? - block
+      WHERE contract = ? AND block BETWEEN ? AND ? AND (block, tx, log, pos) ${beyond} (?, ?, ?, ?)
+      ORDER BY block ${direction}, tx ${direction}, log ${direction}, pos ${direction} LIMIT ?)`
+}
+
+const sql: Record<Temperature, Record<Order, string>> = {
+  hot: { asc: pageSql('hot', 'asc'), desc: pageSql('hot', 'desc') },
+  cold: { asc: pageSql('cold', 'asc'), desc: pageSql('cold', 'desc') },
+}
+
+const beforeAll: Position = { block: -1, transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+const afterAll: Position = { block: blockMax + 1, transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+
+/** Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows. */
+export function transferPage(
+  connection: Connection,
+  ordinal: number,
+  contract: number,
+  query: TransferPageQuery,
+): TransferPage {
+  const order: Temperature[] = query.order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
+  const after = query.after ?? (query.order === 'desc' ? afterAll : beforeAll)
+  return connection.snapshot(() => {
+    const parts: TransferPage[] = []
+    let wanted = query.limit
+    for (const temperature of order) {
+      if (wanted <= 0) break
+      const row = connection.get(
+        sql[temperature][query.order],
+        ordinal * blockKeySpan + blockKeySpan - 1,
+        contract,
+        query.fromBlock ?? 0,
+        query.toBlock ?? blockMax,
+        after.block,
+        after.transactionIndex,
+        after.logIndex,
+        after.batchIndex,
+        wanted,
+      ) as Row
+      if (row[0] === null) continue
+      const part = pageOf(row)
+      parts.push(part)
+      wanted -= part.length
+    }
+    return parts.length < 2 ? (parts[0] ?? emptyPage) : joinPages(parts)
+  })
+}
+
+function pageOf(row: Row): TransferPage {
+  const texts = row.slice(0, 5).map(column => (column as string).split(','))
+  const [blocks, transactionIndexes, logIndexes, batchIndexes, timestamps] = texts as [
+    string[],
+    string[],
+    string[],
+    string[],
+    string[],
+  ]
+  return {
+    length: blocks.length,
+    blocks,
+    transactionIndexes,
+    logIndexes,
+    batchIndexes,
+    timestamps,
+    blockHashes: row[5] as Uint8Array,
+    payloads: row[6] as Uint8Array,
+  }
+}
+
+function joinPages(parts: readonly TransferPage[]): TransferPage {
+  return {
+    length: parts.reduce((sum, part) => sum + part.length, 0),
+    blocks: parts.flatMap(part => part.blocks),
+    transactionIndexes: parts.flatMap(part => part.transactionIndexes),
+    logIndexes: parts.flatMap(part => part.logIndexes),
+    batchIndexes: parts.flatMap(part => part.batchIndexes),
+    timestamps: parts.flatMap(part => part.timestamps),
+    blockHashes: Buffer.concat(parts.map(part => part.blockHashes)),
+    payloads: Buffer.concat(parts.map(part => part.payloads)),
+  }
+}
+
+/** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
+export function transferCount(connection: Connection, contract: number, range: TransferRange): number {
+  const from = Math.max(range.fromBlock ?? 0, 0)
+  const to = Math.min(range.toBlock ?? blockMax, blockMax)
+  if (from > to) return 0
+  return connection.snapshot(() => {
+    const facts = connection.get('SELECT transfers, has_ranges FROM contracts WHERE id = ?', contract) as Row
+    const scan = { connection, contract, hasRanges: facts[1] === 1 }
+    const hot = countRows(scan, 'hot_transfers', from, to)
+    if (from === 0 && to === blockMax) return hot + (facts[0] as number)
+    return hot + countCold(scan, from, to)
+  })
+}
+
+type Scan = { connection: Connection; contract: number; hasRanges: boolean }
+
+function countCold(scan: Scan, from: number, to: number): number {
+  const firstBucket = Math.floor(from / bucketBlocks)
+  const lastBucket = Math.floor(to / bucketBlocks)
+  const kept = scan.connection.get(
+    'SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = ? AND bucket BETWEEN ? AND ?',
+    scan.contract,
+    firstBucket,
+    lastBucket,
+  ) as Row
+  const below = countEdge(scan, firstBucket, { from: firstBucket * bucketBlocks, to: from - 1 })
+  const above = countEdge(scan, lastBucket, { from: to + 1, to: (lastBucket + 1) * bucketBlocks - 1 })
+  return (kept[0] as number) - below - above
+}
+
+/** Counts the part of a bucket that was not asked for, by scanning whichever side of it has fewer blocks. */
+function countEdge(scan: Scan, bucket: number, part: { from: number; to: number }): number {
+  if (part.from > part.to) return 0
+  const start = bucket * bucketBlocks
+  const end = start + bucketBlocks - 1
+  if (part.to - part.from < bucketBlocks / 2) return countRows(scan, 'transfers', part.from, part.to)
+  const kept = scan.connection.get(
+    'SELECT transfers FROM transfer_counts WHERE contract = ? AND bucket = ?',
+    scan.contract,
+    bucket,
+  )
+  if (kept === undefined) return 0
+  const rest = part.from === start ? { from: part.to + 1, to: end } : { from: start, to: part.from - 1 }
+  return (kept[0] as number) - countRows(scan, 'transfers', rest.from, rest.to)
+}
+
+function countRows(scan: Scan, table: 'transfers' | 'hot_transfers', from: number, to: number): number {
+  const { connection, contract, hasRanges } = scan
+  const where = `FROM ${table} WHERE contract = ? AND block BETWEEN ? AND ?`
+  const row = connection.get(`SELECT count(*) ${where}`, contract, from, to) as Row
+  let count = row[0] as number
+  if (!hasRanges) return count
+  // The range flag is the highest one in use, so these are the rows that may have it.
+  for (const [payload] of connection.all(
+    `SELECT payload ${where} AND substr(payload, 1, 1) >= x'20'`,
+    contract,
+    from,
+    to,
+  ))
+    count += idCountOf(payload as Uint8Array) - 1
+  return count
+}

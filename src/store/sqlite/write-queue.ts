@@ -1,0 +1,80 @@
+// The write side of a store: one transaction at a time, in the order of the calls. It waits for other processes without
+// ever blocking the thread, because the same thread serves requests.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection } from './connection.ts'
+import { isBusy, lockedFailure, storeFailure } from './failures.ts'
+
+const pollMs = 2
+/** A transaction longer than this is followed by a pause, so that the short writes of other processes get their turn. */
+const longTransactionMs = 20
+const pauseMs = 3 * pollMs
+
+export type WriteQueueOptions = { location: string; waitMsMax: number; onRollback: () => void }
+
+export class WriteQueue {
+  readonly #open: () => Connection
+  readonly #options: WriteQueueOptions
+  #connection: Connection | undefined
+  #tail: Promise<unknown> = Promise.resolve()
+  #freeFromMs = 0
+  #closed = false
+
+  /** The connection is opened with the first write: most readers never write. */
+  constructor(open: () => Connection, options: WriteQueueOptions) {
+    this.#open = open
+    this.#options = options
+  }
+
+  /** Runs `work` in one transaction. It must be synchronous, and it is rolled back when it throws. */
+  transaction<T>(work: (connection: Connection) => T): Promise<T> {
+    const result = this.#tail.then(() => this.#run(work))
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
+  async settled(): Promise<void> {
+    await this.#tail
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#connection?.close()
+  }
+
+  async #run<T>(work: (connection: Connection) => T): Promise<T> {
+    const { location, waitMsMax, onRollback } = this.#options
+    const pause = this.#freeFromMs - performance.now()
+    if (pause > 0) await delay(pause)
+    const deadline = performance.now() + waitMsMax
+    while (true) {
+      if (this.#closed) throw storeFailure(new Error('it was closed'), location)
+      const startedAt = performance.now()
+      try {
+        return this.#attempt(work)
+      } catch (error) {
+        onRollback()
+        if (!isBusy(error)) throw storeFailure(error, location)
+        if (startedAt >= deadline) throw lockedFailure(location, error)
+      } finally {
+        const endedAt = performance.now()
+        if (endedAt - startedAt > longTransactionMs) this.#freeFromMs = endedAt + pauseMs
+      }
+      await delay(pollMs)
+    }
+  }
+
+  #attempt<T>(work: (connection: Connection) => T): T {
+    this.#connection ??= this.#open()
+    const connection = this.#connection
+    connection.run('BEGIN IMMEDIATE')
+    try {
+      const result = work(connection)
+      connection.run('COMMIT')
+      return result
+    } catch (error) {
+      // SQLite has already rolled back by itself after some failures, a full disk among them.
+      if (connection.database.isTransaction) connection.run('ROLLBACK')
+      throw error
+    }
+  }
+}
