@@ -25,6 +25,8 @@ export type ChainQuirks = {
   receiptsMayBeMissing?: true
   /** Headers carry a receipts root that is not the Ethereum trie of the receipts. */
   foreignReceiptsRoot?: true
+  /** The block hash is the hash of the header as Ethereum writes it, so it can be recomputed. Known, not assumed. */
+  ethereumHeaders?: true
 }
 
 type ChainRow = [
@@ -39,11 +41,11 @@ type ChainRow = [
 
 // In the order of the reference, which is also the order of answers. Depths follow what exchanges wait for, rounded up.
 const rows: ChainRow[] = [
-  ['eth', 0x1, true, 96, 12_000],
-  ['goerli', 0x5, true, 96, 12_000, {}, true],
-  ['sepolia', 0xaa36a7, true, 96, 12_000],
-  ['polygon', 0x89, true, 512, 2_000, { stateSyncTransactions: true }],
-  ['mumbai', 0x13881, false, 512, 2_000, { stateSyncTransactions: true }, true],
+  ['eth', 0x1, true, 96, 12_000, { ethereumHeaders: true }],
+  ['goerli', 0x5, true, 96, 12_000, { ethereumHeaders: true }, true],
+  ['sepolia', 0xaa36a7, true, 96, 12_000, { ethereumHeaders: true }],
+  ['polygon', 0x89, true, 512, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }],
+  ['mumbai', 0x13881, false, 512, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }, true],
   ['bsc', 0x38, true, 64, 750],
   ['bsc testnet', 0x61, true, 64, 750],
   ['avalanche', 0xa86a, true, 16, 2_000],
