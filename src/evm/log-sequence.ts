@@ -38,8 +38,34 @@ export function sequenceLogs(given: readonly RpcLog[], { complete }: { complete:
   return sequence
 }
 
-export function emptySequence(): LogSequence {
-  return new Sequence(0)
+/**
+ * The logs of each of these blocks, whose numbers rise, as sequences of their own; logs of other blocks are strays. The counts
+ * of what has no place stay with the whole.
+ */
+export function splitByBlock(whole: LogSequence, numbers: readonly number[]): { parts: LogSequence[]; strays: number } {
+  let next = 0
+  let strays = 0
+  const parts = numbers.map(number => {
+    for (; next < whole.length && whole.blocks[next]! < number; next++) strays++
+    const start = next
+    while (next < whole.length && whole.blocks[next] === number) next++
+    return partOf(whole, start, next)
+  })
+  return { parts, strays: strays + whole.length - next }
+}
+
+function partOf(whole: LogSequence, start: number, end: number): LogSequence {
+  return {
+    length: end - start,
+    logs: whole.logs.slice(start, end),
+    blocks: whole.blocks.subarray(start, end),
+    transactionIndexes: whole.transactionIndexes.subarray(start, end),
+    logIndexes: whole.logIndexes.subarray(start, end),
+    renumbered: whole.renumbered,
+    unplaced: 0,
+    removed: 0,
+    repeated: 0,
+  }
 }
 
 const indexMax = 2 ** 31 - 1
