@@ -1,0 +1,114 @@
+// Proves that the gates can fail: each layer rule, the ban on import cycles and the search for unused code are run against
+// files that break them.
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+let directory: string
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'almanac-architecture-'))
+  for (const file of ['biome.json', 'package.json', '.gitignore']) cpSync(join(root, file), join(directory, file))
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** Runs Biome with the rules of this project over the given files. */
+async function lint(files: Readonly<Record<string, string>>): Promise<{ failed: boolean; output: string }> {
+  rmSync(join(directory, 'src'), { recursive: true, force: true })
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true })
+    writeFileSync(join(directory, path), text)
+  }
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const command = [biome, 'lint', '--vcs-enabled=false', '--error-on-warnings', ...Object.keys(files)]
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { cwd: directory })
+    return { failed: false, output: stdout + stderr }
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    return { failed: true, output: stdout + stderr }
+  }
+}
+
+const importOf = (path: string) => `import type { Thing } from '${path}'\n\nexport type Mine = Thing\n`
+const thing = 'export type Thing = string\n'
+
+/** Every layer with those that it must not import. */
+const forbidden: [layer: string, others: string[]][] = [
+  ['store', ['evm', 'solana', 'query', 'annotate', 'keys', 'api', 'cli']],
+  ['evm', ['solana', 'query', 'api', 'cli', 'keys']],
+  ['solana', ['evm', 'query', 'api', 'cli', 'keys']],
+  ['query', ['evm', 'solana', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['keys', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['annotate', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['api', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
+]
+
+describe('the direction of imports', () => {
+  test.each(forbidden)('%s', async (layer, others) => {
+    const files: Record<string, string> = {}
+    for (const other of others) {
+      files[`src/${layer}/uses-${other.replace('/', '-')}.ts`] = importOf(`../${other}/thing.ts`)
+      files[`src/${other}/thing.ts`] = thing
+    }
+    const { failed, output } = await lint(files)
+    expect(failed).toBe(true)
+    for (const other of others) {
+      expect(output).toContain(`src/${layer}/uses-${other.replace('/', '-')}.ts:1:28 lint/style/noRestrictedImports`)
+    }
+  })
+
+  test('the base imports no layer', async () => {
+    const { failed, output } = await lint({ 'src/base.ts': importOf('./store/thing.ts'), 'src/store/thing.ts': thing })
+    expect(failed).toBe(true)
+    expect(output).toContain('src/base.ts:1:28 lint/style/noRestrictedImports')
+  })
+
+  test('what is allowed passes, so the rules do not refuse everything', async () => {
+    const { failed, output } = await lint({
+      'src/base.ts': thing,
+      'src/store/thing.ts': importOf('../base.ts').replace('Mine', 'Kept'),
+      'src/query/rule.ts': "import type { Kept } from '../store/thing.ts'\n\nexport type Rule = Kept\n",
+      'src/cli/main.ts': "import type { Rule } from '../query/rule.ts'\n\nexport type Main = Rule\n",
+    })
+    expect(output).toContain('Checked 4 files')
+    expect(failed).toBe(false)
+  })
+})
+
+test('import cycles are refused', async () => {
+  const { failed, output } = await lint({
+    'src/a.ts': "import { b } from './b.ts'\n\nexport const a = () => b\n",
+    'src/b.ts': "import { a } from './a.ts'\n\nexport const b = () => a\n",
+  })
+  expect(failed).toBe(true)
+  expect(output).toContain('lint/suspicious/noImportCycles')
+})
+
+test('unused exports and files are found', async () => {
+  rmSync(join(directory, 'src'), { recursive: true, force: true })
+  mkdirSync(join(directory, 'src/cli'), { recursive: true })
+  writeFileSync(join(directory, 'src/cli/main.ts'), "import { used } from '../half-used.ts'\n\nused()\n")
+  writeFileSync(
+    join(directory, 'src/half-used.ts'),
+    'export function used() {}\n\nexport function nobodyCallsThis() {}\n',
+  )
+  writeFileSync(join(directory, 'src/orphan.ts'), 'export const orphan = 1\n')
+  cpSync(join(root, 'knip.json'), join(directory, 'knip.json'))
+  const knip = join(root, 'node_modules/knip/bin/knip.js')
+  const run = promisify(execFile)(process.execPath, [knip, '--include', 'files,exports', '--no-config-hints'], {
+    cwd: directory,
+  })
+  const output = await run.then(
+    () => 'nothing found',
+    (error: { stdout: string }) => error.stdout,
+  )
+  expect(output).toContain('nobodyCallsThis')
+  expect(output).toContain('src/orphan.ts')
+})
