@@ -120,13 +120,21 @@ export const settingsSchema = z.strictObject({
       about: 'The most transfers on a page; a larger `limit` is cut to it.',
       accepts: 'a whole number from 1 to 1000',
     }),
-    concurrentRequests: setting(positiveWhole.default(256), {
-      about: 'How many requests are worked on at once; more are refused with 503.',
+    concurrencyMax: setting(positiveWhole.default(256), {
+      about: 'How many requests are worked on at once.',
       accepts: 'a whole number from 1 on',
     }),
+    queueMax: setting(z.int().min(0).default(1_024), {
+      about: 'How many more requests may wait for their turn; beyond that they are refused with 503.',
+      accepts: 'a whole number from 0 on',
+    }),
     requestTimeoutMs: setting(positiveWhole.default(15_000), {
-      about: 'How long a request may take before it is answered with 504.',
+      about: 'How long a request may take, waiting included, before it is answered with 504.',
       accepts: 'a whole number of milliseconds from 1 on',
+    }),
+    freshenWaitMs: setting(z.int().min(0).default(3_000), {
+      about: 'How long a request waits for an indexer before it is answered with what is there.',
+      accepts: 'a whole number of milliseconds from 0 on',
     }),
     urlBytesMax: setting(z.int().min(256).default(8_192), {
       about: 'The longest URL; a longer one is refused with 414.',
@@ -136,11 +144,31 @@ export const settingsSchema = z.strictObject({
       about: 'The most bytes of request headers; more are refused with 431.',
       accepts: 'a whole number of bytes from 1024 on',
     }),
+    answerBytesMax: setting(
+      z
+        .int()
+        .min(65_536)
+        .default(16 * 1024 * 1024),
+      {
+        about: 'The longest answer; what would be longer is refused.',
+        accepts: 'a whole number of bytes from 65536 on',
+      },
+    ),
+    answerCacheBytes: setting(
+      z
+        .int()
+        .min(0)
+        .default(64 * 1024 * 1024),
+      {
+        about: 'Memory for ready answers, which are kept while nothing new is committed.',
+        accepts: 'a whole number of bytes from 0 on',
+      },
+    ),
     drainTimeoutMs: setting(z.int().min(0).default(10_000), {
       about: 'How long running requests may take to finish after the first signal to stop.',
       accepts: 'a whole number of milliseconds from 0 on',
     }),
-    lagSecondsMax: setting(positiveWhole.default(300), {
+    lagMaxSeconds: setting(positiveWhole.default(300), {
       about: 'How far a followed chain may be behind its head before /ready answers 503.',
       accepts: 'a whole number of seconds from 1 on',
     }),
