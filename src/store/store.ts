@@ -74,7 +74,7 @@ export interface ChainReader {
 
 export type WatchedContract = { contract: Address; watchedFrom: number }
 
-/** Rows of blocks that are final, in any order; the engine sorts. */
+/** Rows of blocks that are final, in any order; the engine sorts. What lies above the known final block moves it there. */
 export type ColdCommit = {
   chain: ChainId
   /** What the commit proves to be complete; empty where rows are put in without such a claim. */
@@ -97,7 +97,10 @@ export type HotCommit = {
   ancestor: number
   /** Lowest first, without gaps of numbers if `covered` is given. */
   blocks: readonly HotBlock[]
-  /** The scope and evidence for which the blocks are complete. Coverage above `ancestor` in this scope is replaced. */
+  /**
+   * The scope and evidence for which the blocks are complete. Coverage above `ancestor` in this scope is
+   * replaced; where blocks are really replaced, coverage above it in every scope is forgotten.
+   */
   covered?: { scope: CoverageScope; from: number; evidence: CoveredInterval['evidence'] }
   /** The chain's new head; it may lie above the last block given. */
   head: Block
@@ -117,7 +120,10 @@ export interface ChainWriter {
   putHead(chain: ChainId, head: Block): Promise<void>
   /** Records coverage without rows, as for the blocks below a contract's deployment. */
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
-  /** Forgets coverage (so that it is indexed again) and, for scope `full` or a contract, the cold rows within it. */
+  /**
+   * Forgets the cold transfers within an interval, of all contracts (`full`) or of one, and every coverage that vouched
+   * for them, so that they are indexed again.
+   */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>

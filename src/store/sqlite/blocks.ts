@@ -38,9 +38,9 @@ export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
   return rows.map(row => blockOf(row) as Block)
 }
 
-/** Forgets hot blocks above `number`. */
-export function dropHotBlocksAbove(connection: Connection, ordinal: number, number: number): void {
-  connection.run(
+/** Forgets hot blocks above `number` and says how many there were. */
+export function dropHotBlocksAbove(connection: Connection, ordinal: number, number: number): number {
+  return connection.run(
     'DELETE FROM hot_blocks WHERE key >= ? AND key < ?',
     blockKey(ordinal, blockKeySpan - 1),
     blockKey(ordinal, number),

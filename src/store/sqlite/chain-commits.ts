@@ -38,13 +38,15 @@ export function commitHot(context: WriteContext, commit: HotCommit): void {
   requireHotOrder(commit, finalizedOf(connection, ordinal))
   transfers.dropHotAbove(connection, ordinal, commit.ancestor)
   activity.dropHotAbove(connection, ordinal, commit.ancestor)
-  dropHotBlocksAbove(connection, ordinal, commit.ancestor)
+  const replaced = dropHotBlocksAbove(connection, ordinal, commit.ancestor)
   putBlocks(connection, 'hot_blocks', ordinal, commit.blocks)
   const rows = commit.blocks.flatMap(block => block.transfers)
   transfers.insertHot(connection, ordinal, numbered(context, ordinal, rows))
   for (const block of commit.blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
-  // Whatever any scope claimed above the ancestor spoke of blocks that are now gone.
-  removeCoverageOfAllScopes(connection, ordinal, { from: commit.ancestor + 1, to: aboveAll })
+  const above = { from: commit.ancestor + 1, to: aboveAll }
+  // After a reorganisation every claim above the ancestor speaks of blocks that are gone, whatever its scope.
+  if (replaced > 0) removeCoverageOfAllScopes(connection, ordinal, above)
+  else if (commit.covered !== undefined) removeCoverageRows(connection, ordinal, commit.covered.scope, above)
   const last = commit.blocks.at(-1)
   if (commit.covered !== undefined && last !== undefined)
     addCoverageRows(connection, ordinal, commit.covered.scope, {
