@@ -1,0 +1,229 @@
+// Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
+// blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
+import { AlmanacError } from '../errors.ts'
+import type { Block, ChainId, CoverageScope } from '../model.ts'
+import type { Store } from '../store/store.ts'
+import type { ChainSource, DecodedRange, Header, HeadReport } from './chain-source.ts'
+import { hotBlocksOf } from './range-commit.ts'
+
+export type FollowOptions = {
+  chain: ChainId
+  chainName: string
+  source: ChainSource
+  store: Store
+  /** What the followed blocks are complete for. */
+  scope: Extract<CoverageScope, 'full' | 'watched'>
+  /** The first block of interest: nothing below it is stored. */
+  from: number
+  /** Blocks behind the head that count as final where the node does not say. */
+  finalityDepth: number
+  finalizedTag: boolean
+  /** The most blocks fetched in one step, so that a long absence is caught up in bounded pieces. */
+  blocksPerStepMax: number
+  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  shorterBranchPatienceMs: number
+  now: () => number
+}
+
+export type FollowStep =
+  | { kind: 'idle' }
+  /** The node knows less than is stored; it is behind or syncing. */
+  | { kind: 'behind'; head: number }
+  | { kind: 'advanced'; blocks: number; caughtUp: boolean }
+  | { kind: 'reorganised'; ancestor: number; depth: number; blocks: number }
+
+export class Follower {
+  readonly #options: FollowOptions
+  /** The stored hot blocks, lowest first. */
+  #hot: Block[] = []
+  #finalized = -1
+  #started = false
+  #shorterBranchSince: number | undefined
+  #latest: Header | undefined
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+  }
+
+  get latest(): Header | undefined {
+    return this.#latest
+  }
+
+  /** The highest final block; backfill fills from here downwards. */
+  get finalized(): number {
+    return this.#finalized
+  }
+
+  get tip(): Block | undefined {
+    return this.#hot.at(-1)
+  }
+
+  async step(signal: AbortSignal): Promise<FollowStep> {
+    if (!this.#started) await this.#load()
+    const report = await this.#options.source.head(signal)
+    this.#latest = report.latest
+    const final = await this.#finalHeader(report, signal)
+    await this.#settle(final, report.latest, signal)
+    const step = await this.#advance(report.latest, signal)
+    if (final !== undefined) await this.#finalize(final)
+    return step
+  }
+
+  async #load(): Promise<void> {
+    const { store, chain } = this.#options
+    this.#hot = await store.hotBlocks(chain)
+    this.#finalized = (await store.chainState(chain))?.finalized ?? -1
+    this.#started = true
+  }
+
+  /** The final block by the node's word or, where it has none, by depth. */
+  async #finalHeader({ latest, finalized }: HeadReport, signal: AbortSignal): Promise<Header | undefined> {
+    const { finalizedTag, finalityDepth, source } = this.#options
+    if (finalizedTag && finalized !== undefined) return finalized.number <= latest.number ? finalized : undefined
+    const number = latest.number - finalityDepth
+    return number < 0 ? undefined : source.headerByNumber(number, signal)
+  }
+
+  /**
+   * Brings the stored state to where following can go on: the first start begins above the final block, and after a long
+   * absence the old hot blocks become cold if they stood the test, or go if they did not. What lies between is left to
+   * the backfill, which fills whatever coverage lacks.
+   */
+  async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
+    const { store, chain, source, from } = this.#options
+    const start = Math.max(final?.number ?? -1, from - 1)
+    if (start <= (this.tip?.number ?? this.#finalized) || latest.number < start) return
+    if (this.tip !== undefined) {
+      const now = await source.headerByNumber(this.tip.number, signal)
+      if (now === undefined) return
+      if (now.hash !== this.tip.hash) {
+        const survivors = await this.#survivors(signal)
+        await store.commitHot({ chain, ancestor: survivors, blocks: [], head: latest })
+      }
+    }
+    await store.finalize(chain, start)
+    this.#finalized = start
+    this.#hot = []
+  }
+
+  /** The highest hot block that the chain still has, or the final one. */
+  async #survivors(signal: AbortSignal): Promise<number> {
+    for (const block of this.#hot.toReversed()) {
+      const now = await this.#options.source.headerByNumber(block.number, signal)
+      if (now?.hash === block.hash) return block.number
+    }
+    return this.#finalized
+  }
+
+  async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+    const tip = this.tip
+    const floor = Math.max(tip?.number ?? this.#finalized, this.#options.from - 1)
+    if (tip?.hash === latest.hash || (tip === undefined && latest.number <= floor)) {
+      this.#shorterBranchSince = undefined
+      return { kind: 'idle' }
+    }
+    if (latest.number < floor && !(await this.#isShorterBranch(latest, signal))) {
+      return { kind: 'behind', head: latest.number }
+    }
+    if (latest.number <= floor) return this.#replace(latest, signal)
+    const to = Math.min(latest.number, floor + this.#options.blocksPerStepMax)
+    const range = await this.#options.source.range({ from: floor + 1, to }, 'block', signal)
+    if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
+    await this.#commit(floor, range, latest)
+    return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
+  }
+
+  /**
+   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that
+   * are load-balanced over lagging nodes never pass: they still know our tip or agree with us at that height.
+   */
+  async #isShorterBranch(latest: Header, signal: AbortSignal): Promise<boolean> {
+    const { now, shorterBranchPatienceMs, source } = this.#options
+    const tip = this.tip
+    const ours = this.#hot.find(block => block.number === latest.number)
+    if (tip === undefined || ours === undefined || ours.hash === latest.hash) {
+      this.#shorterBranchSince = undefined
+      return false
+    }
+    this.#shorterBranchSince ??= now()
+    if (now() - this.#shorterBranchSince < shorterBranchPatienceMs) return false
+    return (await source.headerByHash(tip.hash, signal)) === undefined
+  }
+
+  /** Another branch: find where it leaves ours, fetch it whole, then replace in one transaction. */
+  async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+    const { source } = this.#options
+    const oldTip = this.tip?.number ?? this.#finalized
+    const ancestor = await this.#ancestorOf(latest, signal)
+    const to = Math.min(latest.number, ancestor + this.#options.blocksPerStepMax)
+    const range = await source.range({ from: ancestor + 1, to }, 'block', signal)
+    const parent = this.#hot.find(block => block.number === ancestor)
+    if (parent !== undefined && range.headers[0]?.parentHash !== parent.hash) {
+      // The chain moved again while the branch was fetched; the next step sees where it is now.
+      return { kind: 'idle' }
+    }
+    await this.#commit(ancestor, range, latest)
+    this.#shorterBranchSince = undefined
+    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: to - ancestor }
+  }
+
+  /** Walks the new branch down by parent hashes until it meets a stored block. */
+  async #ancestorOf(latest: Header, signal: AbortSignal): Promise<number> {
+    const { chainName, source } = this.#options
+    const byNumber = new Map(this.#hot.map(block => [block.number, block.hash]))
+    let header: Header = latest
+    while (header.number > this.#finalized + 1) {
+      if (byNumber.get(header.number - 1) === header.parentHash) return header.number - 1
+      const parent = await source.headerByHash(header.parentHash, signal)
+      if (parent === undefined) {
+        throw new AlmanacError(
+          'upstream_failed',
+          `${chainName} no endpoint has block ${header.parentHash}, the parent of its own block ${header.number}.`,
+          {
+            retryable: true,
+            hint: 'wait for the node to finish its reorganisation, or add a second endpoint.',
+          },
+        )
+      }
+      header = parent
+    }
+    return this.#finalized
+  }
+
+  async #commit(ancestor: number, range: DecodedRange, latest: Header): Promise<void> {
+    const { store, chain, scope } = this.#options
+    await store.commitHot({
+      chain,
+      ancestor,
+      blocks: hotBlocksOf(range),
+      covered: { scope, from: ancestor + 1, evidence: range.evidence },
+      // A new head may have come while the range was fetched; what is stored decides then.
+      head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
+    })
+    this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
+  }
+
+  async #finalize(final: Header): Promise<void> {
+    const { store, chain, chainName } = this.#options
+    const upTo = Math.min(final.number, this.tip?.number ?? final.number)
+    if (upTo <= this.#finalized) return
+    const stored = this.#hot.find(block => block.number === final.number)
+    if (stored !== undefined && stored.hash !== final.hash) {
+      throw new AlmanacError(
+        'upstream_invalid',
+        `${chainName} endpoint calls block ${final.number} ${final.hash} final, but followed ${stored.hash}.`,
+        {
+          retryable: true,
+          hint: 'wait: the branches meet again when the endpoint has settled; if it lasts, check the endpoint.',
+        },
+      )
+    }
+    await store.finalize(chain, upTo)
+    this.#finalized = upTo
+    this.#hot = this.#hot.filter(block => block.number > upTo)
+  }
+}
+
+function blockOf({ number, hash, timestamp }: Block): Block {
+  return { number, hash, timestamp }
+}

@@ -1,0 +1,50 @@
+// Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
+import type { ActivityRow, Address, Block, ChainId, CoverageScope, TransactionRef, TransferRow } from '../model.ts'
+import type { ColdCommit, HotBlock } from '../store/store.ts'
+import type { DecodedRange } from './chain-source.ts'
+
+/** The blocks that hold rows and the ends of each range, with the activity of an address merged over all of them. */
+export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: readonly DecodedRange[]): ColdCommit {
+  const blocks: Block[] = []
+  const transfers: TransferRow[] = []
+  const activity = new Map<Address, ActivityRow>()
+  for (const range of ranges) {
+    const held = new Set<number>([range.interval.from, range.interval.to])
+    for (const transfer of range.transfers) {
+      held.add(transfer.block)
+      transfers.push(transfer)
+    }
+    for (const row of range.activity) activity.set(row.address, merged(activity.get(row.address), row))
+    for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
+  }
+  const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
+  return { chain, covered, blocks, transfers, activity: [...activity.values()] }
+}
+
+/** Every block of the range with its own rows. The activity must be of the grain `block`. */
+export function hotBlocksOf(range: DecodedRange): HotBlock[] {
+  let transfersFrom = 0
+  let activityFrom = 0
+  return range.headers.map(({ number, hash, timestamp }) => {
+    let transfersTo = transfersFrom
+    while (range.transfers[transfersTo]?.block === number) transfersTo++
+    let activityTo = activityFrom
+    while (range.activity[activityTo]?.first.block === number) activityTo++
+    const transfers = range.transfers.slice(transfersFrom, transfersTo)
+    const activity = range.activity.slice(activityFrom, activityTo)
+    transfersFrom = transfersTo
+    activityFrom = activityTo
+    return { number, hash, timestamp, transfers, activity }
+  })
+}
+
+function merged(known: ActivityRow | undefined, row: ActivityRow): ActivityRow {
+  if (known === undefined) return row
+  const first = isBefore(row.first, known.first) ? row.first : known.first
+  const last = isBefore(known.last, row.last) ? row.last : known.last
+  return { address: row.address, first, last }
+}
+
+function isBefore(a: TransactionRef, b: TransactionRef): boolean {
+  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
+}
