@@ -1,0 +1,275 @@
+// How fast pages of 100 transfers are served over HTTP, measured from a second process against a bare `node:http` server
+// that sends the same bytes in the same run. See README.md here.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { serialize } from 'node:v8'
+import { openStore } from '../src/store/open.ts'
+import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
+import { Client, requestBytes, runLoad } from './load.ts'
+import { summariseProfile } from './profile.ts'
+import { blockWithRowsBelow, contracts, fillStore, largeContract, lastBlock } from './serve-data.ts'
+import { median, percentile } from './statistics.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    transfers: { type: 'string', default: '10000000' },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '2' },
+    connections: { type: 'string', default: '8' },
+    /** Writes CPU profiles of the server and prints where its time went. */
+    profile: { type: 'boolean', default: false },
+    /** Leaves the latency part out. */
+    'only-throughput': { type: 'boolean', default: false },
+  },
+})
+const large = Number(options.transfers)
+const small = large / 100
+const rounds = Number(options.rounds)
+const durationMs = Number(options.seconds) * 1_000
+const connections = Number(options.connections)
+
+const key = 'a-key-for-the-benchmark'
+const headers = { 'x-api-key': key }
+const here = fileURLToPath(new URL('.', import.meta.url))
+const distinctBodies = 512
+const repeatedPages = 16
+const latencySamples = 1_500
+const latencyWarmUp = 200
+
+// The server has the first core, this process the second.
+const pinning = availableParallelism() > 1 && existsSync('/usr/bin/taskset')
+const runner = pinning ? ['taskset', '-c', '0'] : []
+if (pinning) execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
+
+const largeFile = await filledStore(large)
+const smallFile = options['only-throughput'] ? undefined : await filledStore(small)
+const scratch = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+const stops: (() => Promise<void>)[] = []
+try {
+  const report = { ...machine(), transfers: large, connections, rounds, durationMs, ...(await throughput()) }
+  const whole = smallFile === undefined ? report : { ...report, ...(await latency(smallFile)) }
+  mkdirSync(join(here, 'results'), { recursive: true })
+  const file = join(here, 'results', `serve-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}.json`)
+  writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`)
+  console.log(`\n${JSON.stringify(whole)}`)
+} finally {
+  for (const stop of stops) await stop()
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+/** Stores are kept between runs, because the large one takes minutes to fill. */
+async function filledStore(transfers: number): Promise<string> {
+  mkdirSync(join(here, 'data'), { recursive: true })
+  const file = join(here, 'data', `serve-${transfers}.db`)
+  const store = await openStore(`file:${file}`, { role: 'owner' })
+  try {
+    if ((await store.checkpoint('bench')) === 'filled') return file
+    const started = performance.now()
+    await fillStore(store, transfers, done => {
+      const perSecond = (done / (performance.now() - started)) * 1_000
+      if (done % 1_000_000 === 0 || done === transfers) {
+        console.log(`filled ${done.toLocaleString('en')} transfers, ${Math.round(perSecond).toLocaleString('en')}/s`)
+      }
+    })
+    await store.putCheckpoint('bench', 'filled')
+    return file
+  } finally {
+    await store.close()
+  }
+}
+
+async function throughput() {
+  const nodeFlags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${scratch}`] : []
+  const almanac = await started({ storeFile: largeFile, nodeFlags })
+  const client = await Client.open(almanac.url)
+  const pages = distinctPages(large)
+  const bodies: Buffer[] = []
+  for (let index = 0; index < distinctBodies; index++) bodies.push(await bodyOf(client, pages()))
+  client.close()
+  const repeated = Array.from({ length: repeatedPages }, pages)
+  const bareDistinct = await bareServer('distinct', bodies)
+  const bareRepeated = await bareServer('repeated', bodies.slice(0, repeatedPages))
+
+  const counter = () => {
+    let next = 0
+    return () => next++
+  }
+  const [bareNext, pageNext] = [counter(), counter()]
+  const bareRequests = Array.from({ length: distinctBodies }, (_, index) => requestBytes(`/${index}`))
+  const bareRequest = () => bareRequests[bareNext() % distinctBodies]!
+  const scenarios = {
+    'bare, distinct': { url: bareDistinct, request: bareRequest },
+    'almanac, distinct': { url: almanac.url, request: pages },
+    'bare, repeated': { url: bareRepeated, request: bareRequest },
+    'almanac, repeated': { url: almanac.url, request: () => repeated[pageNext() % repeatedPages]! },
+  }
+  const perSecond = new Map<string, number[]>(Object.keys(scenarios).map(name => [name, []]))
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, { url, request }] of Object.entries(scenarios)) {
+      const result = await runLoad({ url, request, connections, durationMs: round === -1 ? 1_000 : durationMs })
+      // The first round warms up.
+      if (round >= 0) perSecond.get(name)!.push(result.perSecond)
+    }
+  }
+  const ratios = (kind: string) =>
+    perSecond.get(`almanac, ${kind}`)!.map((rate, round) => rate / perSecond.get(`bare, ${kind}`)![round]!)
+  console.log(`\npages of 100, ${Math.round(bodies[0]!.length / 100) / 10} kB, ${connections} connections`)
+  console.table(
+    Object.fromEntries(
+      [...perSecond].map(([name, rates]) => [name, { 'median/s': Math.round(median(rates)), ...spread(rates) }]),
+    ),
+  )
+  const result = {
+    pageBytes: bodies[0]!.length,
+    perSecond: Object.fromEntries(perSecond),
+    distinctRatio: median(ratios('distinct')),
+    repeatedRatio: median(ratios('repeated')),
+  }
+  console.log(`ratio to bare: distinct ${result.distinctRatio.toFixed(3)}, repeated ${result.repeatedRatio.toFixed(3)}`)
+  if (options.profile) {
+    await almanac.stop()
+    for (const file of readdirSync(scratch).filter(name => name.endsWith('.cpuprofile'))) {
+      console.log(summariseProfile(join(scratch, file)))
+    }
+  }
+  return result
+}
+
+async function latency(smallStore: string) {
+  const sizes = [
+    { transfers: small, almanac: await started({ storeFile: smallStore }) },
+    { transfers: large, almanac: await started({ storeFile: largeFile }) },
+  ]
+  const lanes = await Promise.all(
+    sizes.map(async ({ transfers, almanac }) => {
+      const client = await Client.open(almanac.url)
+      const cursors = await cursorsOf(client)
+      const deep = cursors.slice(Math.floor(cursors.length / 2))
+      const random = (count: number) => Math.floor(Math.random() * count)
+      const to = () => lastBlock(transfers) - random(Math.floor(transfers / 20))
+      return {
+        transfers,
+        client,
+        kinds: {
+          'first page': () => transfersRequest(contracts[random(contracts.length)]!, ''),
+          'deep page': () => transfersRequest(largeContract, `cursor=${deep[random(deep.length)]}`),
+          'first page with total': () => transfersRequest(largeContract, 'disable_total=false'),
+          'bounded page with total': () => transfersRequest(largeContract, `disable_total=false&to_block=${to()}`),
+        },
+      }
+    }),
+  )
+  const kinds = Object.keys(lanes[0]!.kinds) as (keyof (typeof lanes)[0]['kinds'])[]
+  const samples = new Map<string, number[]>()
+  for (const kind of kinds) {
+    for (let index = -latencyWarmUp; index < latencySamples; index++) {
+      // The two stores take turns, so that both see the same machine.
+      for (const lane of lanes) {
+        const request = lane.kinds[kind]()
+        const begun = performance.now()
+        await lane.client.count(request)
+        const tookMs = performance.now() - begun
+        const name = `${kind}, ${lane.transfers}`
+        if (index >= 0) samples.set(name, [...(samples.get(name) ?? []), tookMs])
+      }
+    }
+  }
+  for (const lane of lanes) lane.client.close()
+  const table = Object.fromEntries(
+    kinds.map(kind => {
+      const [few, many] = lanes.map(lane => samples.get(`${kind}, ${lane.transfers}`)!)
+      const row = {
+        [`p50 ms at ${small}`]: rounded(percentile(few!, 0.5)),
+        [`p99 ms at ${small}`]: rounded(percentile(few!, 0.99)),
+        [`p50 ms at ${large}`]: rounded(percentile(many!, 0.5)),
+        [`p99 ms at ${large}`]: rounded(percentile(many!, 0.99)),
+        'p50 ratio': rounded(percentile(many!, 0.5) / percentile(few!, 0.5)),
+      }
+      return [kind, row]
+    }),
+  )
+  console.log(`\nlatency over one connection; the large contract has ${large / 10} transfers`)
+  console.table(table)
+  return { latency: table }
+}
+
+/** Each call another page, so that nothing that keeps answers can help. */
+function distinctPages(transfers: number): () => Buffer {
+  const lowest = blockWithRowsBelow(150)
+  const blocks = lastBlock(transfers) - lowest
+  let next = 0
+  return () => {
+    const index = next++
+    const block = lowest + ((index * 7_919) % blocks)
+    return transfersRequest(contracts[index % contracts.length]!, `to_block=${block}`)
+  }
+}
+
+function transfersRequest(contract: string, query: string): Buffer {
+  return requestBytes(`/api/v2/nft/${contract}/transfers?${query}`, headers)
+}
+
+async function bodyOf(client: Client, request: Buffer): Promise<Buffer> {
+  const { status, body, header } = await client.get(request)
+  const page = JSON.parse(body.toString()) as { result?: unknown[] }
+  if (status !== 200 || page.result?.length !== 100) throw new Error(`Not a page of 100: ${header}\n${body}`)
+  return body
+}
+
+/** The cursors of every page of the large contract, up to a number that is deep enough. */
+async function cursorsOf(client: Client): Promise<string[]> {
+  const cursors: string[] = []
+  for (let cursor = ''; cursors.length < 20_000; ) {
+    const { body } = await client.get(transfersRequest(largeContract, cursor === '' ? '' : `cursor=${cursor}`))
+    const page = JSON.parse(body.toString()) as { cursor: string }
+    if (page.cursor === '') break
+    cursor = encodeURIComponent(page.cursor)
+    cursors.push(cursor)
+  }
+  // The last page holds no full hundred.
+  return cursors.slice(0, -1)
+}
+
+async function started({ storeFile, nodeFlags = [] }: { storeFile: string; nodeFlags?: string[] }) {
+  const almanac: RunningAlmanac = await startAlmanac({
+    storeFile,
+    key,
+    nodeFlags,
+    runner,
+    flags: ['--log-level', 'info'],
+  })
+  stops.push(almanac.stop)
+  return almanac
+}
+
+async function bareServer(name: string, bodies: readonly Buffer[]): Promise<string> {
+  const file = join(scratch, `${name}.bodies`)
+  writeFileSync(file, serialize(bodies.map(body => new Uint8Array(body))))
+  const command = [...runner, process.execPath, join(here, 'bare-server.ts'), file]
+  const child: ChildProcess = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] })
+  stops.push(async () => {
+    if (child.exitCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  })
+  const [line] = (await once(child.stdout!, 'data')) as [Buffer]
+  return line.toString().trim()
+}
+
+function machine() {
+  return { date: new Date().toISOString(), node: process.version, cpu: cpus()[0]?.model ?? 'unknown', pinned: pinning }
+}
+
+function spread(rates: readonly number[]) {
+  return { 'lowest/s': Math.round(Math.min(...rates)), 'highest/s': Math.round(Math.max(...rates)) }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000
+}
