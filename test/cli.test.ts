@@ -1,0 +1,373 @@
+// The command line as its users meet it: real processes, real stores, real signals.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStore } from '../src/store/open.ts'
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
+
+let directory: string
+const children: ChildProcessWithoutNullStreams[] = []
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'almanac-cli-'))
+})
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  rmSync(directory, { recursive: true })
+})
+
+type Environment = Readonly<Record<string, string>>
+
+class Run {
+  stdout = ''
+  stderr = ''
+  readonly child: ChildProcessWithoutNullStreams
+  readonly code: Promise<number | null>
+
+  constructor(parameters: readonly string[], environment: Environment = {}) {
+    // A fresh environment: the machine's own must not decide what is tested.
+    const env = { PATH: process.env.PATH, ...environment }
+    this.child = spawn(process.execPath, [main, ...parameters], { cwd: directory, env })
+    children.push(this.child)
+    this.child.stdout.on('data', chunk => {
+      this.stdout += chunk
+    })
+    this.child.stderr.on('data', chunk => {
+      this.stderr += chunk
+    })
+    this.code = once(this.child, 'close').then(([code]) => code as number | null)
+  }
+
+  /** Waits until the process has written something. */
+  async written(pattern: RegExp): Promise<RegExpExecArray> {
+    const deadline = performance.now() + 20_000
+    while (performance.now() < deadline) {
+      const found = pattern.exec(this.stderr)
+      if (found !== null) return found
+      if (this.child.exitCode !== null) break
+      await delay(10)
+    }
+    throw new Error(`${pattern} was not written. stderr:\n${this.stderr}`)
+  }
+
+  async url(): Promise<string> {
+    return (await this.written(/Listening on (http:\/\/[^"\s]+)/))[1]!
+  }
+}
+
+async function almanac(parameters: readonly string[], environment?: Environment) {
+  const run = new Run(parameters, environment)
+  return { code: await run.code, stdout: run.stdout, stderr: run.stderr }
+}
+
+function start(parameters: readonly string[] = [], environment?: Environment): Run {
+  return new Run(['start', '--listen', '127.0.0.1:0', ...parameters], environment)
+}
+
+async function ask(url: string, key: string, path = `/api/v2/wallets/${wallet}/chains`): Promise<number> {
+  const answer = await fetch(url + path, { headers: { 'x-api-key': key } })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+describe('help and version', () => {
+  test('go to stdout and exit 0', async () => {
+    const version = await almanac(['--version'])
+    expect(version).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' })
+    const help = await almanac(['--help'])
+    expect(help.code).toBe(0)
+    expect(help.stdout).toContain('Examples:')
+    expect((await almanac(['keys', 'create', '--help'])).stdout).toContain('--expires')
+  })
+
+  test.each([
+    [['strat'], 'Did you mean start?'],
+    [['start', '--lisen', ':1'], 'Did you mean --listen?'],
+    [['start', '--only', 'both'], 'Allowed choices are api, index'],
+    [['keys', 'revoke'], 'missing required argument'],
+  ])('%j is refused with 1', async (parameters, message) => {
+    const { code, stdout, stderr } = await almanac(parameters)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('configuration', () => {
+  test('check prints what is in force and hides secrets', async () => {
+    const secret = 'S3cr3tS3cr3t'
+    writeFileSync(join(directory, 'almanac.yaml'), `chains: { eth: { rpc: https://rpc.example/${secret}, from: 7 } }\n`)
+    const environment = { ALMANAC_CHAINS_POLYGON_RPC: `https://u:${secret}@other.example`, ALMANAC_LOG_LEVEL: 'warn' }
+    const text = await almanac(['config', 'check', '--listen', ':9'], environment)
+    expect(text.code).toBe(0)
+    expect(text.stdout + text.stderr).not.toContain(secret)
+    expect(text.stdout).toContain('https://rpc.example/…')
+    const json = JSON.parse((await almanac(['config', 'check', '--json', '--listen', ':9'], environment)).stdout)
+    expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
+  })
+
+  test.each([['config', 'check'], ['start'], ['keys', 'list']])(
+    'an error in the file ends %s %s with 1 and says where',
+    async (...parameters) => {
+      writeFileSync(join(directory, 'almanac.yaml'), 'listen: :0\nchanis: {}\n')
+      const { code, stdout, stderr } = await almanac(parameters)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(
+        'Error: almanac.yaml:2:1: unknown key chanis. Did you mean chains?\nTry:   see docs/settings.md for every setting.\n',
+      )
+    },
+  )
+})
+
+describe('keys', () => {
+  test('are issued, listed and revoked; the secret appears once, alone on stdout', async () => {
+    const options = ['--name', 'ci', '--scopes', 'ops,portfolio', '--expires', '90d', '--rate', '5', '--quota', '1000']
+    const created = await almanac(['keys', 'create', ...options])
+    expect(created.code).toBe(0)
+    expect(created.stdout).toMatch(/^alm_[A-Za-z0-9_-]{43}\n$/)
+    const listed = await almanac(['keys', 'list', '--json'])
+    expect(JSON.parse(listed.stdout)).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{12}$/),
+        name: 'ci',
+        state: 'active',
+        scopes: ['portfolio', 'ops'],
+        rate_per_second: 5,
+        quota_per_day: 1000,
+        used_today: 0,
+        created_at: expect.any(String),
+        expires_at: expect.any(String),
+        revoked_at: null,
+      },
+    ])
+    const table = await almanac(['keys', 'list'])
+    expect(table.stdout).toMatch(/^ID .*EXPIRES\n[0-9a-f]{12} {2}ci +active/)
+    expect(listed.stdout + table.stdout + table.stderr + created.stderr).not.toContain(created.stdout.trim())
+    expect(await almanac(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
+    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
+  })
+
+  test.each([
+    [['--scopes', 'everything'], '"everything" is no scope'],
+    [['--expires', 'soon'], 'neither a span nor a date'],
+    [['--rate', '0'], '--rate is "0"'],
+    [['--quota', '1e9'], '--quota is "1e9"'],
+    [['--name', ''], 'cannot be the name'],
+  ])('%j is refused with 1 and issues nothing', async (options, message) => {
+    const { code, stdout, stderr } = await almanac(['keys', 'create', ...options])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toContain('Try:')
+    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)).toEqual([])
+  })
+
+  test('an unknown one cannot be revoked', async () => {
+    const { code, stderr } = await almanac(['keys', 'revoke', 'nobody'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('No key has the id or name "nobody".')
+  })
+})
+
+describe('start', () => {
+  test('makes a key for an empty store, prints it once outside the log, and works with it', async () => {
+    const first = start()
+    const url = await first.url()
+    const [secret] = await first.written(/alm_[A-Za-z0-9_-]{43}/)
+    expect(await ask(url, secret)).toBe(200)
+    expect(await ask(url, secret, '/status')).toBe(200)
+    const logged = first.stderr.split('\n').filter(line => line.startsWith('{'))
+    expect(logged.length).toBeGreaterThan(0)
+    expect(logged.join('\n')).not.toContain('alm_')
+    expect(first.stderr).toContain('Nothing is indexed')
+    first.child.kill('SIGTERM')
+    expect(await first.code).toBe(0)
+    expect(first.stdout).toBe('')
+    const second = start()
+    expect(await ask(await second.url(), secret)).toBe(200)
+    expect(second.stderr).not.toContain('alm_')
+  })
+
+  test('registers ALMANAC_KEY, which is never printed, and leaves older ones in force', async () => {
+    const one = start(['--log-level', 'trace'], { ALMANAC_KEY: 'first-operator-key' })
+    const url = await one.url()
+    expect(await ask(url, 'first-operator-key')).toBe(200)
+    expect(await ask(url, 'first-operator-key', '/metrics')).toBe(200)
+    expect(one.stderr).not.toContain('first-operator-key')
+    expect(one.stderr).not.toContain('alm_')
+    one.child.kill('SIGTERM')
+    await one.code
+    const two = start([], { ALMANAC_KEY: 'second-operator-key' })
+    expect(await ask(await two.url(), 'first-operator-key')).toBe(200)
+    expect(await ask(await two.url(), 'second-operator-key')).toBe(200)
+  })
+
+  test('a key that another process revokes stops within a second', async () => {
+    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await server.url()
+    const secret = (await almanac(['keys', 'create', '--name', 'guest'])).stdout.trim()
+    expect(await ask(url, secret)).toBe(200)
+    const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'tool' })
+    const guest = (await store.keys()).find(key => key.name === 'guest')!
+    await store.revokeKey(guest.id, Date.now())
+    const revokedAt = performance.now()
+    await store.close()
+    while ((await ask(url, secret)) === 200 && performance.now() - revokedAt < 5_000) await delay(5)
+    expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    expect(await ask(url, secret)).toBe(401)
+    expect(await ask(url, 'the-operator-key')).toBe(200)
+  })
+
+  test('counts what keys use, also what came last before the end', async () => {
+    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await server.url()
+    for (let request = 0; request < 3; request++) await ask(url, 'the-operator-key')
+    server.child.kill('SIGTERM')
+    expect(await server.code).toBe(0)
+    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].used_today).toBe(3)
+  })
+
+  test('a second one on the same file is refused clearly; one for the API alone is not', async () => {
+    const first = start([], { ALMANAC_KEY: 'the-operator-key' })
+    await first.url()
+    const second = start([], { ALMANAC_KEY: 'the-operator-key' })
+    expect(await second.code).toBe(1)
+    expect(second.stderr).toContain('Another process is already indexing into the store')
+    expect(second.stderr).toContain('Try:')
+    const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
+    expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
+  })
+
+  test('a port in use is refused clearly, and the store is free again', async () => {
+    const first = start([], { ALMANAC_KEY: 'the-operator-key' })
+    const { host } = new URL(await first.url())
+    const second = await almanac(['start', '--listen', host, '--store', 'file:other.db'])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
+    const third = start(['--store', 'file:other.db'])
+    await third.url()
+  })
+
+  test('--only index with nothing to index is refused', async () => {
+    const { code, stderr } = await almanac(['start', '--only', 'index'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('There is nothing to index')
+  })
+
+  test('a store that cannot be opened is refused clearly', async () => {
+    writeFileSync(join(directory, 'text.db'), 'this is no database, and long enough to be looked at as one'.repeat(100))
+    for (const store of ['file:absent/almanac.db', 'file:text.db']) {
+      const { code, stderr } = await almanac(['start', '--store', store])
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^Error: .*\nTry: {3}/)
+    }
+  })
+
+  test('listens at a second place for Solana', async () => {
+    const server = start(['--solana-listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    await server.written(/Listening on[\s\S]*Listening on/)
+    const urls = [...server.stderr.matchAll(/Listening on (http:\/\/[^"\s]+)/g)].map(([, url]) => url!)
+    expect(new Set(urls).size).toBe(2)
+    const path = '/account/mainnet/B8qdgQDsaTYR8QBmCB252oNrtyMKYhg6wMqRLaMcUr7i/portfolio'
+    const statuses = await Promise.all(urls.map(url => ask(url, 'the-operator-key', path)))
+    expect(statuses[0]).toBe(statuses[1])
+  })
+})
+
+describe('signals', () => {
+  /** A request whose last header the server is still waiting for. */
+  async function slowRequest(url: string): Promise<Socket> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
+    await delay(100)
+    return socket
+  }
+
+  async function answerTo(socket: Socket): Promise<string> {
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    return text
+  }
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s lets a slow request finish and ends with 0', async signal => {
+    const server = start()
+    const url = await server.url()
+    const socket = await slowRequest(url)
+    server.child.kill(signal)
+    await server.written(/Stopping/)
+    await delay(200)
+    expect(server.child.exitCode).toBeNull()
+    await expect(fetch(`${url}/health`)).rejects.toThrow()
+    socket.write('\r\n')
+    expect(await answerTo(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(await server.code).toBe(0)
+  })
+
+  test('a second signal ends it at once with 130', async () => {
+    const server = start()
+    const socket = await slowRequest(await server.url())
+    server.child.kill('SIGTERM')
+    await server.written(/Stopping/)
+    server.child.kill('SIGINT')
+    expect(await server.code).toBe(130)
+    socket.destroy()
+  })
+
+  test('a request that never ends is cut off after the drain time, and the end is still orderly', async () => {
+    const server = start([], { ALMANAC_LIMITS_DRAIN_TIMEOUT_MS: '300' })
+    const socket = await slowRequest(await server.url())
+    socket.on('error', () => undefined)
+    server.child.kill('SIGTERM')
+    const signalledAt = performance.now()
+    expect(await server.code).toBe(0)
+    expect(performance.now() - signalledAt).toBeLessThan(5_000)
+    socket.destroy()
+  })
+
+  test('a connection that is kept alive without a request does not hold up the end', async () => {
+    const server = start()
+    const url = await server.url()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'data')
+    server.child.kill('SIGTERM')
+    const signalledAt = performance.now()
+    expect(await server.code).toBe(0)
+    expect(performance.now() - signalledAt).toBeLessThan(5_000)
+    socket.destroy()
+  })
+})
+
+describe('status', () => {
+  test('asks the running server', async () => {
+    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await server.url()
+    const json = await almanac(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
+    expect(json.code).toBe(0)
+    expect(JSON.parse(json.stdout)).toMatchObject({ version: expect.any(String), chains: {} })
+    const text = await almanac(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])
+    expect(text.code).toBe(0)
+    expect(text.stdout).toContain('almanac.db')
+    const refused = await almanac(['status', '--url', url, '--key', 'wrong'])
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope ops') })
+  })
+
+  test('nothing there is worth another try later: 75', async () => {
+    const { code, stdout, stderr } = await almanac(['status', '--listen', '127.0.0.1:1'])
+    expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
+    expect(stderr).toMatch(/^Error: Nothing answers at http:\/\/127\.0\.0\.1:1\. \(.+\)\nTry: {3}start the server/)
+  })
+})
