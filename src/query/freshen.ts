@@ -9,6 +9,12 @@ export type Freshen = {
   /** `keyId` is the key on whose behalf the work is done, so that its owner can be limited. */
   contract?(chain: ChainId, contract: Address, waitMs: number, keyId: string): Promise<void>
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, keyId: string): Promise<void>
-  /** Makes the store's reading of an owner fresh enough to be answered, or throws what the upstream failed with. */
-  portfolio?(network: SolanaNetwork, owner: Uint8Array): Promise<void>
+  /**
+   * Makes the store's reading of an owner fresh enough to be answered, or throws what the upstream failed with. Returns
+   * what the answer stands for where that is newer than the stored row says, as while a subscription is live.
+   */
+  portfolio?(network: SolanaNetwork, owner: Uint8Array): Promise<PortfolioFreshness | undefined>
 }
+
+/** The slot and the unix time of the chain's clock up to which a portfolio is known, and when that was known. */
+export type PortfolioFreshness = { slot: number; chainTime: number; readAtMs: number }
