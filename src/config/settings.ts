@@ -74,9 +74,18 @@ const chainSettings = z.strictObject({
 
 const solanaSettings = z.strictObject({
   ...endpoints,
-  maxAgeMs: setting(z.int().min(0).default(10_000), {
-    about: 'How old a stored portfolio may be before it is read again from the endpoints.',
+  maxAgeMs: setting(z.int().min(0).default(2_000), {
+    about: 'How old a portfolio that no subscription keeps fresh may be before it is read again from the endpoints.',
     accepts: 'a whole number of milliseconds from 0 on',
+  }),
+  subscriptionsMax: setting(z.int().min(0).default(5_000), {
+    about:
+      'How many subscriptions are held at once over `ws`; an owner takes three, and one for each of its token accounts. The least recently asked owners leave first. 0: none.',
+    accepts: 'a whole number from 0 on',
+  }),
+  reconcileMs: setting(positiveWhole.default(60_000), {
+    about: 'How often an owner that subscriptions keep fresh is read again as a whole.',
+    accepts: 'a whole number of milliseconds from 1 on',
   }),
 })
 
