@@ -15,11 +15,16 @@ const chainStatus = z.looseObject({
   complete: z.boolean().optional(),
   eta_seconds: z.number().nullish(),
 })
+const solanaStatus = z.looseObject({
+  state: z.string().optional(),
+  slot: z.number().nullish(),
+  lag_seconds: z.number().nullish(),
+})
 const statusAnswer = z.looseObject({
   version: z.string().optional(),
   store: z.looseObject({ location: z.string().optional() }).optional(),
   chains: z.record(z.string(), chainStatus).default({}),
-  solana: z.record(z.string(), z.looseObject({ state: z.string().optional() })).default({}),
+  solana: z.record(z.string(), solanaStatus).default({}),
 })
 
 type StatusOptions = { url?: string; key?: string; json?: true }
@@ -76,19 +81,20 @@ function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
 }
 
 function describeStatus(status: z.output<typeof statusAnswer>): string {
+  const seconds = (value: number | null | undefined) => (value == null ? '-' : `${value} s`)
   const chains = Object.entries(status.chains).map(([name, chain]) => [
     printable(name),
     printable(chain.state ?? '-'),
     String(chain.head ?? '-'),
-    chain.lag_seconds == null ? '-' : `${chain.lag_seconds} s`,
+    seconds(chain.lag_seconds),
     chain.complete ? 'yes' : 'no',
-    chain.eta_seconds == null ? '-' : `${chain.eta_seconds} s`,
+    seconds(chain.eta_seconds),
   ])
   const solana = Object.entries(status.solana).map(([name, network]) => [
     `solana ${printable(name)}`,
     printable(network.state ?? '-'),
-    '-',
-    '-',
+    String(network.slot ?? '-'),
+    seconds(network.lag_seconds),
     '-',
     '-',
   ])

@@ -1,0 +1,28 @@
+// Sees to it that a starting service has a key: the operator's own from ALMANAC_KEY, or one made for an empty store.
+import { issueKey, registerOperatorKey } from '../keys/keys.ts'
+import { scopes } from '../keys/scopes.ts'
+import type { Log } from '../log.ts'
+import type { KeyStore } from '../store/store.ts'
+import { printNote } from './terminal.ts'
+
+const lengthAdvised = 16
+
+export async function provideKey(store: KeyStore, log: Log): Promise<void> {
+  const own = process.env.ALMANAC_KEY
+  if (own !== undefined && own !== '') {
+    await registerOperatorKey(store, own)
+    if (own.length < lengthAdvised)
+      log.warn(`ALMANAC_KEY is shorter than ${lengthAdvised} characters: it can be guessed.`)
+    return
+  }
+  if ((await store.keys()).length > 0) return
+  const { secret } = await issueKey(store, { name: 'first', scopes })
+  // Past the log on purpose: logs are kept and shipped, and the secret must exist in one place only.
+  printNote(`
+  The store is new, so a key with every scope was made. It is shown only now:
+
+      ${secret}
+
+  Send it as the header X-API-Key. More keys: almanac keys create --help
+`)
+}

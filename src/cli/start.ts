@@ -1,0 +1,114 @@
+// The command that runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
+import { Command, Option } from 'commander'
+import { createApp } from '../api/app.ts'
+import { type ServedApp, serveApp } from '../api/serve.ts'
+import type { StatusReport } from '../api/status-report.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import type { Config } from '../config/settings.ts'
+import { AlmanacError } from '../errors.ts'
+import { StoreGatekeeper } from '../keys/gatekeeper.ts'
+import { createLog, type Log, LogThrottle } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
+import { displayAmount } from '../solana/amounts.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import { parseListen } from './listen-address.ts'
+import { provideKey } from './provide-key.ts'
+import { firstSignal } from './shutdown.ts'
+import { stderrColours } from './terminal.ts'
+import { packageVersion } from './version.ts'
+
+type Role = 'api' | 'index'
+
+export function startCommand(): Command {
+  const command = new Command('start')
+    .description(
+      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not.',
+    )
+    .addOption(
+      new Option('--only <role>', 'run one half: api answers requests, index reads chains').choices(['api', 'index']),
+    )
+  addConfigOptions(command).action(async (options: { only?: Role }) => {
+    await run(loadConfigFor(command), options.only)
+  })
+  return command
+}
+
+async function run(loaded: LoadedConfig, only: Role | undefined): Promise<void> {
+  const { config } = loaded
+  const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
+  if (only === 'index' && !hasChains) {
+    throw new AlmanacError('not_configured', 'There is nothing to index: no chain is configured.', {
+      hint: 'add a chain under chains in the configuration, or start without --only index.',
+    })
+  }
+  const log = openLog(config)
+  for (const warning of loaded.warnings) log.warn(warning)
+  const signal = firstSignal()
+
+  // Everything that is opened here is closed in the opposite order, also when a later step fails.
+  await using opened = new AsyncDisposableStack()
+  const store = await openStore(config.store, { role: only === 'api' ? 'reader' : 'owner' })
+  opened.defer(() => store.close())
+
+  // The place of the indexers: made here from config.chains and config.solana unless `only` is api, closed by `opened`,
+  // and handed to `serve` as `freshen` and `status`.
+  if (hasChains && only !== 'api') log.warn('Chains are configured, but this version has no indexer.')
+
+  if (only !== 'index') {
+    await provideKey(store, log)
+    const servers = await serve({ loaded, store, log, opened })
+    for (const server of servers) log.info(`Listening on ${server.url}`)
+  }
+  if (!hasChains) sayNothingIsIndexed(log)
+
+  log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
+}
+
+type Parts = { loaded: LoadedConfig; store: Store; log: Log; opened: AsyncDisposableStack }
+
+async function serve({ loaded: { config, chains }, store, log, opened }: Parts): Promise<ServedApp[]> {
+  const throttle = new LogThrottle()
+  const gatekeeper = await StoreGatekeeper.open(store, {
+    onFlushError: error =>
+      throttle.say('uses', repeated =>
+        log.warn({ err: error, repeated }, 'Cannot write the use of keys; it is tried again.'),
+      ),
+  })
+  opened.defer(() => gatekeeper.close())
+  const metrics = createMetrics({ ofProcess: true })
+  const { limits } = config
+  const app = createApp({
+    store,
+    chains,
+    gatekeeper,
+    log,
+    metrics,
+    displayAmount,
+    status: nothingIndexed,
+    version: packageVersion(),
+    settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },
+  })
+  const servers: ServedApp[] = []
+  opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
+  for (const place of [config.listen, config.solana_listen]) {
+    if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place) }))
+  }
+  return servers
+}
+
+async function nothingIndexed(): Promise<StatusReport> {
+  return { chains: {}, solana: {} }
+}
+
+function openLog({ log: { level, format } }: Config): Log {
+  const readable = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
+  const hidden = [process.env.ALMANAC_KEY ?? '']
+  return createLog({ level, format: readable ? 'text' : 'json', colours: stderrColours, hidden })
+}
+
+function sayNothingIsIndexed(log: Log): void {
+  log.warn('Nothing is indexed: no chain is configured. Requests are answered from what the store holds.')
+  log.warn('Add a chain to almanac.yaml, such as `chains: { eth: { rpc: http://node:8545 } }`; see docs/settings.md.')
+}

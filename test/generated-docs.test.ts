@@ -1,0 +1,14 @@
+// The generated pages are what the code would generate now.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { generatedDocs } from '../src/cli/generate-docs.ts'
+
+const docs = [...(await generatedDocs())]
+
+test('there are pages to compare', () => {
+  expect(docs.map(([path]) => path)).toEqual(['docs/settings.md', 'docs/commands.md', 'docs/metrics.md'])
+})
+
+test.each(docs)('%s is up to date: npm run generate', (path, text) => {
+  expect(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')).toBe(text)
+})
