@@ -25,8 +25,15 @@ export type PortfolioAnswer = {
   readAtMs: number
 }
 
-/** What a holding is worth in the main unit, for mints whose displayed amount is not raw / 10^decimals. */
-export type DisplayAmount = (amountRaw: bigint, mint: Mint, at: { slot: number; readAtMs: number }) => string
+/**
+ * The text of an amount in the main unit when the chain's clock says `chainTime` (unix seconds). It differs from
+ * `exactAmount` only for mints with an amount rule, which the Solana layer reads.
+ */
+export type DisplayAmount = (
+  amountRaw: bigint,
+  mint: { decimals: number; amountRule: string | undefined },
+  chainTime: number,
+) => string
 
 export type PortfolioOptions = { freshen: Freshen | undefined; displayAmount: DisplayAmount }
 
@@ -35,10 +42,12 @@ export async function portfolioOf(
   { network, owner }: { network: SolanaNetwork; owner: Uint8Array },
   { freshen, displayAmount }: PortfolioOptions,
 ): Promise<PortfolioAnswer> {
-  await freshen?.portfolio?.(network, owner)
+  const freshness = await freshen?.portfolio?.(network, owner)
   const found = await store.portfolioOf(network, owner)
   if (found === undefined) throw neverRead(network, owner, freshen)
   const { account, holdings } = found
+  // While a subscription is live the stored reading stands for a later moment than the one it was made at.
+  const known = freshness !== undefined && freshness.slot > account.slot ? freshness : account
   const nfts: PortfolioEntry[] = []
   const tokens: PortfolioEntry[] = []
   // Holdings come in the order of their account keys, which is the order of answers.
@@ -51,15 +60,12 @@ export async function portfolioOf(
       mint: base58.encode(holding.mint),
       name: mint.name,
       symbol: mint.symbol,
-      amount:
-        mint.amountRule === undefined
-          ? exactAmount(holding.amount, mint.decimals)
-          : displayAmount(holding.amount, mint, account),
+      amount: displayAmount(holding.amount, mint, known.chainTime),
       amountRaw: holding.amount,
       decimals: mint.decimals,
     })
   }
-  return { lamports: account.lamports, nfts, tokens, slot: account.slot, readAtMs: account.readAtMs }
+  return { lamports: account.lamports, nfts, tokens, slot: known.slot, readAtMs: known.readAtMs }
 }
 
 /** Decimals decide first, then the token standard that the metadata names, then the supply. */

@@ -1,0 +1,81 @@
+// Ready answers, kept while the store's revision stays: the repeated request costs a look-up. It knows no operation.
+import { LRUCache } from 'lru-cache'
+import { type Answer, entityTag, matchesTag, privateCaching, safetyHeaders } from './answer.ts'
+import { chooseEncoding, compress, compressedFrom, type Encoding } from './encoding.ts'
+import type { Exchange } from './exchange.ts'
+
+/** An answer with everything that can be done before a client asks for it. */
+export type ReadyAnswer = {
+  plain: Answer
+  notModified: Answer
+  tag: string
+  compressed: { [Name in Encoding]?: Answer }
+}
+
+const vary = 'Accept-Encoding, X-Moralis-Platform'
+
+export function readyAnswer({
+  headers,
+  body,
+}: {
+  headers: Record<string, string>
+  body: Buffer<ArrayBuffer>
+}): ReadyAnswer {
+  const tag = entityTag(body)
+  const shared = { ...headers, ETag: tag, Vary: vary, ...privateCaching, ...safetyHeaders }
+  return {
+    // The length comes first: the server looks for it.
+    plain: {
+      status: 200,
+      headers: { 'Content-Length': `${body.length}`, 'Content-Type': 'application/json', ...shared },
+      body,
+    },
+    notModified: { status: 304, headers: shared, body: null },
+    tag,
+    compressed: {},
+  }
+}
+
+/** The form of a ready answer that this request wants. */
+export function deliver(ready: ReadyAnswer, exchange: Exchange): Answer | Promise<Answer> {
+  const ifNoneMatch = exchange.header('if-none-match')
+  if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch, ready.tag)) return ready.notModified
+  const encoding = chooseEncoding(exchange.header('accept-encoding'))
+  const body = ready.plain.body as Buffer<ArrayBuffer>
+  if (encoding === undefined || body.length < compressedFrom) return ready.plain
+  return ready.compressed[encoding] ?? compressedAnswer(ready, body, encoding)
+}
+
+async function compressedAnswer(ready: ReadyAnswer, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Answer> {
+  const compressed = await compress(body, encoding)
+  const headers = { ...ready.plain.headers, 'Content-Length': `${compressed.length}`, 'Content-Encoding': encoding }
+  const answer = { status: 200, headers, body: compressed }
+  ready.compressed[encoding] = answer
+  return answer
+}
+
+type Entry = { revision: number; ready: ReadyAnswer }
+
+/** Headers, keys and both compressed forms of an entry, which come later and are at most about a quarter of the body. */
+const entryBytes = 2_000
+
+export class AnswerCache {
+  readonly #entries: LRUCache<string, Entry>
+
+  constructor(bytesMax: number) {
+    this.#entries = new LRUCache({
+      maxSize: Math.max(1, bytesMax),
+      sizeCalculation: ({ ready }, key) => entryBytes + key.length * 2 + Math.ceil(ready.plain.body!.length * 1.5),
+    })
+  }
+
+  get(key: string, revision: number): ReadyAnswer | undefined {
+    const entry = this.#entries.get(key)
+    return entry?.revision === revision ? entry.ready : undefined
+  }
+
+  /** `revision` is the one from before anything was read for the answer. */
+  set(key: string, revision: number, ready: ReadyAnswer): void {
+    this.#entries.set(key, { revision, ready })
+  }
+}

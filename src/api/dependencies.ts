@@ -1,0 +1,26 @@
+// What the app is made of. The CLI constructs all of it.
+import type { ChainTable } from '../chains.ts'
+import type { Gatekeeper } from '../keys/gatekeeper.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Freshen } from '../query/freshen.ts'
+import type { DisplayAmount } from '../query/portfolio.ts'
+import type { Store } from '../store/store.ts'
+import type { ApiSettings } from './settings.ts'
+import type { StatusReport } from './status-report.ts'
+
+export type AppDependencies = {
+  store: Store
+  chains: ChainTable
+  settings: ApiSettings
+  gatekeeper: Gatekeeper
+  log: Log
+  metrics: Metrics
+  version: string
+  /** What the indexers say of themselves. */
+  status: () => Promise<StatusReport>
+  /** Absent where nothing indexes. */
+  freshen?: Freshen | undefined
+  /** How amounts of interest-bearing and scaled mints are shown; absent: as raw / 10^decimals, like all others. */
+  displayAmount?: DisplayAmount | undefined
+}

@@ -1,0 +1,56 @@
+// One request as the routes see it: its id, its headers and what it asked for. It sends nothing.
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'hono'
+
+/** `incoming` is absent when the app is called without a server around it. */
+export type AppEnvironment = { Bindings: { incoming?: IncomingMessage } }
+
+const idPrefix = randomBytes(5).toString('hex')
+let idsGiven = 0
+
+export function newRequestId(): string {
+  idsGiven++
+  return `${idPrefix}-${idsGiven.toString(36)}`
+}
+
+const saneRequestId = /^[\w.:-]{1,64}$/
+
+export class Exchange {
+  readonly startedMs = performance.now()
+  readonly requestId: string
+  /** Path and query. */
+  readonly target: string
+  readonly method: string
+  readonly #context: Context<AppEnvironment>
+  readonly #incoming: IncomingMessage | undefined
+
+  constructor(context: Context<AppEnvironment>) {
+    this.#context = context
+    this.#incoming = context.env?.incoming
+    const { url, method } = context.req
+    // Behind `http://` or `https://` and the host.
+    this.target = url.slice(url.indexOf('/', 8))
+    this.method = method
+    const given = this.header('x-request-id')
+    this.requestId = given !== undefined && saneRequestId.test(given) ? given : newRequestId()
+  }
+
+  header(name: string): string | undefined {
+    if (this.#incoming === undefined) return this.#context.req.header(name)
+    // Node's own record of the headers is at hand; a Headers object would have to be made.
+    const value = this.#incoming.headers[name]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+
+  pathParameter(name: string): string {
+    return this.#context.req.param(name) ?? ''
+  }
+
+  get query(): string {
+    const at = this.target.indexOf('?')
+    if (at === -1) return ''
+    const hash = this.target.indexOf('#', at)
+    return this.target.slice(at + 1, hash === -1 ? undefined : hash)
+  }
+}

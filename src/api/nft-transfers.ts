@@ -1,0 +1,141 @@
+// The NFT transfers operation over HTTP: parameters and cursors in, pages out. The rules are in `query/nft-transfers.ts`.
+import type { Chain } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import type { Address } from '../model.ts'
+import { NftTransfers, type TransfersAnswer, type TransfersQuestion } from '../query/nft-transfers.ts'
+import { CursorSigner } from '../store/cursor.ts'
+import type { Answer } from './answer.ts'
+import { readyAnswer } from './answer-cache.ts'
+import { type ApiVersion, type Dialect, pickDialect, platformHeader } from './dialect.ts'
+import type { Exchange } from './exchange.ts'
+import { perform, type Workplace } from './operation.ts'
+import { readParameter, showGiven, transferParameters } from './params.ts'
+import { QueryText } from './query-text.ts'
+import { writeTransfers } from './transfer-json.ts'
+
+/** `disable_total` was announced as deprecated on 2023-01-12 (RFC 9745 writes dates so). */
+const deprecation = { Deprecation: '@1673481600' }
+
+export class NftTransfersRoute {
+  readonly #place: Workplace
+  readonly #parameters: ReturnType<typeof transferParameters>
+  readonly #transfers: NftTransfers
+  #signer: CursorSigner | undefined
+
+  constructor(place: Workplace) {
+    this.#place = place
+    this.#parameters = transferParameters(place.chains, place.settings.pageSizeMax)
+    this.#transfers = new NftTransfers(place.store)
+  }
+
+  answer(exchange: Exchange, version: ApiVersion): Answer | Promise<Answer> {
+    const dialect = pickDialect({
+      setting: this.#place.settings.dialect,
+      version,
+      hasPlatformHeader: exchange.header(platformHeader) !== undefined,
+    })
+    return perform(this.#place, exchange, {
+      scope: 'nft-transfers',
+      cacheKey: () => dialect,
+      work: async (_, admission) => {
+        const { freshen, settings } = this.#place
+        this.#signer ??= new CursorSigner(await this.#place.store.secret())
+        const signer = this.#signer
+        const query = new QueryText(exchange.query)
+        const question = this.#question(exchange, query, version, signer)
+        const answer = await this.#transfers.answer(question, {
+          keyId: admission.key.id,
+          freshen,
+          freshenWaitMs: settings.freshenWaitMs,
+        })
+        const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
+        const ready = readyAnswer({
+          headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
+          body: bodyOf(answer, { dialect, version, signer }),
+        })
+        // An answer that an indexer may complete is not kept: the next request has to ask it again.
+        return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
+      },
+    })
+  }
+
+  #question(exchange: Exchange, query: QueryText, version: ApiVersion, signer: CursorSigner): TransfersQuestion {
+    const parameters = this.#parameters
+    const contract = readParameter(parameters.address, exchange.pathParameter('address'))
+    const chain = query.optional(parameters.chain)
+    const cursor = query.optional(parameters.cursor)
+    if (cursor !== undefined) return this.#continued(cursor, { contract, chain, version, signer })
+    const fromBlock = query.optional(parameters.fromBlock)
+    const toBlock = query.optional(parameters.toBlock)
+    const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
+    const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
+    return {
+      chain: (chain ?? this.#place.chains.all[0]!).id,
+      contract,
+      fromBlock,
+      toBlock,
+      // Blocks have whole seconds: the first one at or after a fraction is at the next second. None is before 1970.
+      fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
+      toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
+      order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
+      format: query.optional(parameters.format) ?? 'decimal',
+      limit: query.optional(parameters.limit) ?? this.#place.settings.pageSizeMax,
+      countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
+      page: 0,
+      after: undefined,
+      withinRange: false,
+    }
+  }
+
+  /** The cursor carries the rest of the question; only the address and a given chain are compared with it. */
+  #continued(
+    text: string,
+    given: { contract: Address; chain: Chain | undefined; version: ApiVersion; signer: CursorSigner },
+  ): TransfersQuestion {
+    const cursor = given.signer.open(text)
+    const isForThis =
+      cursor !== undefined &&
+      cursor.contract === given.contract &&
+      (given.chain === undefined || given.chain.id === cursor.chain)
+    if (!isForThis) {
+      const { name, refusal, accepts } = this.#parameters.cursor
+      throw new AlmanacError('bad_request', refusal, {
+        details: { parameter: name, given: showGiven(text), accepted: accepts },
+      })
+    }
+    return {
+      ...cursor,
+      limit: Math.min(cursor.limit, this.#place.settings.pageSizeMax),
+      countTotal: cursor.countTotal && given.version === 'v2',
+    }
+  }
+}
+
+function headersOf({ indexComplete, evidence }: TransfersAnswer, dialect: Dialect): Record<string, string> {
+  return {
+    'X-Dialect': dialect,
+    'X-Index-Complete': `${indexComplete}`,
+    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
+  }
+}
+
+function bodyOf(
+  answer: TransfersAnswer,
+  { dialect, version, signer }: { dialect: Dialect; version: ApiVersion; signer: CursorSigner },
+): Buffer<ArrayBuffer> {
+  const { question, total, next } = answer
+  const number = (value: number) => (dialect === 'live' ? `${value}` : `"${value}"`)
+  const totalText = version === 'v2' ? `"total":${total === undefined ? 'null' : number(total)},` : ''
+  const cursorText = next === undefined ? (dialect === 'live' ? 'null' : '""') : `"${signer.seal(next)}"`
+  return writeTransfers({
+    rows: answer.rows,
+    contract: question.contract,
+    facts: answer.facts,
+    labels: answer.labels,
+    format: question.format,
+    dialect,
+    withNames: version !== 'v2',
+    head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
+    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
+  })
+}

@@ -1,0 +1,59 @@
+// What the operations on indexed data have in common: the key, the kept answer, the bounded work. No rule of one of them here.
+import { AlmanacError } from '../errors.ts'
+import type { Admission, Scope } from '../keys/gatekeeper.ts'
+import type { Answer } from './answer.ts'
+import { type AnswerCache, deliver, type ReadyAnswer } from './answer-cache.ts'
+import type { AppDependencies } from './dependencies.ts'
+import type { Exchange } from './exchange.ts'
+import { rateLimitHeaders } from './problem.ts'
+import type { WorkGate } from './work-gate.ts'
+
+export type Workplace = AppDependencies & { cache: AnswerCache; gate: WorkGate }
+
+export type Operation = {
+  scope: Scope
+  /** Everything besides the URL that the answer depends on. Undefined: it is never kept. */
+  cacheKey?: (exchange: Exchange) => string
+  work: (exchange: Exchange, admission: Admission) => Promise<{ ready: ReadyAnswer; keep: boolean }>
+}
+
+/** Answers at once, without a promise, when the key is known and the answer is kept. */
+export function perform(place: Workplace, exchange: Exchange, operation: Operation): Answer | Promise<Answer> {
+  const admission = place.gatekeeper.admit(exchange.header('x-api-key'), operation.scope)
+  return admission instanceof Promise
+    ? admission.then(admitted => performAdmitted(place, exchange, operation, admitted))
+    : performAdmitted(place, exchange, operation, admission)
+}
+
+function performAdmitted(
+  place: Workplace,
+  exchange: Exchange,
+  operation: Operation,
+  admission: Admission,
+): Answer | Promise<Answer> {
+  const key = operation.cacheKey && `${operation.cacheKey(exchange)} ${exchange.target}`
+  const revision = place.store.revision()
+  const kept = key === undefined ? undefined : place.cache.get(key, revision)
+  const answer = kept === undefined ? place.gate.run(() => work()) : deliver(kept, exchange)
+  return answer instanceof Promise
+    ? answer.then(done => withRateLimit(done, admission))
+    : withRateLimit(answer, admission)
+
+  async function work(): Promise<Answer> {
+    const { ready, keep } = await operation.work(exchange, admission)
+    const length = ready.plain.body!.length
+    if (length > place.settings.answerBytesMax) {
+      throw new AlmanacError(
+        'overloaded',
+        `The answer of ${length} bytes is larger than ${place.settings.answerBytesMax}`,
+      )
+    }
+    if (key !== undefined && keep) place.cache.set(key, revision, ready)
+    return await deliver(ready, exchange)
+  }
+}
+
+function withRateLimit(answer: Answer, { rateLimit }: Admission): Answer {
+  if (rateLimit === undefined) return answer
+  return { ...answer, headers: { ...answer.headers, ...rateLimitHeaders(rateLimit) } }
+}

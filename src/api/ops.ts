@@ -1,0 +1,80 @@
+// The routes for operators: health, readiness, status and metrics. They answer about the service, never about the data.
+import { AlmanacError } from '../errors.ts'
+import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
+import type { Exchange } from './exchange.ts'
+import type { Workplace } from './operation.ts'
+import { codeOf } from './problem.ts'
+
+const opsHeaders = { 'Cache-Control': 'no-store', ...safetyHeaders }
+
+/** The process runs and takes requests. */
+export function answerHealth(): Answer {
+  return jsonAnswer({ status: 'ok' }, opsHeaders)
+}
+
+/** Fit to serve: the store answers and no followed chain is further behind than allowed. Otherwise a sentence why not. */
+export async function answerReady(place: Workplace): Promise<Answer> {
+  const reason = await reasonNotReady(place)
+  if (reason === undefined) return jsonAnswer({ status: 'ready' }, opsHeaders)
+  return { ...jsonAnswer({ status: 'not ready', reason }, opsHeaders), status: 503 }
+}
+
+async function reasonNotReady({ store, status, settings, log }: Workplace): Promise<string | undefined> {
+  try {
+    await store.info()
+  } catch (error) {
+    log.warn({ err: error }, 'The store does not answer')
+    return `The store does not answer (${codeOf(error)}).`
+  }
+  const report = await status()
+  const lagging = [...Object.entries(report.chains), ...Object.entries(report.solana)].filter(
+    ([, { lag_seconds }]) => lag_seconds > settings.lagMaxSeconds,
+  )
+  if (lagging.length === 0) return undefined
+  const lags = lagging.map(([name, { lag_seconds }]) => `${name} is ${Math.round(lag_seconds)} s behind`)
+  return `${lags.join(', ')}; at most ${settings.lagMaxSeconds} s are allowed.`
+}
+
+export async function answerStatus(place: Workplace, exchange: Exchange): Promise<Answer> {
+  await admitOperator(place, exchange)
+  const [report, store] = await Promise.all([place.status(), place.store.info()])
+  return jsonAnswer(
+    {
+      ...report,
+      store: {
+        engine: store.engine,
+        location: store.location,
+        schema_version: store.schemaVersion,
+        size_bytes: store.sizeBytes,
+      },
+      version: place.version,
+    },
+    opsHeaders,
+  )
+}
+
+export async function answerMetrics(place: Workplace, exchange: Exchange): Promise<Answer> {
+  await admitOperator(place, exchange)
+  const { registry, http } = place.metrics
+  http.inFlight.set(place.gate.running)
+  return {
+    status: 200,
+    headers: { 'Content-Type': registry.contentType, ...opsHeaders },
+    body: await registry.metrics(),
+  }
+}
+
+async function admitOperator({ settings, gatekeeper }: Workplace, exchange: Exchange): Promise<void> {
+  if (settings.opsOpen) return
+  const secret = exchange.header('x-api-key') ?? bearerOf(exchange.header('authorization'))
+  await gatekeeper.admit(secret, 'ops')
+}
+
+/** Prometheus sends its credentials so. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+}
+
+export function unknownRoute(path: string): AlmanacError {
+  return new AlmanacError('not_found', `There is nothing at ${path}`)
+}

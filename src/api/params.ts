@@ -1,0 +1,223 @@
+// Every parameter of the operations: how it is read, what is refused and how the OpenAPI document describes it.
+import { base58 } from '@scure/base'
+import { z } from 'zod'
+import type { Chain, ChainTable } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import { parseAddress, solanaNetworks } from '../model.ts'
+import { parseDate } from './dates.ts'
+
+export type Parameter<Value> = {
+  name: string
+  /** From the text in the URL to the value, or a failure. */
+  reader: z.ZodType<Value, string>
+  /** Ends the sentence "<name> must be …". */
+  accepts: string
+  /** The whole message, where clients know one by heart. */
+  refusal?: string
+  /** What the OpenAPI document says of it. */
+  schema: z.ZodType
+  description: string
+  example: unknown
+  deprecated?: true
+  /** More facts for the `details` of a refusal. */
+  details?: Readonly<Record<string, unknown>>
+}
+
+/** Reads one text, or says what is wrong with it: the parameter, what was given and what is accepted. */
+export function readParameter<Value>(parameter: Parameter<Value>, text: string): Value {
+  const result = parameter.reader.safeParse(text)
+  if (result.success) return result.data
+  const given = showGiven(text)
+  throw new AlmanacError(
+    'bad_request',
+    parameter.refusal ?? `${parameter.name} must be ${parameter.accepts}, not "${given}"`,
+    {
+      details: { parameter: parameter.name, given, accepted: parameter.accepts, ...parameter.details },
+    },
+  )
+}
+
+const givenLengthMax = 80
+
+/** Cut to a bounded length, without control characters or halves of characters. */
+export function showGiven(text: string): string {
+  const cut = text.length > givenLengthMax ? `${text.slice(0, givenLengthMax)}…` : text
+  return cut
+    .toWellFormed()
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      character => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+    )
+}
+
+function read<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
+  return z.string().transform((text, context) => {
+    const value = parse(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: 'not accepted' })
+    return z.NEVER
+  })
+}
+
+/** Digits of any number: beyond 2^53 every block and every page size is beyond reach anyway, so it stops there. */
+function wholeNumber(min: number): z.ZodType<number, string> {
+  return read(text => {
+    const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : -1
+    return value >= min ? value : undefined
+  })
+}
+
+function oneOf<Value extends string>(values: readonly Value[]): z.ZodType<Value, string> {
+  return read(text => values.find(value => value.toLowerCase() === text.trim().toLowerCase()))
+}
+
+const addressSchema = z.string().regex(/^0[xX][0-9a-fA-F]{40}$/)
+const exampleContract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
+const exampleWallet = '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'
+const examplePubkey = 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6'
+
+function addressParameter(description: string, example: string) {
+  return {
+    name: 'address',
+    reader: read(parseAddress),
+    accepts: '0x and 40 hex digits, in any case',
+    refusal: 'address is not a valid hex address',
+    schema: addressSchema,
+    description,
+    example,
+  }
+}
+
+const blockSchema = z.int().min(0)
+
+function dateParameter(name: string, description: string): Parameter<number> {
+  return {
+    name,
+    reader: read(parseDate),
+    accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds',
+    schema: z.string().max(64),
+    description: `${description} Any form that the moment library reads, or unix seconds; without a zone it is UTC.`,
+    example: '2022-12-10T00:00:00.000Z',
+  }
+}
+
+export function transferParameters(table: ChainTable, pageSizeMax: number) {
+  return {
+    address: addressParameter('The address of the NFT contract.', exampleContract),
+    chain: chainParameter('chain', table, 'The chain to ask, by name or hex id. `eth` when left out.'),
+    fromBlock: {
+      name: 'from_block',
+      reader: wholeNumber(0),
+      accepts: 'a whole number from 0 on',
+      schema: blockSchema,
+      description: 'The lowest block of the transfers. Wins over `from_date`.',
+      example: 16_220_200,
+    },
+    toBlock: {
+      name: 'to_block',
+      reader: wholeNumber(0),
+      accepts: 'a whole number from 0 on',
+      schema: blockSchema,
+      description: 'The highest block of the transfers, included. Wins over `to_date`.',
+      example: 16_220_260,
+    },
+    fromDate: dateParameter('from_date', 'The first moment of the transfers.'),
+    toDate: dateParameter('to_date', 'The last moment of the transfers, included.'),
+    format: {
+      name: 'format',
+      reader: oneOf(['decimal', 'hex'] as const),
+      accepts: 'decimal or hex',
+      schema: z.enum(['decimal', 'hex']).default('decimal'),
+      description: 'How token ids are written.',
+      example: 'decimal',
+    },
+    limit: {
+      name: 'limit',
+      reader: wholeNumber(1).transform(limit => Math.min(limit, pageSizeMax)),
+      accepts: `a whole number from 1 on (above ${pageSizeMax} it is taken as ${pageSizeMax})`,
+      schema: z.int().min(1).default(pageSizeMax),
+      description: `The size of a page. More than ${pageSizeMax} is cut to ${pageSizeMax}, and \`page_size\` says so.`,
+      example: 5,
+    },
+    order: {
+      name: 'order',
+      reader: oneOf(['ASC', 'DESC'] as const),
+      accepts: 'ASC or DESC',
+      schema: z.enum(['ASC', 'DESC']).default('DESC'),
+      description: 'Oldest or newest first.',
+      example: 'DESC',
+    },
+    disableTotal: {
+      name: 'disable_total',
+      reader: oneOf(['true', 'false'] as const).transform(text => text === 'true'),
+      accepts: 'true or false',
+      schema: z.boolean().default(true),
+      description: 'With `false` the answer counts all matching transfers in `total`.',
+      example: true,
+      deprecated: true as const,
+    },
+    cursor: {
+      name: 'cursor',
+      reader: z.string(),
+      accepts: 'the cursor of the page before, unchanged, for the same address and chain',
+      refusal: 'cursor is not valid',
+      schema: z.string(),
+      description:
+        'Asks for the next page. It carries the filters, order, format and limit of the first page; others beside it are ignored.',
+      example: 'AQAAvEyg7adkeouN…',
+    },
+  } satisfies Record<string, Parameter<unknown>>
+}
+
+export function walletParameters(table: ChainTable) {
+  return {
+    address: addressParameter('The address of the wallet.', exampleWallet),
+    chains: {
+      ...chainParameter('chains', table, ''),
+      description:
+        'The chains to ask, by name or hex id. Every indexed chain when left out. Written as `chains[]=eth&chains[]=0x89`, ' +
+        '`chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.',
+      example: ['eth', '0x89'],
+    },
+  }
+}
+
+function chainParameter(name: string, table: ChainTable, description: string): Parameter<Chain> {
+  const accepted = table.all.flatMap(chain => [chain.name, chain.hexId])
+  return {
+    name,
+    reader: read(text => table.parse(text)),
+    accepts: 'the name or the id of a known chain',
+    refusal: 'chain must be a valid enum value',
+    details: { accepted },
+    schema: z.enum(accepted as [string, ...string[]]),
+    description,
+    example: 'eth',
+  }
+}
+
+export const portfolioParameters = {
+  network: {
+    name: 'network',
+    reader: read(text => solanaNetworks.find(network => network === text)),
+    accepts: solanaNetworks.join(' or '),
+    schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
+    description: 'The Solana network.',
+    example: 'mainnet',
+  },
+  address: {
+    name: 'address',
+    reader: read(parsePubkey),
+    accepts: 'a public key of 32 bytes in base58',
+    schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    description: 'The address of the account.',
+    example: examplePubkey,
+  },
+} satisfies Record<string, Parameter<unknown>>
+
+function parsePubkey(text: string): Uint8Array | undefined {
+  // Decoding takes quadratic time, so the length is looked at first.
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
+  const bytes = base58.decode(text)
+  return bytes.length === 32 ? bytes : undefined
+}

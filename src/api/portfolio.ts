@@ -1,0 +1,43 @@
+// The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
+import { exactAmount, type PortfolioAnswer, type PortfolioEntry, portfolioOf } from '../query/portfolio.ts'
+import type { Answer } from './answer.ts'
+import { readyAnswer } from './answer-cache.ts'
+import type { Exchange } from './exchange.ts'
+import { perform, type Workplace } from './operation.ts'
+import { portfolioParameters, readParameter } from './params.ts'
+
+const solDecimals = 9
+
+/** Never kept: how old the reading is changes by the second, and an indexer may have to read it again. */
+export function answerPortfolio(place: Workplace, exchange: Exchange): Answer | Promise<Answer> {
+  return perform(place, exchange, {
+    scope: 'portfolio',
+    work: async () => {
+      const network = readParameter(portfolioParameters.network, exchange.pathParameter('network'))
+      const owner = readParameter(portfolioParameters.address, exchange.pathParameter('address'))
+      const { store, freshen } = place
+      const displayAmount = place.displayAmount ?? ((amount, mint) => exactAmount(amount, mint.decimals))
+      const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
+      const ready = readyAnswer({
+        headers: {
+          'X-Solana-Slot': `${answer.slot}`,
+          Age: `${Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))}`,
+        },
+        body: Buffer.from(JSON.stringify(bodyOf(answer))) as Buffer<ArrayBuffer>,
+      })
+      return { ready, keep: false }
+    },
+  })
+}
+
+function bodyOf({ lamports, nfts, tokens }: PortfolioAnswer) {
+  return {
+    nativeBalance: { lamports: `${lamports}`, solana: exactAmount(lamports, solDecimals) },
+    nfts: nfts.map(entryOf),
+    tokens: tokens.map(entryOf),
+  }
+}
+
+function entryOf({ account, mint, name, symbol, amount, amountRaw, decimals }: PortfolioEntry) {
+  return { associatedTokenAddress: account, mint, name, symbol, amount, amountRaw: `${amountRaw}`, decimals }
+}

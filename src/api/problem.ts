@@ -1,0 +1,118 @@
+// From an error to the answer that a client gets: status, body and headers. Internals stay in the log.
+import { STATUS_CODES } from 'node:http'
+import { AlmanacError, type ErrorCode } from '../errors.ts'
+import { type Answer, safetyHeaders } from './answer.ts'
+
+const statuses: Record<ErrorCode, number> = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  uri_too_long: 414,
+  headers_too_large: 431,
+  rate_limited: 429,
+  quota_exceeded: 429,
+  overloaded: 503,
+  timeout: 504,
+  upstream_failed: 502,
+  upstream_invalid: 502,
+  upstream_rate_limited: 503,
+  not_configured: 503,
+  config_invalid: 500,
+  store_newer: 503,
+  store_corrupt: 503,
+  store_full: 503,
+  store_locked: 503,
+  store_failed: 503,
+  conflict: 500,
+  interrupted: 503,
+  internal: 500,
+}
+
+/** What a client is told of failures whose own words name files, endpoints or other insides. */
+const publicMessages: Partial<Record<ErrorCode, string>> = {
+  upstream_failed: 'An upstream node failed',
+  upstream_invalid: 'An upstream node gave an answer that failed its check',
+  upstream_rate_limited: 'An upstream node refused more requests for now',
+  config_invalid: 'Internal error',
+  store_newer: 'The store cannot be read',
+  store_corrupt: 'The store cannot be read',
+  store_full: 'The store has no room left',
+  store_locked: 'The store is busy',
+  store_failed: 'The store failed',
+  conflict: 'Internal error',
+  interrupted: 'The service is stopping',
+  internal: 'Internal error',
+}
+
+export type ProblemOptions = {
+  requestId: string
+  /** The request's Accept header. */
+  accept: string | undefined
+  /** Clients of the Solana operation read `statusCode` and `error`. */
+  solana: boolean
+}
+
+export function statusOf(error: unknown): number {
+  return statuses[codeOf(error)]
+}
+
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof AlmanacError ? error.code : 'internal'
+}
+
+export function problemAnswer(error: unknown, { requestId, accept, solana }: ProblemOptions): Answer {
+  const code = codeOf(error)
+  const status = statuses[code]
+  const message = publicMessages[code] ?? (error as AlmanacError).message
+  const details = publicMessages[code] === undefined ? publicDetails(error as AlmanacError) : undefined
+  const facts = { code, ...(details === undefined ? {} : { details }), request_id: requestId }
+  const reason = STATUS_CODES[status]!
+  const asProblem = accept?.toLowerCase().includes('application/problem+json') ?? false
+  const body = asProblem
+    ? { type: 'about:blank', title: reason, status, detail: message, ...facts }
+    : { message, ...facts, ...(solana ? { statusCode: status, error: reason } : {}) }
+  return {
+    status,
+    headers: {
+      'Content-Type': asProblem ? 'application/problem+json' : 'application/json',
+      'Cache-Control': 'no-store',
+      Vary: 'Accept',
+      ...safetyHeaders,
+      ...codeHeaders(error, code),
+    },
+    body: Buffer.from(JSON.stringify(body)) as Buffer<ArrayBuffer>,
+  }
+}
+
+export type RateLimitFacts = { limit: number; remaining: number; resetSeconds: number }
+
+export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitFacts): Record<string, string> {
+  return { 'RateLimit-Limit': `${limit}`, 'RateLimit-Remaining': `${remaining}`, 'RateLimit-Reset': `${resetSeconds}` }
+}
+
+/** The rate is told in headers alone. */
+function publicDetails({ details }: AlmanacError): unknown {
+  if (rateLimitOf(details) === undefined) return details
+  const { rateLimit: _, ...rest } = details as Record<string, unknown>
+  return Object.keys(rest).length === 0 ? undefined : rest
+}
+
+function rateLimitOf(details: unknown): RateLimitFacts | undefined {
+  return typeof details === 'object' && details !== null && 'rateLimit' in details
+    ? (details.rateLimit as RateLimitFacts)
+    : undefined
+}
+
+function codeHeaders(error: unknown, code: ErrorCode): Record<string, string> {
+  if (!(error instanceof AlmanacError)) return {}
+  const headers: Record<string, string> = {}
+  if (code === 'unauthorized') headers['WWW-Authenticate'] = 'ApiKey realm="almanac", header="X-API-Key"'
+  if (code === 'method_not_allowed') headers.Allow = allowedMethods
+  if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1_000))}`
+  const rateLimit = rateLimitOf(error.details)
+  return rateLimit === undefined ? headers : { ...headers, ...rateLimitHeaders(rateLimit) }
+}
+
+export const allowedMethods = 'GET, HEAD, OPTIONS'

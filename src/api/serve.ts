@@ -1,0 +1,147 @@
+// Puts the app on a socket: limits of the protocol, errors below the app, and an orderly end. No routes here.
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { AlmanacError } from '../errors.ts'
+import { type AppEnvironment, newRequestId } from './exchange.ts'
+import { problemAnswer } from './problem.ts'
+
+export type ServeOptions = {
+  host: string
+  /** 0 takes any free one. */
+  port: number
+  urlBytesMax?: number
+  headerBytesMax?: number
+  /** How long a client may take to send a request. */
+  receiveTimeoutMs?: number
+  keepAliveTimeoutMs?: number
+  connectionsMax?: number
+  /** How long requests under way may take to finish once the server closes. */
+  drainTimeoutMs?: number
+}
+
+export type ServedApp = {
+  /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
+  url: string
+  /** Takes no more connections, lets requests under way finish, closes idle connections. Safe to repeat. */
+  close(): Promise<void>
+}
+
+const defaults = {
+  urlBytesMax: 8_192,
+  headerBytesMax: 16_384,
+  receiveTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  connectionsMax: 10_000,
+  drainTimeoutMs: 10_000,
+}
+
+export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions): Promise<ServedApp> {
+  const limits = { ...defaults, ...options }
+  const listener = getRequestListener(app.fetch, {
+    // Only a Host header or a target that makes no URL gets here: the app answers everything else itself.
+    errorHandler: () =>
+      problemResponse(new AlmanacError('bad_request', 'The request target or the Host header is not valid')),
+  })
+  const server = createServer(
+    {
+      // The parser counts the URL as part of the headers; the app itself refuses a URL of more than its share.
+      maxHeaderSize: limits.headerBytesMax + limits.urlBytesMax,
+      requestTimeout: limits.receiveTimeoutMs,
+      headersTimeout: limits.receiveTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    listener,
+  )
+  server.maxConnections = limits.connectionsMax
+  server.on('checkExpectation', listener)
+  server.on('clientError', (error, socket) => refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax)))
+  server.on('connect', (_: IncomingMessage, socket) =>
+    refuse(socket, new AlmanacError('method_not_allowed', 'The method CONNECT is not allowed here')),
+  )
+  await listen(server, limits)
+  return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
+}
+
+type ParserError = Error & { code?: string; rawPacket?: Buffer }
+
+/** A first line that does not end within the limit is a URL that is too long; otherwise it is the headers. */
+function parserProblem({ code, rawPacket }: ParserError, urlBytesMax: number): AlmanacError | undefined {
+  if (code === 'ECONNRESET' || code === 'EPIPE') return undefined
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AlmanacError('bad_request', 'The request took too long to arrive')
+  if (code !== 'HPE_HEADER_OVERFLOW') return new AlmanacError('bad_request', 'The request is not valid HTTP')
+  const firstLineBytes = rawPacket?.indexOf('\n') ?? -1
+  return firstLineBytes === -1 || firstLineBytes > urlBytesMax
+    ? new AlmanacError('uri_too_long', `The URL is longer than ${urlBytesMax} bytes`)
+    : new AlmanacError('headers_too_large', 'The request headers are too large')
+}
+
+/** Answers below HTTP's own machinery, on the bare socket. */
+function refuse(socket: Duplex, problem: AlmanacError | undefined): void {
+  if (problem === undefined || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, headers, body } = problemParts(problem)
+  const lines = Object.entries({ ...headers, 'Content-Length': `${body.length}`, Connection: 'close' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`), body]))
+}
+
+function problemParts(problem: AlmanacError) {
+  const requestId = newRequestId()
+  const answer = problemAnswer(problem, { requestId, accept: undefined, solana: false })
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'X-Request-Id': requestId },
+    body: answer.body as Buffer<ArrayBuffer>,
+  }
+}
+
+function problemResponse(problem: AlmanacError): Response {
+  const { status, headers, body } = problemParts(problem)
+  return new Response(body, { status, headers })
+}
+
+async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', error => reject(listenFailure(error, { host, port })))
+    server.listen(port, host, resolve)
+  })
+  server.removeAllListeners('error')
+}
+
+function listenFailure(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): AlmanacError {
+  return new AlmanacError('config_invalid', `Cannot listen on ${host}:${port}.`, {
+    cause: error,
+    hint:
+      error.code === 'EADDRINUSE'
+        ? 'stop the process that uses the port, or set listen to another one.'
+        : 'set listen to an address of this machine and a port that may be used.',
+  })
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+async function drain(server: Server, timeoutMs: number): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), timeoutMs)
+  await closed
+  clearTimeout(timer)
+}
+
+function onceOnly(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}
