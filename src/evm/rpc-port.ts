@@ -1,0 +1,28 @@
+// What the sources need of JSON-RPC: several calls answered by one endpoint, and the choice of another one. Types only.
+
+export type RpcCall = { method: string; params: readonly unknown[] }
+
+export type RpcAnswers = {
+  /** Which endpoint answered, by a name fit for logs. */
+  endpoint: string
+  /** The results in the order of the calls. */
+  values: readonly unknown[]
+  bytes: number
+}
+
+export type AskOptions = {
+  signal: AbortSignal
+  /** Endpoints that are not to be asked, because their answer did not pass a check. */
+  exclude?: ReadonlySet<string>
+}
+
+export interface RpcPort {
+  readonly endpoints: readonly string[]
+  /**
+   * All calls at one endpoint, in one batch where it takes batches. Fails with an AlmanacError; with a RangeRefused where
+   * the endpoint gives less at once.
+   */
+  ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
+  /** Tells that an endpoint's answer failed a check, which counts against its health. */
+  distrust(endpoint: string, reason: string): void
+}

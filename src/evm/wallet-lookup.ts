@@ -1,0 +1,141 @@
+// The first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every transaction
+// it sends, and over the balance before the first of them, which can only rise. Needs a node that keeps old state.
+import type { Chain } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import type { ActivityRow, Address, Hash, Interval, TransactionRef } from '../model.ts'
+import { headerOf } from './digest.ts'
+import { firstBlockWhere } from './first-block.ts'
+import { hexOf } from './node-head.ts'
+import type { RpcCall, RpcPort } from './rpc-port.ts'
+import type { RpcBlock, RpcTransaction } from './rpc-types.ts'
+import { checkHeaders } from './verify.ts'
+
+export type WalletState = { nonce: number; block: number }
+
+export type WalletFinding = {
+  /** Undefined where it neither sent nor was funded by a transaction of its own. */
+  activity: ActivityRow | undefined
+  /** What is known now, to begin from next time. */
+  state: WalletState
+}
+
+export class WalletLookup {
+  readonly #chain: Chain
+  readonly #rpc: RpcPort
+
+  constructor(chain: Chain, rpc: RpcPort) {
+    this.#chain = chain
+    this.#rpc = rpc
+  }
+
+  /** Looks at blocks up to `upTo`; `known` is what an earlier look found. */
+  async find(
+    address: Address,
+    upTo: number,
+    known: WalletState | undefined,
+    signal: AbortSignal,
+  ): Promise<WalletFinding> {
+    const [nonce = 0] = await this.#noncesAt(address, [upTo], signal)
+    const found: TransactionRef[] = []
+    const sentBefore = known?.nonce ?? 0
+    const unseen: Interval = { from: (known?.block ?? -1) + 1, to: upTo }
+    if (nonce > sentBefore) found.push(...(await this.#sent(address, unseen, { from: sentBefore, to: nonce }, signal)))
+    if (known === undefined) {
+      const end = found[0]?.block ?? upTo
+      const funding = await this.#funding(address, { from: 0, to: end }, signal)
+      if (funding !== undefined) found.push(funding)
+    }
+    found.sort((a, b) => a.block - b.block || a.transactionIndex - b.transactionIndex)
+    const [first, last] = [found[0], found.at(-1)]
+    const activity = first === undefined || last === undefined ? undefined : { address, first, last }
+    return { activity, state: { nonce, block: upTo } }
+  }
+
+  /** The transactions that raised the nonce from `from` and to `to`. A contract's own nonce rises without one: then none. */
+  async #sent(
+    address: Address,
+    blocks: Interval,
+    nonces: { from: number; to: number },
+    signal: AbortSignal,
+  ): Promise<TransactionRef[]> {
+    const reaches =
+      (nonce: number) =>
+      async (numbers: readonly number[]): Promise<boolean[]> =>
+        (await this.#noncesAt(address, numbers, signal)).map(at => at >= nonce)
+    const firstBlock = await firstBlockWhere(reaches(nonces.from + 1), blocks)
+    if (firstBlock === undefined) return []
+    const lastBlock = await firstBlockWhere(reaches(nonces.to), { from: firstBlock, to: blocks.to })
+    const wanted = [{ block: firstBlock, nonce: nonces.from }]
+    if (lastBlock !== undefined) wanted.push({ block: lastBlock, nonce: nonces.to - 1 })
+    const found = await Promise.all(
+      wanted.map(({ block, nonce }) =>
+        this.#transactionIn(
+          block,
+          signal,
+          ({ from, nonce: came }) => isAddress(from, address) && Number(came) === nonce,
+        ),
+      ),
+    )
+    return found.filter(ref => ref !== undefined)
+  }
+
+  /** The transaction that first gave the wallet a balance. One inside another contract's call cannot be seen from here. */
+  async #funding(address: Address, blocks: Interval, signal: AbortSignal): Promise<TransactionRef | undefined> {
+    const block = await firstBlockWhere(async numbers => {
+      const calls = numbers.map((number): RpcCall => ({ method: 'eth_getBalance', params: [address, hexOf(number)] }))
+      const { values } = await this.#rpc.ask(calls, { signal })
+      return values.map(value => this.#readable(value, 'eth_getBalance') > 0n)
+    }, blocks)
+    if (block === undefined) return undefined
+    return await this.#transactionIn(block, signal, ({ to, value }) => isAddress(to, address) && BigInt(value) > 0n)
+  }
+
+  async #transactionIn(
+    block: number,
+    signal: AbortSignal,
+    matches: (transaction: RpcTransaction) => boolean,
+  ): Promise<TransactionRef | undefined> {
+    const { values } = await this.#rpc.ask([{ method: 'eth_getBlockByNumber', params: [hexOf(block), true] }], {
+      signal,
+    })
+    const answer = values[0] as RpcBlock | null
+    const failed = checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] })
+    if (failed !== undefined || answer === null) throw this.#unreadable(failed?.message ?? `no block ${block}`)
+    const transactions = answer.transactions as readonly RpcTransaction[]
+    const transactionIndex = transactions.findIndex(
+      transaction => typeof transaction === 'object' && matches(transaction),
+    )
+    const transaction = transactions[transactionIndex]
+    if (transaction === undefined) return undefined
+    return {
+      block,
+      transactionIndex,
+      hash: transaction.hash.toLowerCase() as Hash,
+      timestamp: headerOf(answer).timestamp,
+    }
+  }
+
+  async #noncesAt(address: Address, numbers: readonly number[], signal: AbortSignal): Promise<number[]> {
+    const calls = numbers.map(
+      (number): RpcCall => ({ method: 'eth_getTransactionCount', params: [address, hexOf(number)] }),
+    )
+    const { values } = await this.#rpc.ask(calls, { signal })
+    return values.map(value => Number(this.#readable(value, 'eth_getTransactionCount')))
+  }
+
+  #readable(value: unknown, method: string): bigint {
+    if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+    throw this.#unreadable(`${method} answered ${JSON.stringify(value)}`)
+  }
+
+  #unreadable(reason: string): AlmanacError {
+    return new AlmanacError('upstream_invalid', `${this.#chain.name} a wallet could not be looked up: ${reason}.`, {
+      retryable: true,
+      hint: 'use an endpoint that keeps old state (an archive node).',
+    })
+  }
+}
+
+function isAddress(text: string | null, address: Address): boolean {
+  return text?.toLowerCase() === address
+}

@@ -1,0 +1,209 @@
+// The transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of one endpoint is
+// held against that of a second one where there is one.
+import type { Chain } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import type { Address, Evidence, Hash, Interval } from '../model.ts'
+import {
+  type ActivityGrain,
+  type ChainSource,
+  type DecodedRange,
+  type Header,
+  type HeadReport,
+  RangeRefused,
+} from './chain-source.ts'
+import { decodeTransfers } from './decode.ts'
+import { headerOf } from './digest.ts'
+import { earlyCollectionsOf } from './early-collections.ts'
+import { type LogSequence, sequenceLogs } from './log-sequence.ts'
+import { hexOf, NodeHead } from './node-head.ts'
+import type { RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
+import type { RpcHeader, RpcLog } from './rpc-types.ts'
+import { transferTopics } from './token-events.ts'
+import { TransactionFacts } from './transaction-facts.ts'
+import { checkHeaders } from './verify.ts'
+
+export class WatchedSource implements ChainSource {
+  readonly #chain: Chain
+  readonly #rpc: RpcPort
+  readonly #nodeHead: NodeHead
+  readonly #facts: TransactionFacts
+  /** The contracts that the head is followed for. */
+  readonly watched: Set<Address>
+
+  constructor(chain: Chain, rpc: RpcPort, watched: Iterable<Address> = []) {
+    this.#chain = chain
+    this.#rpc = rpc
+    this.#nodeHead = new NodeHead(rpc, { chainName: chain.name, finalizedTag: chain.finalizedTag })
+    this.#facts = new TransactionFacts(chain, rpc)
+    this.watched = new Set(watched)
+  }
+
+  head(signal: AbortSignal): Promise<HeadReport> {
+    return this.#nodeHead.head(signal)
+  }
+
+  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
+    return this.#nodeHead.headerByHash(hash, signal)
+  }
+
+  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
+    return this.#nodeHead.headerByNumber(number, signal)
+  }
+
+  /** The watched contracts, with every header, so that the range can be followed. */
+  async range(interval: Interval, _grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([...this.watched], interval, numbersOf(interval), signal)
+  }
+
+  /** One contract's history; of the headers only those that hold rows and the last. */
+  async contractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([contract], interval, [interval.to], signal)
+  }
+
+  async #decode(
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+    signal: AbortSignal,
+  ): Promise<DecodedRange> {
+    const found = await this.#logs(contracts, interval, headersOf, signal)
+    const evidence = await this.#secondOpinion(contracts, interval, found, signal)
+    const facts = await this.#facts.of(found.logs, found.headers, signal)
+    const { rows, malformed } = decodeTransfers({
+      logs: found.logs,
+      earlyCollections: earlyCollectionsOf(this.#chain.id),
+      valueOf: log => facts.values.get(String(log.transactionHash)) ?? '0x0',
+    })
+    return {
+      interval,
+      evidence,
+      headers: facts.headers,
+      transfers: rows,
+      activity: [],
+      bytes: found.bytes + facts.bytes,
+      logs: found.logs.length,
+      malformed,
+    }
+  }
+
+  async #logs(
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+    signal: AbortSignal,
+  ): Promise<Found> {
+    const distrusted = new Set<string>()
+    const headerCalls = headersOf.map(
+      (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), false] }),
+    )
+    const calls = [...headerCalls, ...(contracts.length === 0 ? [] : [logsCall(contracts, interval)])]
+    for (;;) {
+      const answers = await this.#rpc.ask(calls, { signal, exclude: distrusted })
+      const found = this.#read(answers, contracts, interval, headersOf)
+      if (typeof found !== 'string') return found
+      this.#rpc.distrust(answers.endpoint, found)
+      distrusted.add(answers.endpoint)
+      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#refusal(interval, found)
+    }
+  }
+
+  /** What came, or the reason why it cannot be right. */
+  #read(
+    answers: RpcAnswers,
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+  ): Found | string {
+    const headers = answers.values.slice(0, headersOf.length) as (RpcHeader | null)[]
+    const [from, to] = [headersOf[0] ?? interval.to, headersOf.at(-1) ?? interval.to]
+    const failed = checkHeaders({ chain: this.#chain, from, to, headers })
+    if (failed !== undefined) return failed.message
+    const given = contracts.length === 0 ? [] : answers.values[headersOf.length]
+    if (!Array.isArray(given)) return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered no list`
+    const logs = sequenceLogs(given as RpcLog[], { complete: false })
+    const readHeaders = new Map((headers as RpcHeader[]).map(header => [Number(header.number), headerOf(header)]))
+    const asked = new Set<string>(contracts)
+    const first = logs.blocks[0]
+    const last = logs.blocks[logs.length - 1]
+    if (first !== undefined && last !== undefined && logs.length > 0 && (first < interval.from || last > interval.to)) {
+      return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered logs of blocks ${first} to ${last}`
+    }
+    for (let at = 0; at < logs.length; at++) {
+      const log = logs.logs[at] as RpcLog
+      const header = readHeaders.get(logs.blocks[at] as number)
+      if (header !== undefined && header.hash !== log.blockHash?.toLowerCase()) {
+        return `a log of block ${header.number} belongs to block hash ${log.blockHash}, the header's is ${header.hash}`
+      }
+      if (!asked.has(String(log.address).toLowerCase()))
+        return `eth_getLogs answered a log of ${log.address}, which was not asked for`
+    }
+    return { endpoint: answers.endpoint, logs, headers: [...readHeaders.values()], bytes: answers.bytes }
+  }
+
+  /** Asks another endpoint for the same logs. One that is down or refuses takes nothing away; one that differs does. */
+  async #secondOpinion(
+    contracts: readonly Address[],
+    interval: Interval,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<Evidence> {
+    if (this.#rpc.endpoints.length < 2 || contracts.length === 0) return 'one-endpoint'
+    const end: RpcCall = { method: 'eth_getBlockByNumber', params: [hexOf(interval.to), false] }
+    let other: RpcAnswers
+    try {
+      other = await this.#rpc.ask([end, logsCall(contracts, interval)], { signal, exclude: new Set([found.endpoint]) })
+    } catch (error) {
+      if (error instanceof RangeRefused || error instanceof AlmanacError) return 'one-endpoint'
+      throw error
+    }
+    const second = this.#read(other, contracts, interval, [interval.to])
+    // An endpoint that is behind has no say.
+    if (typeof second === 'string') return 'one-endpoint'
+    if (sameLogs(found.logs, second.logs)) return 'two-endpoints'
+    const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they are not the same`
+    const fewer = found.logs.length < second.logs.length ? found.endpoint : second.endpoint
+    this.#rpc.distrust(fewer, message)
+    throw this.#refusal(interval, message)
+  }
+
+  #refusal({ from, to }: Interval, reason: string): AlmanacError {
+    return new AlmanacError(
+      'upstream_invalid',
+      `${this.#chain.name} blocks ${from} to ${to} failed their check: ${reason}.`,
+      {
+        retryable: true,
+        hint: `add an endpoint of another provider to chains.${this.#chain.name}.rpc; nothing wrong is stored meanwhile.`,
+      },
+    )
+  }
+}
+
+type Found = { endpoint: string; logs: LogSequence; headers: Header[]; bytes: number }
+
+function logsCall(contracts: readonly Address[], { from, to }: Interval): RpcCall {
+  const address = contracts.length === 1 ? contracts[0] : contracts
+  return {
+    method: 'eth_getLogs',
+    params: [{ fromBlock: hexOf(from), toBlock: hexOf(to), address, topics: [transferTopics] }],
+  }
+}
+
+function sameLogs(a: LogSequence, b: LogSequence): boolean {
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) {
+    const [left, right] = [a.logs[at] as RpcLog, b.logs[at] as RpcLog]
+    if (
+      left.transactionHash !== right.transactionHash ||
+      a.logIndexes[at] !== b.logIndexes[at] ||
+      left.blockHash !== right.blockHash ||
+      left.data !== right.data ||
+      String(left.topics) !== String(right.topics)
+    )
+      return false
+  }
+  return true
+}
+
+function numbersOf({ from, to }: Interval): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
