@@ -25,16 +25,19 @@ type Page = { total?: unknown; page?: unknown; page_size?: unknown; cursor?: unk
 export type TransfersResponse = {
   raw: Page
   toJSON(): unknown
-  result: readonly { format(): unknown }[]
+  /** What `JSON.stringify` makes of it is the SDK's own form of a transfer. */
+  result: readonly object[]
   hasNext(): boolean
   next(): Promise<TransfersResponse>
 }
 
-type Response = { raw: unknown; toJSON(): unknown }
+type Response = { raw: unknown; toJSON(): unknown; result: object }
+
+type SdkConfig = { apiKey: string; evmApiBaseUrl: string; solApiBaseUrl: string }
 
 /** The part of the SDK that is used here; its generations differ in types only, and not in this. */
 export type Sdk = {
-  start(config: { apiKey: string; evmApiBaseUrl: string; solApiBaseUrl: string }): Promise<void>
+  start(config: SdkConfig): Promise<void>
   EvmApi: {
     nft: { getNFTContractTransfers(request: TransfersRequest): Promise<TransfersResponse> }
     wallets: { getWalletActiveChains(request: { address: string; chains?: string[] }): Promise<Response> }
@@ -42,37 +45,41 @@ export type Sdk = {
   SolApi: {
     account: { getPortfolio(request: { network: string; address: string }): Promise<Response> }
   }
-  Core: { config: { set(name: 'apiKey', value: string): void } }
+  Core: { config: { set(name: keyof SdkConfig, value: string): void } }
 }
 
-export type SdkUnderTest = { sdk: Sdk; version: Wanted['version'] }
+/** The SDK can be started once in a process: each of these stands in a test file of its own. */
+export type SdkUnderTest = { sdk: Sdk; version: Wanted['version']; dialect: Dialect }
 
-export function describeSdk(under: SdkUnderTest): void {
-  describe.each<[string, Dialect, string[]]>([
-    ['as the SDK asks', 'live', []],
-    ['with the reference dialect forced', 'reference', ['--dialect', 'reference']],
-  ])('%s', (_, dialect, flags) => {
-    let world: World
-    beforeAll(async () => {
-      world = await startWorld(flags)
-      await under.sdk.start({
-        apiKey: world.keys.full,
-        evmApiBaseUrl: `${world.url}/api/${under.version}`,
-        solApiBaseUrl: world.url,
-      })
+export function testSdk(under: SdkUnderTest): void {
+  let world: World
+  beforeAll(async () => {
+    // A client that is known by its headers gets the live dialect by itself.
+    world = await startWorld(under.dialect === 'live' ? [] : ['--dialect', under.dialect])
+    await under.sdk.start({
+      apiKey: world.keys.full,
+      evmApiBaseUrl: `${world.url}/api/${under.version}`,
+      solApiBaseUrl: world.url,
     })
-    afterAll(() => world?.stop())
-
-    transfers(under, dialect)
-    paging(under, dialect)
-    walletChains(under, dialect)
-    portfolio(under)
-    errors(under, () => world)
   })
+  afterAll(() => world?.stop())
+
+  transfers(under)
+  paging(under)
+  if (under.version === 'v2') totals(under)
+  else order(under)
+  walletChains(under)
+  portfolio(under)
+  errors(under, () => world)
+}
+
+/** What a user who writes the SDK's own objects as JSON gets. */
+function asJson<Shape>(value: unknown): Shape {
+  return JSON.parse(JSON.stringify(value)) as Shape
 }
 
 /** Follows `next()` to the end and returns every page. */
-export async function everyPage(first: TransfersResponse): Promise<TransfersResponse[]> {
+async function everyPage(first: TransfersResponse): Promise<TransfersResponse[]> {
   const pages = [first]
   for (let page = first; page.hasNext(); ) {
     page = await page.next()
@@ -82,11 +89,13 @@ export async function everyPage(first: TransfersResponse): Promise<TransfersResp
   return pages
 }
 
-export function recordsOf(pages: readonly TransfersResponse[]): unknown[] {
+function recordsOf(pages: readonly TransfersResponse[]): unknown[] {
   return pages.flatMap(page => page.raw.result as unknown[])
 }
 
-function transfers({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
+const momentOf = (block: number): number => seededBlock(seeded.chains.eth, block).timestamp * 1_000
+
+function transfers({ sdk, version, dialect }: SdkUnderTest): void {
   const ask = (request: TransfersRequest) => sdk.EvmApi.nft.getNFTContractTransfers(request)
   const records = (contract: Address, wanted: Partial<Wanted> = {}) =>
     seededTransfers(contract).map(transfer => expectedRecord(transfer, { dialect, version, ...wanted }))
@@ -110,37 +119,33 @@ function transfers({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
       expect(recordsOf(pages)).toEqual(records(seeded[name]))
     })
 
-    test('toJSON() and result hold the same transfers, parsed', async () => {
+    test('toJSON() and result hold the same transfers', async () => {
       const response = await ask({ address: seeded.collection, toBlock: 5_009, limit: 20 })
+      expect(response.toJSON()).toEqual(response.raw)
       const wanted = seededTransfers(seeded.collection).filter(({ block }) => block <= 5_009)
-      const json = JSON.parse(JSON.stringify(response.toJSON())) as Record<string, unknown>[]
-      expect(json).toHaveLength(20)
-      for (const [index, transfer] of wanted.slice(0, 20).entries()) {
-        expect(json[index]).toMatchObject({
-          chain: '0x1',
-          blockNumber: transfer.block.toString(),
-          blockHash: transfer.blockHash,
-          transactionHash: transfer.transactionHash,
-          transactionIndex: transfer.transactionIndex,
-          logIndex: transfer.logIndex,
-          contractType: 'ERC721',
-          transactionType: 'Single',
-          tokenId: transfer.tokenId.toString(),
-          amount: 1,
-        })
-        expect(String(json[index]?.fromAddress).toLowerCase()).toBe(transfer.from)
-        expect(String(json[index]?.toAddress).toLowerCase()).toBe(transfer.to)
-      }
-      expect(JSON.parse(JSON.stringify(response.result.map(entry => entry.format())))).toEqual(json)
-    })
-
-    test('result reads the time of a block as UTC', async () => {
-      // The SDK takes a time without a zone as local time, so only the live dialect can be read right everywhere.
-      if (dialect === 'reference') return
-      const { result } = await ask({ address: seeded.collection, limit: 1 })
-      const [shown] = JSON.parse(JSON.stringify(result)) as { blockTimestamp: string }[]
-      const moment = seededBlock(seeded.chains.eth, seeded.head).timestamp * 1_000
-      expect(new Date(shown!.blockTimestamp).getTime()).toBe(moment)
+      expect(asJson(response.result)).toEqual(
+        wanted.slice(0, 20).map(transfer =>
+          expect.objectContaining({
+            chain: '0x1',
+            blockNumber: transfer.block.toString(),
+            blockHash: transfer.blockHash,
+            transactionHash: transfer.transactionHash,
+            transactionIndex: transfer.transactionIndex,
+            logIndex: transfer.logIndex,
+            contractType: 'ERC721',
+            transactionType: 'Single',
+            tokenId: transfer.tokenId.toString(),
+            value: transfer.value.toString(),
+            amount: 1,
+            fromAddress: transfer.from,
+            toAddress: transfer.to,
+            // The SDK takes a time without a zone as local time, so that only the live dialect is read right everywhere.
+            ...(dialect === 'live'
+              ? { blockTimestamp: new Date(momentOf(transfer.block)).toISOString(), verifiedCollection: true }
+              : {}),
+          }),
+        ),
+      )
     })
 
     test('blocks and dates bound the rows', async () => {
@@ -148,8 +153,8 @@ function transfers({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
       const wanted = bounded.map(transfer => expectedRecord(transfer, { dialect, version }))
       const byBlock = await ask({ address: seeded.collection, fromBlock: 2_007, toBlock: 2_070 })
       expect(byBlock.raw.result).toEqual(wanted)
-      const date = (block: number) => new Date(seededBlock(seeded.chains.eth, block).timestamp * 1_000)
-      const byDate = await ask({ address: seeded.collection, fromDate: date(2_007), toDate: date(2_070) })
+      const [fromDate, toDate] = [new Date(momentOf(2_007)), new Date(momentOf(2_070))]
+      const byDate = await ask({ address: seeded.collection, fromDate, toDate })
       expect(byDate.raw.result).toEqual(wanted)
     })
 
@@ -186,7 +191,7 @@ function transfers({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
   })
 }
 
-function paging({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
+function paging({ sdk, version, dialect }: SdkUnderTest): void {
   describe('next() reaches the last page', () => {
     test.each([
       ['range', 1],
@@ -212,7 +217,47 @@ function paging({ sdk, version }: SdkUnderTest, dialect: Dialect): void {
   })
 }
 
-function walletChains({ sdk }: SdkUnderTest, dialect: Dialect): void {
+function totals({ sdk, dialect }: SdkUnderTest): void {
+  // With a number as total the SDK asks for one page more when total and page do not add up, and throws then.
+  describe('disableTotal: false counts on every page, and the last page is the last', () => {
+    test.each([
+      ['range', 9],
+      ['range', 10],
+      ['collection', 11],
+      ['collection', 100],
+      ['editions', 80],
+      ['editions', 100],
+      ['silent', 100],
+    ] as const)('%s by %i', async (name, limit) => {
+      const count = seededTransfers(seeded[name]).length
+      const first = await sdk.EvmApi.nft.getNFTContractTransfers({ address: seeded[name], limit, disableTotal: false })
+      const pages = await everyPage(first)
+      expect(pages).toHaveLength(Math.max(1, Math.ceil(count / limit)))
+      const total = dialect === 'live' ? count : String(count)
+      expect(pages.map(page => page.raw.total)).toEqual(pages.map(() => total))
+      expect(pages.at(-1)!.hasNext()).toBe(false)
+    })
+  })
+}
+
+function order({ sdk, version, dialect }: SdkUnderTest): void {
+  describe('order', () => {
+    test.each([
+      ['ASC', 'collection', 11],
+      ['ASC', 'editions', 7],
+      ['ASC', 'range', 9],
+      ['DESC', 'range', 9],
+    ] as const)('%s pages of the %s by %i', async (direction, name, limit) => {
+      const newestFirst = seededTransfers(seeded[name])
+      const ordered = direction === 'ASC' ? newestFirst.toReversed() : newestFirst
+      const first = await sdk.EvmApi.nft.getNFTContractTransfers({ address: seeded[name], limit, order: direction })
+      const records = recordsOf(await everyPage(first))
+      expect(records).toEqual(ordered.map(transfer => expectedRecord(transfer, { dialect, version })))
+    })
+  })
+}
+
+function walletChains({ sdk, dialect }: SdkUnderTest): void {
   const transaction = (chain: keyof typeof seeded.chains, block: number, index: number) => {
     const { hash, timestamp } = seededTransaction(seeded.chains[chain], block, index)
     return {
@@ -252,11 +297,12 @@ function walletChains({ sdk }: SdkUnderTest, dialect: Dialect): void {
       const inactive = { chain: 'bsc', chain_id: '0x38', first_transaction: null, last_transaction: null }
       const wanted = dialect === 'live' ? [onArbitrum, inactive, onEth] : [onArbitrum, onEth]
       expect(response.raw).toEqual({ address: seeded.alice, active_chains: wanted })
-      const json = JSON.parse(JSON.stringify(response.toJSON())) as { activeChains: Record<string, unknown>[] }
-      expect(json.activeChains.map(({ chain }) => chain)).toEqual(wanted.map(entry => entry.chain_id))
-      expect(json.activeChains.at(-1)).toMatchObject({
-        firstTransaction: { blockNumber: '302', transactionHash: onEth.first_transaction.transaction_hash },
-      })
+      expect(response.toJSON()).toEqual(response.raw)
+      const { active_chains: parsed } = asJson<{ active_chains: object[] }>(response.result)
+      expect(parsed).toHaveLength(wanted.length)
+      // The SDK writes block numbers as hex here.
+      const first = { block_number: '0x012e', transaction_hash: onEth.first_transaction.transaction_hash }
+      expect(parsed.at(-1)).toMatchObject({ chain: 'eth', chain_id: '0x1', first_transaction: first })
     })
 
     test('an unknown wallet', async () => {
@@ -275,14 +321,16 @@ function portfolio({ sdk }: SdkUnderTest): void {
         nfts: seededHoldings('nfts'),
         tokens: seededHoldings('tokens'),
       })
-      const json = JSON.parse(JSON.stringify(response.toJSON())) as {
-        nativeBalance: unknown
-        nfts: { associatedTokenAddress: string; mint: string }[]
-        tokens: { amount: unknown; mint: string }[]
-      }
-      expect(json.nfts.map(nft => nft.mint)).toEqual(seededHoldings('nfts').map(nft => nft.mint))
-      expect(json.tokens.map(token => token.mint)).toEqual(seededHoldings('tokens').map(token => token.mint))
-      expect(JSON.stringify(json.nativeBalance)).toContain('5999980000')
+      expect(response.toJSON()).toEqual(response.raw)
+      const own = ({ amount: _, amountRaw, decimals: __, ...entry }: ReturnType<typeof seededHoldings>[number]) => ({
+        entry,
+        token: { ...entry, amount: amountRaw },
+      })
+      expect(asJson(response.result)).toEqual({
+        nativeBalance: '5999980000',
+        nfts: seededHoldings('nfts').map(nft => own(nft).entry),
+        tokens: seededHoldings('tokens').map(token => own(token).token),
+      })
     })
   })
 }
@@ -325,7 +373,7 @@ function errors({ sdk, version }: SdkUnderTest, world: () => World): void {
     })
 
     test('a bad address: refused by the SDK itself, and by the service', async () => {
-      expect(await transfersWith({ address: '0x123' })).toBe('[C0005] Invalid address provided')
+      expect(await transfersWith({ address: '0x123' })).toBe('[C0005] Invalid address provided: 0x123')
       const response = await fetch(`${world().url}/api/${version}/nft/0x123/transfers`, {
         headers: { 'x-api-key': world().keys.full, 'x-moralis-platform': 'NodeJS SDK' },
       })
