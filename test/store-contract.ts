@@ -1,0 +1,598 @@
+// What every engine of the store must do, whatever it stores in. Nothing here may know an engine.
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
+import { zeroAddress } from '../src/model.ts'
+import type { ColdCommit, Holding, HotBlock, KeyRecord, Label, Store } from '../src/store/store.ts'
+import { packTransfer } from '../src/store/transfer-payload.ts'
+import { ModelStore } from './model-store.ts'
+import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
+
+/** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */
+export type StoreFixture = { store: Store; beside(): Promise<Store>; dispose(): Promise<void> }
+
+const runs = Number(process.env.STORE_RUNS ?? 60)
+
+const eth = 1 as ChainId
+const polygon = 0x89 as ChainId
+const contract = `0x${'c'.repeat(40)}` as Address
+const otherContract = `0x${'d'.repeat(40)}` as Address
+const wallet = `0x${'1'.repeat(40)}` as Address
+
+const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}` as Hash
+const block = (number: number, branch = 0): Block => ({
+  number,
+  hash: hash(number * 16 + branch),
+  timestamp: number * 10,
+})
+
+function transfer(number: number, logIndex: number, { idCount = 1, of = contract } = {}): TransferRow {
+  const payload = packTransfer({
+    standard: 'ERC721',
+    batch: false,
+    from: zeroAddress,
+    to: wallet,
+    operator: undefined,
+    tokenId: BigInt(number),
+    amount: 1n,
+    value: 0n,
+    transactionHash: hash(number),
+    idCount,
+  })
+  return { block: number, transactionIndex: 0, logIndex, batchIndex: 0, contract: of, payload }
+}
+
+function cold(numbers: readonly number[], changes: Partial<ColdCommit> = {}): ColdCommit {
+  const transfers = numbers.map(number => transfer(number, 0))
+  return { chain: eth, covered: [], blocks: numbers.map(number => block(number)), transfers, activity: [], ...changes }
+}
+
+function hot(number: number, branch = 0): HotBlock {
+  const at = { block: number, transactionIndex: branch, hash: hash(number), timestamp: number * 10 }
+  return {
+    ...block(number, branch),
+    transfers: [transfer(number, branch)],
+    activity: [{ address: wallet, first: at, last: at }],
+  }
+}
+
+const latest = { chain: eth, contract, order: 'desc', limit: 100 } as const
+
+export function storeContract(name: string, create: () => Promise<StoreFixture>): void {
+  describe(`the store contract on ${name}`, () => {
+    let fixture: StoreFixture
+    let store: Store
+
+    beforeEach(async () => {
+      fixture = await create()
+      store = fixture.store
+    })
+    afterEach(() => fixture.dispose())
+
+    const blocksOfPage = async (from = store) => (await from.transferPage(latest)).blocks
+
+    describe('commits', () => {
+      test('any sequence of writes reads as in the model', { timeout: 240_000 }, async () => {
+        const property = fc.asyncProperty(steps, fc.integer({ min: 1, max: 7 }), async (sequence, limit) => {
+          const fresh = await create()
+          try {
+            const model = new ModelStore()
+            const runner = new StepRunner(model, fresh.store)
+            for (const [index, step] of sequence.entries()) {
+              await runner.apply(step)
+              if (index % 10 === 0) await compareReads(model, fresh.store, limit)
+            }
+            await compareReads(model, fresh.store, limit)
+          } finally {
+            await fresh.dispose()
+          }
+        })
+        await fc.assert(property, { numRuns: runs })
+      })
+
+      test('a repeated commit adds nothing and leaves the revision alone', async () => {
+        const commit = cold([1, 2, 3], { covered: [{ from: 0, to: 3, evidence: 'bloom', scope: 'full' }] })
+        expect(await store.commitCold(commit)).toEqual({ transfersAdded: 3 })
+        const revision = store.revision()
+        expect(await store.commitCold(commit)).toEqual({ transfersAdded: 0 })
+        expect(store.revision()).toBe(revision)
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+      })
+
+      test('a commit that is refused leaves nothing behind', async () => {
+        const revision = store.revision()
+        const broken = cold([1, 2], { blocks: [block(1)], activity: hot(1).activity })
+        await expect(store.commitCold(broken)).rejects.toMatchObject({ code: 'conflict' })
+        expect(await blocksOfPage()).toEqual([])
+        expect(await store.activityOf(wallet)).toEqual(new Map())
+        expect(store.revision()).toBe(revision)
+        await store.commitCold(cold([1, 2]))
+        expect(await blocksOfPage()).toEqual(['2', '1'])
+      })
+
+      test('chains do not see each other', async () => {
+        await store.commitCold(cold([1]))
+        await store.commitCold(cold([2], { chain: polygon }))
+        expect(await blocksOfPage()).toEqual(['1'])
+        expect((await store.transferPage({ ...latest, chain: polygon })).blocks).toEqual(['2'])
+        expect(await store.transferCount({ chain: 77 as ChainId, contract })).toBe(0)
+      })
+
+      test('a reorganisation replaces blocks, rows, activity, coverage and head at once', async () => {
+        const covered = { scope: 'full', from: 11, evidence: 'bloom' } as const
+        await store.finalize(eth, 10)
+        await store.commitHot({
+          chain: eth,
+          ancestor: 10,
+          blocks: [hot(11), hot(12), hot(13)],
+          covered,
+          head: block(13),
+        })
+        await store.addToHot(eth, [], [{ from: 11, to: 13, evidence: 'one-endpoint', scope: otherContract }])
+        await store.commitHot({ chain: eth, ancestor: 11, blocks: [hot(12, 1)], head: block(12, 1) })
+        expect(await store.hotBlocks(eth)).toEqual([block(11), block(12, 1)])
+        expect(rowsOf(await store.transferPage(latest)).map(row => [row.block, row.logIndex, row.hash])).toEqual([
+          [12, 1, block(12, 1).hash],
+          [11, 0, block(11).hash],
+        ])
+        expect((await store.activityOf(wallet)).get(eth)?.last).toMatchObject({ block: 12, transactionIndex: 1 })
+        expect(await store.coverage(eth, 'full')).toEqual([{ from: 11, to: 11, evidence: 'bloom' }])
+        expect(await store.coverage(eth, otherContract)).toEqual([{ from: 11, to: 11, evidence: 'one-endpoint' }])
+        expect(await store.chainState(eth)).toEqual({ head: block(12, 1), finalized: 10 })
+      })
+
+      test('nothing at or below the final block is replaced', async () => {
+        await store.finalize(eth, 10)
+        const below = store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10)], head: block(10) })
+        await expect(below).rejects.toMatchObject({ code: 'conflict' })
+      })
+
+      test('hot blocks with a gap, out of order or above the head are refused', async () => {
+        const covered = { scope: 'full', from: 1, evidence: 'bloom' } as const
+        const refused = async (blocks: HotBlock[], head: Block, from?: number) => {
+          const claim = from === undefined ? {} : { covered: { ...covered, from } }
+          const commit = store.commitHot({ chain: eth, ancestor: 0, blocks, head, ...claim })
+          await expect(commit).rejects.toMatchObject({ code: 'conflict' })
+        }
+        await refused([hot(1), hot(3)], block(3), 1)
+        await refused([hot(2)], block(2), 1)
+        await refused([hot(2), hot(1)], block(2))
+        await refused([hot(2)], block(1))
+        await refused([{ ...hot(2), transfers: [transfer(3, 0)] }], block(3))
+        await store.commitHot({
+          chain: eth,
+          ancestor: 0,
+          blocks: [hot(2), hot(3)],
+          head: block(3),
+          covered: { ...covered, from: 2 },
+        })
+        expect(await store.coverage(eth, 'full')).toEqual([{ from: 2, to: 3, evidence: 'bloom' }])
+      })
+
+      test('a final commit that contradicts a hot block is refused', async () => {
+        await store.commitHot({ chain: eth, ancestor: 0, blocks: [hot(1, 1)], head: block(1, 1) })
+        await expect(store.commitCold(cold([1]))).rejects.toMatchObject({ code: 'conflict' })
+        expect(await store.hotBlocks(eth)).toEqual([block(1, 1)])
+      })
+
+      test('rows are added to hot blocks of the same hash only, all or nothing', async () => {
+        await store.commitHot({ chain: eth, ancestor: 0, blocks: [hot(1), hot(2)], head: block(2) })
+        const added = (number: number, branch: number): HotBlock => ({
+          ...block(number, branch),
+          transfers: [transfer(number, 9)],
+          activity: [],
+        })
+        const mixed = store.addToHot(eth, [added(1, 0), added(2, 1)], [])
+        await expect(mixed).rejects.toMatchObject({ code: 'conflict' })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(2)
+        await store.addToHot(eth, [added(1, 0)], [{ from: 1, to: 2, evidence: 'bloom', scope: contract }])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+        await store.finalize(eth, 1)
+        await expect(store.addToHot(eth, [added(1, 0)], [])).rejects.toMatchObject({ code: 'conflict' })
+      })
+
+      test('the head never falls below a stored block', async () => {
+        await store.putHead(eth, block(5))
+        await store.putHead(eth, block(3))
+        expect((await store.chainState(eth))?.head).toEqual(block(3))
+        await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10)], head: block(10) })
+        await store.putHead(eth, block(9))
+        expect((await store.chainState(eth))?.head).toEqual(block(10))
+      })
+    })
+
+    describe('reads of transfers', () => {
+      test('a page crosses from hot to cold, in both directions', async () => {
+        await store.commitCold(cold([1, 2, 3]))
+        await store.commitHot({ chain: eth, ancestor: 3, blocks: [hot(4), hot(5)], head: block(5) })
+        expect((await store.transferPage({ ...latest, limit: 3 })).blocks).toEqual(['5', '4', '3'])
+        expect((await store.transferPage({ ...latest, order: 'asc', limit: 4 })).blocks).toEqual(['1', '2', '3', '4'])
+        const after = { block: 4, transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+        expect((await store.transferPage({ ...latest, after })).blocks).toEqual(['3', '2', '1'])
+        expect((await store.transferPage({ ...latest, order: 'asc', after })).blocks).toEqual(['5'])
+        const before = { ...after, batchIndex: -1 }
+        expect((await store.transferPage({ ...latest, order: 'asc', after: before })).blocks).toEqual(['4', '5'])
+      })
+
+      test('an unknown contract, an empty range and a limit of zero give an empty page', async () => {
+        await store.commitCold(cold([1]))
+        const empty = { length: 0, blocks: [], timestamps: [] }
+        expect(await store.transferPage({ ...latest, contract: otherContract })).toMatchObject(empty)
+        expect(await store.transferPage({ ...latest, fromBlock: 5, toBlock: 4 })).toMatchObject(empty)
+        expect(await store.transferPage({ ...latest, limit: 0 })).toMatchObject(empty)
+        expect(await store.transferCount({ chain: eth, contract, fromBlock: 5, toBlock: 4 })).toBe(0)
+      })
+
+      test('an ERC-2309 range is one row and counts as many as its ids, hot and cold', async () => {
+        const big = transfer(5, 1, { idCount: 4_000_000_000 })
+        await store.commitHot({
+          chain: eth,
+          ancestor: 4,
+          blocks: [{ ...block(5), transfers: [big, transfer(5, 2)], activity: [] }],
+          head: block(5),
+        })
+        for (const upTo of [4, 5]) {
+          await store.finalize(eth, upTo)
+          expect((await store.transferPage(latest)).length).toBe(2)
+          expect(await store.transferCount({ chain: eth, contract })).toBe(4_000_000_001)
+          expect(await store.transferCount({ chain: eth, contract, fromBlock: 5, toBlock: 5 })).toBe(4_000_000_001)
+          expect(await store.transferCount({ chain: eth, contract, fromBlock: 6 })).toBe(0)
+        }
+        await store.dropRange(eth, contract, { from: 5, to: 5 })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(0)
+      })
+
+      test('payload bytes come back as they went in', async () => {
+        const payload = Buffer.from(
+          packTransfer({
+            standard: 'ERC1155',
+            batch: true,
+            from: wallet,
+            to: zeroAddress,
+            operator: contract,
+            tokenId: 1n << 255n,
+            amount: 0n,
+            value: 256n,
+            transactionHash: hash(0),
+            idCount: 1,
+          }),
+        )
+        await store.commitCold(cold([1], { transfers: [{ ...transfer(1, 0), payload }, transfer(1, 1)] }))
+        expect(rowsOf(await store.transferPage({ ...latest, order: 'asc' }))[0]?.payload).toBe(payload.toString('hex'))
+      })
+    })
+
+    describe('coverage', () => {
+      test('a contract is covered by its own, the full and, from its mark on, the watched intervals', async () => {
+        await store.addCoverage(eth, contract, { from: 0, to: 9, evidence: 'one-endpoint' })
+        await store.addCoverage(eth, 'watched', { from: 5, to: 30, evidence: 'two-endpoints' })
+        await store.addCoverage(eth, 'full', { from: 28, to: 40, evidence: 'bloom' })
+        expect(await store.contractCoverage(eth, otherContract)).toEqual([{ from: 28, to: 40, evidence: 'bloom' }])
+        await store.watchContract(eth, contract, 20)
+        await store.watchContract(eth, contract, 25)
+        expect(await store.watchedContracts(eth)).toEqual([{ contract, watchedFrom: 20 }])
+        expect(await store.contractCoverage(eth, contract)).toEqual([
+          { from: 0, to: 9, evidence: 'one-endpoint' },
+          { from: 20, to: 27, evidence: 'two-endpoints' },
+          { from: 28, to: 40, evidence: 'bloom' },
+        ])
+      })
+
+      test('a dropped range is no longer vouched for, and comes back with the next commit', async () => {
+        const commit = cold([1, 2, 3], { covered: [{ from: 0, to: 9, evidence: 'bloom', scope: 'full' }] })
+        await store.commitCold(commit)
+        await store.dropRange(eth, 'full', { from: 2, to: 2 })
+        expect(await blocksOfPage()).toEqual(['3', '1'])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(2)
+        expect(await store.coverage(eth, 'full')).toEqual([
+          { from: 0, to: 1, evidence: 'bloom' },
+          { from: 3, to: 9, evidence: 'bloom' },
+        ])
+        expect(await store.commitCold(commit)).toEqual({ transfersAdded: 1 })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+      })
+
+      test('dropping one contract leaves the rows of the others', async () => {
+        await store.commitCold(cold([1], { transfers: [transfer(1, 0), transfer(1, 1, { of: otherContract })] }))
+        await store.dropRange(eth, contract, { from: 0, to: 5 })
+        expect(await blocksOfPage()).toEqual([])
+        expect((await store.transferPage({ ...latest, contract: otherContract })).blocks).toEqual(['1'])
+      })
+    })
+
+    describe('several handles', () => {
+      test('another handle sees each commit, its revision and the same secret', async () => {
+        const reader = await fixture.beside()
+        const before = reader.revision()
+        await store.commitCold(cold([1]))
+        expect(reader.revision()).not.toBe(before)
+        expect(reader.revision()).toBe(store.revision())
+        expect(await blocksOfPage(reader)).toEqual(['1'])
+        expect(await reader.secret()).toEqual(await store.secret())
+        expect((await store.secret()).length).toBe(32)
+        await reader.close()
+      })
+
+      test('key use and checkpoints do not change the revision', async () => {
+        await store.putCheckpoint('feed', '1')
+        const revision = store.revision()
+        await store.putCheckpoint('feed', '2')
+        await store.addUse([{ keyId: 'a', day: '2026-01-01', operation: 'x', count: 1 }])
+        expect(store.revision()).toBe(revision)
+        expect(await store.checkpoint('feed')).toBe('2')
+        expect(await store.checkpoint('none')).toBeUndefined()
+      })
+
+      test('use counted by several handles at once is all counted', async () => {
+        const reader = await fixture.beside()
+        const day = '2026-01-01'
+        const additions = Array.from({ length: 50 }, (_, index) =>
+          (index % 2 === 0 ? store : reader).addUse([{ keyId: 'k', day, operation: 'x', count: 2 }]),
+        )
+        const totals = (await Promise.all(additions)).map(result => result.get('k') ?? 0)
+        expect(Math.max(...totals)).toBe(100)
+        expect(await store.usesOf(day)).toEqual([{ keyId: 'k', day, operation: 'x', count: 100 }])
+        await reader.close()
+      })
+    })
+
+    describe('keys', () => {
+      const key: KeyRecord = {
+        id: 'k1',
+        name: 'one',
+        hash: 'ab'.repeat(32),
+        scopes: ['nft', 'ops'],
+        createdAt: 1_700_000_000_000,
+        expiresAt: undefined,
+        revokedAt: undefined,
+        ratePerSecond: 2.5,
+        quotaPerDay: undefined,
+      }
+
+      test('a key is found by its hash, replaced by it, listed and revoked once', async () => {
+        const before = store.revision()
+        await store.putKey(key)
+        expect(store.revision()).not.toBe(before)
+        await store.putKey({ ...key, name: 'renamed', quotaPerDay: 7 })
+        const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
+        await store.putKey(second)
+        expect(await store.keyByHash(key.hash)).toEqual({ ...key, name: 'renamed', quotaPerDay: 7 })
+        expect(await store.keyByHash('00')).toBeUndefined()
+        expect(await store.revokeKey('k2', 5)).toBe(true)
+        expect(await store.revokeKey('k2', 6)).toBe(true)
+        expect(await store.revokeKey('none', 5)).toBe(false)
+        expect((await store.keys()).map(({ id, revokedAt }) => [id, revokedAt])).toEqual([
+          ['k1', undefined],
+          ['k2', 5],
+        ])
+      })
+
+      test('an id that another key has is refused', async () => {
+        await store.putKey(key)
+        await expect(store.putKey({ ...key, hash: 'ef'.repeat(32) })).rejects.toMatchObject({ code: 'conflict' })
+      })
+
+      test('use adds up by day and operation, and the total of the day comes back', async () => {
+        const use = { keyId: 'k1', day: '2026-01-02', operation: 'nft', count: 3 }
+        expect(await store.addUse([use, { ...use, operation: 'wallet', count: 4 }])).toEqual(new Map([['k1', 7]]))
+        expect(await store.addUse([use, { ...use, day: '2026-01-01', count: 100 }])).toEqual(new Map([['k1', 10]]))
+        expect(await store.usesOf('2026-01-02')).toEqual([
+          { ...use, count: 6 },
+          { ...use, operation: 'wallet', count: 4 },
+        ])
+      })
+    })
+
+    describe('annotations', () => {
+      const label = (changes: Partial<Label>): Label => ({
+        chain: undefined,
+        address: wallet,
+        label: 'x',
+        source: 's',
+        rank: 'imported',
+        updatedAt: 1,
+        ...changes,
+      })
+
+      test('the better rank wins, then this chain, then the newer; removing brings back the next', async () => {
+        expect(await store.hasLabels()).toBe(false)
+        await store.putLabels([
+          label({ label: 'everywhere', source: 'a' }),
+          label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
+          label({ label: 'older here', source: 'c', chain: eth }),
+          label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
+          label({ label: 'mine', source: 'e', rank: 'operator' }),
+        ])
+        expect(await store.hasLabels()).toBe(true)
+        const winner = async (chain = eth) => (await store.labelsOf(chain, [wallet, contract, wallet])).get(wallet)
+        expect(await winner()).toBe('mine')
+        expect(await store.removeLabels([label({ source: 'e' }), label({ source: 'none' })])).toBe(1)
+        expect(await winner()).toBe('newer here')
+        expect(await winner(polygon)).toBe('everywhere')
+        await store.putLabels([label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })])
+        expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
+      })
+
+      test('labels written by another handle are seen at once', async () => {
+        const reader = await fixture.beside()
+        const addresses = Array.from(
+          { length: 300 },
+          (_, index) => `0x${index.toString(16).padStart(40, '0')}` as Address,
+        )
+        await store.putLabels(addresses.slice(0, 100).map(address => label({ address, label: address })))
+        for (let round = 0; round < 3; round++) expect((await reader.labelsOf(eth, addresses)).size).toBe(100)
+        await store.putLabels([label({ address: addresses[200]!, label: 'late' })])
+        const found = await reader.labelsOf(eth, addresses)
+        expect([found.size, found.get(addresses[200]!), found.get(addresses[7]!)]).toEqual([101, 'late', addresses[7]])
+        await reader.close()
+      })
+
+      test('facts of a contract are replaced', async () => {
+        const facts = {
+          chain: eth,
+          contract,
+          name: 'N',
+          symbol: undefined,
+          possibleSpam: true,
+          verifiedCollection: false,
+        }
+        await store.putContractFacts([facts])
+        await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S', verifiedCollection: true }])
+        expect(await store.contractFacts(eth, contract)).toEqual({
+          ...facts,
+          name: undefined,
+          symbol: 'S',
+          verifiedCollection: true,
+        })
+        expect(await store.contractFacts(polygon, contract)).toBeUndefined()
+      })
+    })
+
+    describe('Solana', () => {
+      const bytes = (n: number) => new Uint8Array(32).fill(n)
+      const owner = bytes(1)
+      const account = { owner, lamports: 2n ** 64n - 1n, slot: 100, chainTime: 50, readAtMs: 7 }
+      const holding = (n: number, changes: Partial<Holding> = {}): Holding => ({
+        account: bytes(n),
+        owner,
+        mint: bytes(200),
+        amount: 5n,
+        program: 'token',
+        slot: 100,
+        writeVersion: 0n,
+        ...changes,
+      })
+      const accountsOf = async () =>
+        (await store.portfolioOf('mainnet', owner))?.holdings.map(({ account: [n], amount }) => [n, amount])
+
+      test('a portfolio is what was put, in the order of account keys, with full-range numbers', async () => {
+        expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
+        const large = holding(3, { amount: 2n ** 64n - 1n, writeVersion: 2n ** 64n - 1n, program: 'token-2022' })
+        await store.putOwner('mainnet', account, [large, holding(2)])
+        const found = await store.portfolioOf('mainnet', owner)
+        expect(found?.account).toEqual(account)
+        expect(found?.holdings.map(plainHolding)).toEqual([holding(2), large].map(h => ({ ...plainHolding(h) })))
+        expect(found?.holdings[0]?.mintFacts).toBeUndefined()
+        expect(await store.portfolioOf('devnet', owner)).toBeUndefined()
+      })
+
+      test('a reading replaces what is not newer; an older reading changes nothing', async () => {
+        await store.putOwner('mainnet', account, [holding(2), holding(3)])
+        await store.applyHoldings('mainnet', [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })])
+        await store.putOwner('mainnet', { ...account, slot: 110, lamports: 1n }, [
+          holding(3, { slot: 110, amount: 1n }),
+        ])
+        expect(await accountsOf()).toEqual([
+          [3, 6n],
+          [4, 5n],
+        ])
+        await store.putOwner('mainnet', { ...account, slot: 105 }, [holding(9, { slot: 105 })])
+        expect(await accountsOf()).toEqual([
+          [3, 6n],
+          [4, 5n],
+        ])
+        expect((await store.portfolioOf('mainnet', owner))?.account.lamports).toBe(1n)
+      })
+
+      test('updates apply unless older, in whatever order they come', async () => {
+        await store.putOwner('mainnet', { ...account, slot: 1 }, [])
+        const versions = [
+          holding(2, { slot: 5, writeVersion: 2n ** 63n, amount: 3n }),
+          holding(2, { slot: 5, writeVersion: 1n, amount: 1n }),
+          holding(2, { slot: 4, writeVersion: 2n ** 64n - 1n, amount: 2n }),
+        ]
+        for (const update of versions) await store.applyHoldings('mainnet', [update])
+        expect(await accountsOf()).toEqual([[2, 3n]])
+        await store.applyHoldings('mainnet', [holding(2, { slot: 6, amount: 1n }), holding(2, { slot: 6, amount: 2n })])
+        expect(await accountsOf()).toEqual([[2, 2n]])
+      })
+
+      test('a closed account is not revived by an older update or reading, and can be opened again', async () => {
+        await store.putOwner('mainnet', account, [holding(2)])
+        await store.applyHoldings('mainnet', [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }])
+        expect(await accountsOf()).toEqual([])
+        await store.applyHoldings('mainnet', [holding(2, { slot: 130, writeVersion: 3n })])
+        await store.putOwner('mainnet', { ...account, slot: 120 }, [holding(2, { slot: 120 })])
+        expect(await accountsOf()).toEqual([])
+        await store.applyHoldings('mainnet', [holding(2, { slot: 131 })])
+        expect(await accountsOf()).toEqual([[2, 5n]])
+      })
+
+      test('an account that an owner no longer had at its reading is not brought back by what happened before', async () => {
+        await store.putOwner('mainnet', account, [])
+        await store.applyHoldings('mainnet', [holding(2, { slot: 99 })])
+        expect(await accountsOf()).toEqual([])
+        await store.applyHoldings('mainnet', [holding(2, { slot: 101 })])
+        expect(await accountsOf()).toEqual([[2, 5n]])
+      })
+
+      test('a token account that changes hands leaves the old owner', async () => {
+        await store.putOwner('mainnet', account, [holding(2)])
+        await store.putOwner('mainnet', { ...account, owner: bytes(9) }, [])
+        await store.applyHoldings('mainnet', [holding(2, { owner: bytes(9), slot: 101 })])
+        expect(await accountsOf()).toEqual([])
+        expect((await store.portfolioOf('mainnet', bytes(9)))?.holdings.length).toBe(1)
+      })
+
+      test('lamports follow the higher slot and do not stand for a reading', async () => {
+        await store.putLamports('mainnet', account)
+        expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
+        await store.putOwner('mainnet', account, [holding(2)])
+        await store.putLamports('mainnet', { ...account, slot: 101, lamports: 1n })
+        await store.putLamports('mainnet', { ...account, slot: 99, lamports: 2n })
+        expect((await store.portfolioOf('mainnet', owner))?.account).toEqual({ ...account, slot: 101, lamports: 1n })
+        expect(await accountsOf()).toEqual([[2, 5n]])
+      })
+
+      test('the parts of a mint have versions of their own', async () => {
+        const mint = bytes(200)
+        const own = {
+          program: 'token',
+          decimals: 6,
+          supply: 2n ** 64n - 1n,
+          name: undefined,
+          symbol: 'EXT',
+          amountRule: 'r',
+        } as const
+        const metadata = { name: 'Meta', symbol: 'META', tokenStandard: 2 }
+        const empty = { name: undefined, symbol: undefined, tokenStandard: undefined }
+        await store.putMints('mainnet', [{ mint, slot: 10, readAtMs: 1, metadata }])
+        expect(await store.mintsOf('mainnet', [mint])).toEqual([])
+        await store.putMints('mainnet', [{ mint, slot: 20, readAtMs: 2, account: own }])
+        const facts = { ...own, ...metadata, mint, symbol: 'EXT', slot: 10, readAtMs: 1 }
+        expect((await store.mintsOf('mainnet', [mint, bytes(1)])).map(plainMint)).toEqual([plainMint(facts)])
+        await store.putMints('mainnet', [
+          { mint, slot: 19, readAtMs: 3, account: { ...own, decimals: 1 }, metadata: empty },
+        ])
+        expect((await store.mintsOf('mainnet', [mint]))[0]).toMatchObject({
+          decimals: 6,
+          name: '',
+          slot: 19,
+          readAtMs: 2,
+        })
+        await store.putMints('mainnet', [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }])
+        expect((await store.mintsOf('mainnet', [bytes(201)]))[0]).toMatchObject({ slot: 0, readAtMs: 0, name: '' })
+        await store.putOwner('mainnet', account, [holding(2)])
+        expect((await store.portfolioOf('mainnet', owner))?.holdings[0]?.mintFacts).toMatchObject({
+          symbol: 'EXT',
+          slot: 19,
+        })
+      })
+    })
+  })
+}
+
+/** Engines may hand over Buffers: bytes are compared as hex. */
+function plainHolding({ account, owner, mint, amount, program, slot, writeVersion }: Holding) {
+  return {
+    keys: [account, owner, mint].map(key => Buffer.from(key).toString('hex')),
+    amount,
+    program,
+    slot,
+    writeVersion,
+  }
+}
+
+function plainMint<T extends { mint: Uint8Array }>(facts: T) {
+  return { ...facts, mint: Buffer.from(facts.mint).toString('hex') }
+}
