@@ -4,7 +4,6 @@ import { AlmanacError } from '../errors.ts'
 import { parseExpiry } from '../keys/expiry.ts'
 import { findKey, issueKey } from '../keys/keys.ts'
 import { type Scope, scopes } from '../keys/scopes.ts'
-import { openStore } from '../store/open.ts'
 import type { KeyRecord, Store } from '../store/store.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
@@ -97,6 +96,8 @@ function revokeCommand(): Command {
 }
 
 async function withStore<Result>(command: Command, use: (store: Store) => Promise<Result>): Promise<Result> {
+  // Loaded here, so that help and version need not wait for an engine.
+  const { openStore } = await import('../store/open.ts')
   const store = await openStore(loadConfigFor(command).config.store, { role: 'tool' })
   try {
     return await use(store)

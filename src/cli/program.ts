@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { configCommand } from './config-check.ts'
 import { keysCommand } from './keys.ts'
-import { startCommand } from './start.ts'
+import { startCommand } from './start-command.ts'
 import { statusCommand } from './status.ts'
 import { packageVersion } from './version.ts'
 

@@ -1,5 +1,4 @@
-// The command that runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
-import { Command, Option } from 'commander'
+// Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
 import { createApp } from '../api/app.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
 import type { StatusReport } from '../api/status-report.ts'
@@ -12,30 +11,15 @@ import { createMetrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { addConfigOptions, loadConfigFor } from './config-options.ts'
 import { parseListen } from './listen-address.ts'
 import { provideKey } from './provide-key.ts'
 import { firstSignal } from './shutdown.ts'
 import { stderrColours } from './terminal.ts'
 import { packageVersion } from './version.ts'
 
-type Role = 'api' | 'index'
+export type Role = 'api' | 'index'
 
-export function startCommand(): Command {
-  const command = new Command('start')
-    .description(
-      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not.',
-    )
-    .addOption(
-      new Option('--only <role>', 'run one half: api answers requests, index reads chains').choices(['api', 'index']),
-    )
-  addConfigOptions(command).action(async (options: { only?: Role }) => {
-    await run(loadConfigFor(command), options.only)
-  })
-  return command
-}
-
-async function run(loaded: LoadedConfig, only: Role | undefined): Promise<void> {
+export async function start(loaded: LoadedConfig, only: Role | undefined): Promise<void> {
   const { config } = loaded
   const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
   if (only === 'index' && !hasChains) {

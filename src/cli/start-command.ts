@@ -1,0 +1,20 @@
+// The command that runs the service. What it runs is loaded only when it is called, so that other commands start fast.
+import { Command, Option } from 'commander'
+import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import type { Role } from './start.ts'
+
+export function startCommand(): Command {
+  const command = new Command('start')
+    .description(
+      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not.',
+    )
+    .addOption(
+      new Option('--only <role>', 'run one half: api answers requests, index reads chains').choices(['api', 'index']),
+    )
+  addConfigOptions(command).action(async (options: { only?: Role }) => {
+    const loaded = loadConfigFor(command)
+    const { start } = await import('./start.ts')
+    await start(loaded, options.only)
+  })
+  return command
+}
