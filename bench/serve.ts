@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { serialize } from 'node:v8'
 import { openStore } from '../src/store/open.ts'
 import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
+import { cpuSecondsOf } from './cpu-time.ts'
 import { Client, requestBytes, runLoad } from './load.ts'
 import { summariseProfile } from './profile.ts'
 import { blockWithRowsBelow, contracts, fillStore, largeContract, lastBlock } from './serve-data.ts'
@@ -38,6 +39,7 @@ const headers = { 'x-api-key': key }
 const here = fileURLToPath(new URL('.', import.meta.url))
 const distinctBodies = 512
 const repeatedPages = 16
+const warmUpMs = 1_500
 const latencySamples = 1_500
 const latencyWarmUp = 200
 
@@ -103,34 +105,50 @@ async function throughput() {
   const bareRequests = Array.from({ length: distinctBodies }, (_, index) => requestBytes(`/${index}`))
   const bareRequest = () => bareRequests[bareNext() % distinctBodies]!
   const scenarios = {
-    'bare, distinct': { url: bareDistinct, request: bareRequest },
-    'almanac, distinct': { url: almanac.url, request: pages },
-    'bare, repeated': { url: bareRepeated, request: bareRequest },
-    'almanac, repeated': { url: almanac.url, request: () => repeated[pageNext() % repeatedPages]! },
+    'bare, distinct': { server: bareDistinct, request: bareRequest },
+    'almanac, distinct': { server: almanac, request: pages },
+    'bare, repeated': { server: bareRepeated, request: bareRequest },
+    'almanac, repeated': { server: almanac, request: () => repeated[pageNext() % repeatedPages]! },
   }
   const perSecond = new Map<string, number[]>(Object.keys(scenarios).map(name => [name, []]))
+  const cpuMicros = new Map<string, number[]>(Object.keys(scenarios).map(name => [name, []]))
   for (let round = -1; round < rounds; round++) {
-    for (const [name, { url, request }] of Object.entries(scenarios)) {
-      const result = await runLoad({ url, request, connections, durationMs: round === -1 ? 1_000 : durationMs })
-      // The first round warms up.
-      if (round >= 0) perSecond.get(name)!.push(result.perSecond)
+    for (const [name, { server, request }] of Object.entries(scenarios)) {
+      const cpuBefore = cpuSecondsOf(server.processId)
+      const { url } = server
+      const result = await runLoad({ url, request, connections, durationMs: round === -1 ? warmUpMs : durationMs })
+      if (round === -1) continue
+      perSecond.get(name)!.push(result.perSecond)
+      cpuMicros.get(name)!.push(((cpuSecondsOf(server.processId) - cpuBefore) / result.answers) * 1e6)
     }
   }
   const ratios = (kind: string) =>
     perSecond.get(`almanac, ${kind}`)!.map((rate, round) => rate / perSecond.get(`bare, ${kind}`)![round]!)
+  const cpuRatios = (kind: string) =>
+    cpuMicros.get(`almanac, ${kind}`)!.map((micros, round) => cpuMicros.get(`bare, ${kind}`)![round]! / micros)
   console.log(`\npages of 100, ${Math.round(bodies[0]!.length / 100) / 10} kB, ${connections} connections`)
   console.table(
     Object.fromEntries(
-      [...perSecond].map(([name, rates]) => [name, { 'median/s': Math.round(median(rates)), ...spread(rates) }]),
+      [...perSecond].map(([name, rates]) => {
+        const micros = median(cpuMicros.get(name)!)
+        return [name, { 'median/s': Math.round(median(rates)), ...spread(rates), 'cpu µs': Math.round(micros) }]
+      }),
     ),
   )
   const result = {
     pageBytes: bodies[0]!.length,
     perSecond: Object.fromEntries(perSecond),
+    cpuMicrosPerPage: Object.fromEntries(cpuMicros),
     distinctRatio: median(ratios('distinct')),
     repeatedRatio: median(ratios('repeated')),
+    distinctCpuRatio: median(cpuRatios('distinct')),
+    repeatedCpuRatio: median(cpuRatios('repeated')),
   }
-  console.log(`ratio to bare: distinct ${result.distinctRatio.toFixed(3)}, repeated ${result.repeatedRatio.toFixed(3)}`)
+  const { distinctRatio, repeatedRatio, distinctCpuRatio, repeatedCpuRatio } = result
+  console.log(`ratio to bare in pages/s: distinct ${distinctRatio.toFixed(3)}, repeated ${repeatedRatio.toFixed(3)}`)
+  console.log(
+    `        in cpu per page: distinct ${distinctCpuRatio.toFixed(3)}, repeated ${repeatedCpuRatio.toFixed(3)}`,
+  )
   if (options.profile) {
     await almanac.stop()
     for (const file of readdirSync(scratch).filter(name => name.endsWith('.cpuprofile'))) {
@@ -247,7 +265,7 @@ async function started({ storeFile, nodeFlags = [] }: { storeFile: string; nodeF
   return almanac
 }
 
-async function bareServer(name: string, bodies: readonly Buffer[]): Promise<string> {
+async function bareServer(name: string, bodies: readonly Buffer[]): Promise<{ url: string; processId: number }> {
   const file = join(scratch, `${name}.bodies`)
   writeFileSync(file, serialize(bodies.map(body => new Uint8Array(body))))
   const command = [...runner, process.execPath, join(here, 'bare-server.ts'), file]
@@ -259,7 +277,7 @@ async function bareServer(name: string, bodies: readonly Buffer[]): Promise<stri
     await ended
   })
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
-  return line.toString().trim()
+  return { url: line.toString().trim(), processId: child.pid! }
 }
 
 function machine() {
