@@ -6,7 +6,12 @@ import { generatedDocs } from '../src/cli/generate-docs.ts'
 const docs = [...(await generatedDocs())]
 
 test('there are pages to compare', () => {
-  expect(docs.map(([path]) => path)).toEqual(['docs/settings.md', 'docs/commands.md', 'docs/metrics.md'])
+  expect(docs.map(([path]) => path)).toEqual([
+    'docs/settings.md',
+    'docs/commands.md',
+    'docs/metrics.md',
+    'docs/openapi.json',
+  ])
 })
 
 test.each(docs)('%s is up to date: npm run generate', (path, text) => {

@@ -9,7 +9,7 @@ import type { AppDependencies } from './dependencies.ts'
 import { apiVersions } from './dialect.ts'
 import { type AppEnvironment, Exchange } from './exchange.ts'
 import { NftTransfersRoute } from './nft-transfers.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiAnswer } from './openapi.ts'
 import type { Workplace } from './operation.ts'
 import { answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
 import { answerPortfolio } from './portfolio.ts'
@@ -50,7 +50,11 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   get('/ready', () => answerReady(place))
   get('/status', exchange => answerStatus(place, exchange))
   get('/metrics', exchange => answerMetrics(place, exchange))
-  const document = openApiDocument(dependencies)
+  const document = openApiAnswer({
+    chains: dependencies.chains,
+    pageSizeMax: settings.pageSizeMax,
+    version: dependencies.version,
+  })
   get('/openapi.json', () => document)
   for (const [path, file] of referenceFiles()) get(path, () => file)
 

@@ -190,7 +190,7 @@ function chainParameter(name: string, table: ChainTable, description: string): P
     accepts: 'the name or the id of a known chain',
     refusal: 'chain must be a valid enum value',
     details: { accepted },
-    schema: z.enum(accepted as [string, ...string[]]),
+    schema: z.string().meta({ examples: accepted }),
     description,
     example: 'eth',
   }

@@ -1,0 +1,128 @@
+// The shapes of answers, in words that become the OpenAPI document and that tests hold real answers against.
+// Answers are not checked against them when they are served: that would cost more than making them.
+import { z } from 'zod'
+
+const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
+const decimal = z.string().regex(/^\d+$/)
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])])
+  .describe('A boolean in the live dialect, a string in the reference dialect.')
+const count = z
+  .union([z.int().min(0), decimal])
+  .describe('A number in the live dialect, a string in the reference dialect.')
+
+const transferFields = {
+  block_number: decimal,
+  block_timestamp: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.000Z)?$/)
+    .describe('UTC; with `.000Z` in the live dialect.'),
+  block_hash: hash,
+  transaction_hash: hash,
+  transaction_index: z.int().min(0),
+  log_index: z.int().min(0),
+  value: decimal.describe('The native currency that the whole transaction moved, in its smallest unit.'),
+  contract_type: z.enum(['ERC721', 'ERC1155']),
+  transaction_type: z.enum(['Single', 'Batch']),
+  token_address: hexAddress,
+  token_id: z.string().regex(/^(\d+|0x[0-9a-f]+)$/),
+  from_address: hexAddress.describe('The zero address for a mint.'),
+  from_address_label: z.string().nullable(),
+  to_address: hexAddress.describe('The zero address for a burn.'),
+  to_address_label: z.string().nullable(),
+  amount: decimal,
+  operator: hexAddress.nullable().describe('Known for ERC-1155 only.'),
+  possible_spam: flag,
+  verified_collection: flag,
+}
+
+const pageFields = {
+  page: count.describe('Counts from 0, one more with each cursor.'),
+  page_size: count.describe('The limit in effect, not the number of rows.'),
+  cursor: z.string().nullable().describe('Asks for the next page. Empty (reference) or null (live) on the last one.'),
+}
+
+const truthFields = {
+  block_exists: z.boolean().describe('Whether every block that was asked for is at or below the head of the chain.'),
+  index_complete: z.boolean().describe('Whether every block of the asked range is indexed for this contract.'),
+}
+
+export const transfer = z.object(transferFields)
+export const namedTransfer = z.object({
+  ...transferFields,
+  token_name: z.string().nullable(),
+  token_symbol: z.string().nullable(),
+})
+
+export const transferCollection = z.object({
+  total: count.nullable().describe('The number of matching transfers; null unless `disable_total=false`.'),
+  ...pageFields,
+  result: z.array(transfer),
+  ...truthFields,
+})
+export const namedTransferCollection = z.object({ ...pageFields, result: z.array(namedTransfer), ...truthFields })
+
+export const walletTransaction = z.object({
+  block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+  block_number: decimal,
+  transaction_hash: hash,
+})
+
+export const walletChains = z.object({
+  address: hexAddress,
+  active_chains: z.array(
+    z.object({
+      chain: z.string(),
+      chain_id: z.string().regex(/^0x[0-9a-f]+$/),
+      first_transaction: walletTransaction.nullable(),
+      last_transaction: walletTransaction.nullable(),
+    }),
+  ),
+})
+
+const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+
+export const holding = z.object({
+  associatedTokenAddress: pubkey,
+  mint: pubkey,
+  name: z.string(),
+  symbol: z.string(),
+  amount: z.string().describe('In the main unit, exact.'),
+  amountRaw: decimal,
+  decimals: z.int().min(0).max(255),
+})
+
+export const portfolio = z.object({
+  nativeBalance: z.object({ lamports: decimal, solana: z.string().describe('In the main unit, exact.') }),
+  nfts: z.array(holding),
+  tokens: z.array(holding),
+})
+
+const errorFields = {
+  message: z.string(),
+  code: z.string(),
+  details: z.unknown().optional(),
+  request_id: z.string(),
+}
+
+export const failure = z.object(errorFields)
+export const solanaFailure = z.object({ ...errorFields, statusCode: z.int(), error: z.string() })
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  details: z.unknown().optional(),
+  request_id: z.string(),
+})
+
+export const health = z.object({ status: z.literal('ok') })
+export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
+export const status = z.object({
+  chains: z.record(z.string(), z.unknown()),
+  solana: z.record(z.string(), z.unknown()),
+  store: z.object({ engine: z.string(), location: z.string(), schema_version: z.int(), size_bytes: z.int() }),
+  version: z.string(),
+})
