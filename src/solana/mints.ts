@@ -1,0 +1,110 @@
+// Mints and their metadata: which of them must be read for a portfolio, and how they are read. The store keeps them.
+import { base58 } from '@scure/base'
+import { AlmanacError } from '../errors.ts'
+import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/store.ts'
+import { type DecodedMint, decodeMetadata, decodeMint } from './decode.ts'
+import { metadataAddress } from './pda.ts'
+import { metadataProgram, tokenProgramAt } from './programs.ts'
+import { type AccountInfo, accountsPerCallMax, type SolanaRpc } from './rpc.ts'
+
+/** Names and standards change rarely; what an amount depends on is never taken from here. */
+const namesMaxAgeMs = 10 * 60_000
+const callsAtOnce = 4
+
+export type MintReader = { rpc: SolanaRpc; store: SolanaStore; nowMs: () => number }
+
+/** Makes the store know every given mint, those that an answer hangs on as of `minContextSlot`. */
+export async function ensureMints(
+  { rpc, store, nowMs }: MintReader,
+  mints: readonly Uint8Array[],
+  minContextSlot: number,
+): Promise<void> {
+  const known = new Map((await store.mintsOf(rpc.network, mints)).map(mint => [keyText(mint.mint), mint]))
+  const oldest = nowMs() - namesMaxAgeMs
+  const stale = mints.filter(mint => {
+    const facts = known.get(keyText(mint))
+    return facts === undefined || facts.readAtMs < oldest || (isVolatile(facts) && facts.slot < minContextSlot)
+  })
+  if (stale.length > 0) await store.putMints(rpc.network, await readMints({ rpc, nowMs }, stale, minContextSlot))
+}
+
+/** Whether the answer for its holders changes with the mint's own account: by supply, by rate or by multiplier. */
+export function isVolatile(mint: Mint): boolean {
+  return mint.amountRule !== undefined || (mint.decimals === 0 && mint.tokenStandard === undefined)
+}
+
+/** A mint and its metadata are asked for in one call, so that both are of one slot. */
+export async function readMints(
+  { rpc, nowMs }: Pick<MintReader, 'rpc' | 'nowMs'>,
+  mints: readonly Uint8Array[],
+  minContextSlot?: number,
+): Promise<MintUpdate[]> {
+  const perCall = accountsPerCallMax / 2
+  const chunks = Array.from({ length: Math.ceil(mints.length / perCall) }, (_, index) =>
+    mints.slice(index * perCall, (index + 1) * perCall),
+  )
+  const updates: MintUpdate[] = []
+  for (let first = 0; first < chunks.length; first += callsAtOnce) {
+    const read = chunks.slice(first, first + callsAtOnce).map(async chunk => {
+      const metadataKeys = chunk.map(metadataAddress)
+      const keys = [...chunk, ...metadataKeys].map(key => base58.encode(key))
+      const { slot, value } = await rpc.accounts(keys, minContextSlot)
+      const readAtMs = nowMs()
+      return chunk.map((mint, index): MintUpdate => {
+        const account = mintAccountOf(mint, value[index], metadataKeys[index]!)
+        if (account === undefined) throw missingMint(rpc, mint)
+        return { mint, slot, readAtMs, account, metadata: mintMetadataOf(mint, value[chunk.length + index]) }
+      })
+    })
+    for (const chunk of await Promise.all(read)) updates.push(...chunk)
+  }
+  return updates
+}
+
+/** Undefined where the account is no mint of either token program. */
+export function mintAccountOf(
+  mint: Uint8Array,
+  info: AccountInfo | undefined,
+  metadataKey?: Uint8Array,
+): MintAccount | undefined {
+  const program = info === undefined ? undefined : tokenProgramAt(info.program)
+  const decoded = info === undefined || program === undefined ? undefined : decodeMint(info.data)
+  if (decoded === undefined || program === undefined) return undefined
+  const names = pointsToMetaplex(mint, decoded, metadataKey) ? undefined : decoded.metadata
+  return {
+    program,
+    decimals: decoded.decimals,
+    supply: decoded.supply,
+    name: names?.name,
+    symbol: names?.symbol,
+    amountRule: decoded.amountRule,
+  }
+}
+
+/** The pointer decides which metadata is the mint's; deriving the address is left to the few mints that need it. */
+function pointsToMetaplex(mint: Uint8Array, decoded: DecodedMint, metadataKey: Uint8Array | undefined): boolean {
+  const pointer = decoded.metadataAddress
+  if (pointer === undefined || decoded.metadata === undefined || Buffer.compare(pointer, mint) === 0) return false
+  return Buffer.compare(pointer, metadataKey ?? metadataAddress(mint)) === 0
+}
+
+export function mintMetadataOf(mint: Uint8Array, info: AccountInfo | undefined): MintMetadata {
+  const decoded = info?.program === metadataProgram ? decodeMetadata(info.data) : undefined
+  if (decoded === undefined || Buffer.compare(decoded.mint, mint) !== 0)
+    return { name: undefined, symbol: undefined, tokenStandard: undefined }
+  return { name: decoded.name, symbol: decoded.symbol, tokenStandard: decoded.tokenStandard }
+}
+
+/** A mint with holders cannot be closed: a node that lacks it does not tell the truth. */
+function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
+  const endpoints = rpc.status().map(({ endpoint }) => endpoint)
+  return new AlmanacError(
+    'upstream_failed',
+    `solana ${rpc.network} endpoint ${endpoints.join(' or ')} knows holders of the mint ${base58.encode(mint)} but not the mint itself.`,
+    { retryable: true },
+  )
+}
+
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}

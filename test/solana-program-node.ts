@@ -1,0 +1,233 @@
+// A small node around the real token programs, which run in process: enough JSON-RPC and WebSocket for the portfolio, with
+// commitment, `minContextSlot` and notifications as validators have them. For machines that Surfpool does not run on.
+import { createServer } from 'node:http'
+import { base58 } from '@scure/base'
+import {
+  type Address,
+  type EncodedAccount,
+  getBase64Encoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  lamports,
+} from '@solana/kit'
+import { getTokenDecoder } from '@solana-program/token-2022'
+import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { clockSysvar, systemProgram } from '../src/solana/programs.ts'
+import { listen } from './solana-listen.ts'
+import type { SolanaNode } from './solana-node.ts'
+
+const slotMs = 100
+
+type Filter = { memcmp: { offset: number; bytes: string } }
+type Subscription = {
+  socket: WebSocket
+  id: number
+  kind: 'account' | 'program' | 'slot'
+  key: string
+  filters: Filter[]
+}
+type Account = { lamports: bigint; programAddress: string; data: Uint8Array }
+
+export async function startProgramNode(): Promise<SolanaNode> {
+  const svm = new LiteSVM().withNativeMints().withTransactionHistory(0n).withBlockhashCheck(false)
+  const subscriptions = new Map<number, Subscription>()
+  let nextSubscription = 1
+  let timeOffset = 0n
+
+  const slot = () => Number(svm.getClock().slot)
+  const accountAt = (key: string): Account | undefined => {
+    const account = svm.getAccount(key as Address)
+    return account.exists && account.lamports > 0n ? account : undefined
+  }
+  const tick = () => {
+    const clock = svm.getClock()
+    clock.slot++
+    clock.unixTimestamp = BigInt(Math.floor(Date.now() / 1_000)) + timeOffset
+    svm.setClock(clock)
+    for (const subscription of subscriptions.values())
+      if (subscription.kind === 'slot')
+        notify(subscription, 'slotNotification', { parent: slot() - 1, root: Math.max(0, slot() - 32), slot: slot() })
+    notifyAccount(clockSysvar)
+  }
+  const notify = ({ socket, id }: Subscription, method: string, result: unknown) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', method, params: { result, subscription: id } }))
+  const notifyAccount = (key: string) => {
+    const account = accountAt(key)
+    const context = { slot: slot() }
+    for (const subscription of subscriptions.values()) {
+      if (subscription.kind === 'account' && subscription.key === key) {
+        const gone = { lamports: 0n, programAddress: systemProgram, data: new Uint8Array() }
+        notify(subscription, 'accountNotification', { context, value: described(account ?? gone) })
+      } else if (subscription.kind === 'program' && account !== undefined && matches(account, subscription)) {
+        const value = { pubkey: key, account: described(account) }
+        notify(subscription, 'programNotification', { context, value })
+      }
+    }
+  }
+
+  const methods: Record<string, (params: never) => unknown> = {
+    getGenesisHash: () => systemProgram,
+    getSlot: () => slot(),
+    getLatestBlockhash: () => ({
+      context: { slot: slot() },
+      value: { blockhash: svm.latestBlockhash(), lastValidBlockHeight: slot() + 150 },
+    }),
+    getMultipleAccounts: ([keys, options]: [string[], Options]) => {
+      if (keys.length > 100) throw new RpcError(-32602, 'Too many inputs provided; max 100')
+      return at(options, () => keys.map(key => describedOrNull(accountAt(key))))
+    },
+    getTokenAccountsByOwner: ([owner, { programId }, options]: [string, { programId: string }, Options]) =>
+      at(options, () =>
+        svm
+          .getProgramAccounts(programId as Address)
+          .filter(account => account.lamports > 0n && isTokenAccountOf(account.data as Uint8Array, owner))
+          .map(account => ({ pubkey: account.address, account: described(account, options) })),
+      ),
+    sendTransaction: ([wire]: [string]) => {
+      const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(wire))
+      const result = svm.sendTransaction(transaction as never)
+      if (result instanceof FailedTransactionMetadata)
+        throw new RpcError(-32002, `${result.toString()} ${result.meta().logs().join(' | ')}`)
+      const { staticAccounts } = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)
+      svm.expireBlockhash()
+      for (const key of staticAccounts) notifyAccount(key)
+      return base58.encode(result.signature())
+    },
+    simulateTransaction: ([wire]: [string]) => {
+      const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(wire))
+      const result = svm.simulateTransaction(transaction as never)
+      if (result instanceof FailedTransactionMetadata) throw new RpcError(-32002, result.toString())
+      const data = Buffer.from(result.meta().returnData().data()).toString('base64')
+      return { context: { slot: slot() }, value: { err: null, returnData: { data: [data, 'base64'] } } }
+    },
+  }
+  const at = (options: Options | undefined, value: () => unknown) => {
+    if ((options?.minContextSlot ?? 0) > slot()) throw new RpcError(-32016, 'Minimum context slot has not been reached')
+    return { context: { slot: slot() }, value: value() }
+  }
+  const subscribe = (socket: WebSocket, method: string, [key, options]: [string, Options | undefined]) => {
+    const kind = method.replace('Subscribe', '') as Subscription['kind']
+    const id = nextSubscription++
+    subscriptions.set(id, { socket, id, kind, key, filters: options?.filters ?? [] })
+    return id
+  }
+
+  const http = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString())
+    outgoing.setHeader('content-type', 'application/json')
+    try {
+      const answer = methods[method]
+      if (answer === undefined) throw new RpcError(-32601, `Method not found: ${method}`)
+      outgoing.end(JSON.stringify({ jsonrpc: '2.0', id, result: answer(params as never) }))
+    } catch (error) {
+      const { code, message } = error instanceof RpcError ? error : new RpcError(-32603, String(error))
+      outgoing.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }))
+    }
+  })
+  const sockets = new WebSocketServer({ noServer: true }).on('connection', socket => {
+    socket.on('message', text => {
+      const { id, method, params } = JSON.parse(String(text))
+      let result: unknown = true
+      if (method.endsWith('Unsubscribe')) subscriptions.delete(params[0])
+      else result = subscribe(socket, method, params ?? [])
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    socket.on('close', () => {
+      for (const [id, subscription] of subscriptions) if (subscription.socket === socket) subscriptions.delete(id)
+    })
+  })
+  const ws = createServer().on('upgrade', (incoming, socket, head) =>
+    sockets.handleUpgrade(incoming, socket, head, client => sockets.emit('connection', client, incoming)),
+  )
+  const timer = setInterval(tick, slotMs)
+  return {
+    rpcUrl: await listen(http),
+    wsUrl: (await listen(ws)).replace('http:', 'ws:'),
+    async fund(address, amount) {
+      svm.airdrop(address as Address, lamports(BigInt(amount)))
+      notifyAccount(address)
+    },
+    async setAccount(address, { lamports: balance, data, program }) {
+      svm.setAccount({
+        address: address as Address,
+        lamports: lamports(BigInt(balance)),
+        programAddress: program as Address,
+        data,
+        executable: false,
+        space: BigInt(data.length),
+      })
+      notifyAccount(address)
+    },
+    async travelTo(unixTimestamp) {
+      timeOffset = BigInt(unixTimestamp - Math.floor(Date.now() / 1_000))
+      tick()
+    },
+    async stop() {
+      clearInterval(timer)
+      for (const client of sockets.clients) client.terminate()
+      for (const server of [http, ws]) {
+        server.closeAllConnections()
+        await new Promise(done => server.close(done))
+      }
+    },
+  }
+}
+
+type Options = {
+  encoding?: string
+  minContextSlot?: number
+  dataSlice?: { offset: number; length: number }
+  filters?: Filter[]
+}
+
+class RpcError extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+function matches(account: Account, { key, filters }: Subscription): boolean {
+  if (account.programAddress !== key) return false
+  return filters.every(({ memcmp: { offset, bytes } }) => {
+    const wanted = base58.decode(bytes)
+    return Buffer.compare(account.data.subarray(offset, offset + wanted.length), wanted) === 0
+  })
+}
+
+function isTokenAccountOf(data: Uint8Array, owner: string): boolean {
+  if (data.length !== 165 && (data.length < 166 || data[165] !== 2)) return false
+  return data[108] !== 0 && base58.encode(data.subarray(32, 64)) === owner
+}
+
+function describedOrNull(account: Account | undefined): unknown {
+  return account === undefined ? null : described(account)
+}
+
+/** `jsonParsed` is the work of the official codec, so that it can be an oracle for ours. */
+function described(account: Account | EncodedAccount, options: Options = {}): unknown {
+  const { offset = 0, length = account.data.length } = options.dataSlice ?? {}
+  const data =
+    options.encoding === 'jsonParsed'
+      ? parsedTokenAccount(account.data as Uint8Array)
+      : [Buffer.from(account.data.subarray(offset, offset + length)).toString('base64'), 'base64']
+  return {
+    lamports: Number(account.lamports),
+    owner: account.programAddress,
+    data,
+    executable: false,
+    rentEpoch: 0,
+    space: account.data.length,
+  }
+}
+
+function parsedTokenAccount(data: Uint8Array): unknown {
+  const { mint, owner, amount, state } = getTokenDecoder().decode(data)
+  const info = { mint, owner, tokenAmount: { amount: String(amount) }, state: ['', 'initialized', 'frozen'][state] }
+  return { parsed: { type: 'account', info } }
+}
