@@ -55,7 +55,11 @@ export function weakestEvidence(covered: readonly CoveredInterval[], wanted: Int
   const best = covered.reduce<CoveredInterval[]>(addCoverage, [])
   if (wanted.to < wanted.from || !isCovered(best, wanted)) return undefined
   const touching = best.filter(c => c.to >= wanted.from && c.from <= wanted.to)
-  return touching.map(c => c.evidence).reduce((a, b) => (isStronger(a, b) ? b : a))
+  return touching.map(c => c.evidence).reduce(weakestOf)
+}
+
+export function weakestOf(a: Evidence, b: Evidence): Evidence {
+  return isStronger(a, b) ? b : a
 }
 
 function isStronger(a: Evidence, b: Evidence): boolean {

@@ -3,11 +3,12 @@
 import { missingIntervals } from '../coverage.ts'
 import { messageOf } from '../errors.ts'
 import type { ChainId, CoverageScope, Interval } from '../model.ts'
+import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type DecodedRange, RangeRefused } from './chain-source.ts'
 import type { MalformedCounts } from './decode.ts'
 import { coldCommitOf } from './range-commit.ts'
-import type { RangeSize } from './range-size.ts'
+import { type RangeSize, refusedOutcome } from './range-size.ts'
 import { WorkList } from './work-list.ts'
 
 export type BackfillOptions = {
@@ -81,11 +82,7 @@ async function worker(
       work.add(interval)
       if (signal.aborted) return
       if (error instanceof RangeRefused) {
-        options.rangeSize.learn({
-          kind: error.reason,
-          blocks,
-          ...(error.blocksAllowed === undefined ? {} : { blocksAllowed: error.blocksAllowed }),
-        })
+        options.rangeSize.learn(refusedOutcome(error, blocks))
         if (blocks > 1) continue
       }
       options.onTrouble?.(messageOf(error))
@@ -149,16 +146,4 @@ class StoreFailure extends Error {}
 
 function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number {
   return ranges.reduce((sum, range) => sum + range[field], 0)
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

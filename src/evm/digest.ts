@@ -1,7 +1,8 @@
 // Checks and decodes the answers for a run of whole blocks. Pure, so that it can run in any thread: raw answers in, rows or the
 // reason of a refusal out.
 import type { Chain } from '../chains.ts'
-import { type ActivityRow, type Evidence, evidences, type Hash, type Interval } from '../model.ts'
+import { weakestOf } from '../coverage.ts'
+import type { ActivityRow, Evidence, Hash, Interval } from '../model.ts'
 import { collectActivity } from './activity.ts'
 import type { ActivityGrain, DecodedRange, Header } from './chain-source.ts'
 import { decodeTransfers } from './decode.ts'
@@ -44,7 +45,7 @@ export function digestFull({ chain, interval, answers, grain, bytes }: DigestInp
   for (const [index, block] of blocks.entries()) {
     const verdict = verify(chain, block, parts[index] as LogSequence, answers.receipts?.[index])
     if (!verdict.ok) return verdict
-    evidence = weaker(evidence, verdict.evidence)
+    evidence = weakestOf(evidence, verdict.evidence)
   }
   const early = earlyCollectionsOf(chain.id)
   const transactionOf = (block: number, index: number): RpcTransaction | undefined =>
@@ -112,10 +113,6 @@ function logsOfReceipts(receipts: FullAnswers['receipts']): RpcLog[] | undefined
 
 function numbersOf({ from, to }: Interval): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
-}
-
-function weaker(a: Evidence, b: Evidence): Evidence {
-  return evidences.indexOf(a) > evidences.indexOf(b) ? a : b
 }
 
 function refusal(check: Failure['check'], block: number, message: string): DigestResult {

@@ -1,10 +1,11 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
 // blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, CoverageScope } from '../model.ts'
+import type { Block, ChainId, CoverageScope, Interval } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import type { ChainSource, DecodedRange, Header, HeadReport } from './chain-source.ts'
-import { hotBlocksOf } from './range-commit.ts'
+import { type ChainSource, type DecodedRange, type Header, type HeadReport, RangeRefused } from './chain-source.ts'
+import { concatRanges, hotBlocksOf } from './range-commit.ts'
+import { type RangeSize, refusedOutcome } from './range-size.ts'
 
 export type FollowOptions = {
   chain: ChainId
@@ -18,8 +19,8 @@ export type FollowOptions = {
   /** Blocks behind the head that count as final where the node does not say. */
   finalityDepth: number
   finalizedTag: boolean
-  /** The most blocks fetched in one step, so that a long absence is caught up in bounded pieces. */
-  blocksPerStepMax: number
+  /** How many blocks are fetched at once: a long absence is caught up in pieces. */
+  rangeSize: RangeSize
   /** How long another branch may stay shorter than ours before it is believed all the same. */
   shorterBranchPatienceMs: number
   now: () => number
@@ -126,8 +127,8 @@ export class Follower {
       return { kind: 'behind', head: latest.number }
     }
     if (latest.number <= floor) return this.#replace(latest, signal)
-    const to = Math.min(latest.number, floor + this.#options.blocksPerStepMax)
-    const range = await this.#options.source.range({ from: floor + 1, to }, 'block', signal)
+    const to = Math.min(latest.number, floor + this.#options.rangeSize.blocks)
+    const range = await this.#fetch({ from: floor + 1, to }, signal)
     if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
     await this.#commit(floor, range, latest)
     return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
@@ -152,19 +153,22 @@ export class Follower {
 
   /** Another branch: find where it leaves ours, fetch it whole, then replace in one transaction. */
   async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
-    const { source } = this.#options
     const oldTip = this.tip?.number ?? this.#finalized
     const ancestor = await this.#ancestorOf(latest, signal)
-    const to = Math.min(latest.number, ancestor + this.#options.blocksPerStepMax)
-    const range = await source.range({ from: ancestor + 1, to }, 'block', signal)
-    const parent = this.#hot.find(block => block.number === ancestor)
-    if (parent !== undefined && range.headers[0]?.parentHash !== parent.hash) {
-      // The chain moved again while the branch was fetched; the next step sees where it is now.
-      return { kind: 'idle' }
+    const pieces: DecodedRange[] = []
+    for (let from = ancestor + 1; from <= latest.number; ) {
+      const to = Math.min(latest.number, from + this.#options.rangeSize.blocks - 1)
+      pieces.push(await this.#fetch({ from, to }, signal))
+      from = to + 1
     }
-    await this.#commit(ancestor, range, latest)
+    const branch = concatRanges(pieces)
+    const parent = this.#hot.find(block => block.number === ancestor)
+    const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
+    // The chain may have moved again while the branch was fetched; the next step sees where it is then.
+    if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
+    await this.#commit(ancestor, branch, latest)
     this.#shorterBranchSince = undefined
-    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: to - ancestor }
+    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: latest.number - ancestor }
   }
 
   /** Walks the new branch down by parent hashes until it meets a stored block. */
@@ -188,6 +192,19 @@ export class Follower {
       header = parent
     }
     return this.#finalized
+  }
+
+  async #fetch(interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    const { source, rangeSize } = this.#options
+    const blocks = interval.to - interval.from + 1
+    try {
+      const range = await source.range(interval, 'block', signal)
+      rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      return range
+    } catch (error) {
+      if (error instanceof RangeRefused) rangeSize.learn(refusedOutcome(error, blocks))
+      throw error
+    }
   }
 
   async #commit(ancestor: number, range: DecodedRange, latest: Header): Promise<void> {

@@ -1,4 +1,6 @@
 // Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
+
+import { weakestOf } from '../coverage.ts'
 import type { ActivityRow, Address, Block, ChainId, CoverageScope, TransactionRef, TransferRow } from '../model.ts'
 import type { ColdCommit, HotBlock } from '../store/store.ts'
 import type { DecodedRange } from './chain-source.ts'
@@ -19,6 +21,24 @@ export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: reado
   }
   const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
   return { chain, covered, blocks, transfers, activity: [...activity.values()] }
+}
+
+/** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
+export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | undefined {
+  const [first, last] = [ranges[0], ranges.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const linked = ranges.every(
+    (range, at) => at === 0 || range.headers[0]?.parentHash === ranges[at - 1]?.headers.at(-1)?.hash,
+  )
+  if (!linked) return undefined
+  return {
+    ...last,
+    interval: { from: first.interval.from, to: last.interval.to },
+    evidence: ranges.map(range => range.evidence).reduce(weakestOf),
+    headers: ranges.flatMap(range => range.headers),
+    transfers: ranges.flatMap(range => range.transfers),
+    activity: ranges.flatMap(range => range.activity),
+  }
 }
 
 /** Every block of the range with its own rows. The activity must be of the grain `block`. */

@@ -15,6 +15,16 @@ export type RangeOutcome =
   /** Too many results, too many bytes or too slow: this stretch is dense. */
   | { kind: 'too-dense'; blocks: number }
 
+/** What a refusal says about sizes. */
+export function refusedOutcome(
+  refused: { reason: 'range-too-large' | 'too-dense'; blocksAllowed: number | undefined },
+  blocks: number,
+): RangeOutcome {
+  const { reason, blocksAllowed } = refused
+  if (reason === 'too-dense' || blocksAllowed === undefined) return { kind: reason, blocks }
+  return { kind: reason, blocks, blocksAllowed }
+}
+
 // An answer far below the target may be a quiet stretch before a busy one, so growth is bounded per step.
 const growthMax = 8
 // After this many answers at the structural cap it is tried once whether the provider meant a smaller range for a reason

@@ -16,6 +16,9 @@ export type AskOptions = {
   exclude?: ReadonlySet<string>
 }
 
+/** For `/status`: no path, no key. */
+export type EndpointReport = { endpoint: string; healthy: boolean; reason?: string; [fact: string]: unknown }
+
 export interface RpcPort {
   readonly endpoints: readonly string[]
   /**
@@ -25,4 +28,5 @@ export interface RpcPort {
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
   /** Tells that an endpoint's answer failed a check, which counts against its health. */
   distrust(endpoint: string, reason: string): void
+  status(): readonly EndpointReport[]
 }

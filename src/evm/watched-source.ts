@@ -60,6 +60,11 @@ export class WatchedSource implements ChainSource {
     return await this.#decode([contract], interval, [interval.to], signal)
   }
 
+  /** The same with every header, to be added to hot blocks. */
+  async hotContractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([contract], interval, numbersOf(interval), signal)
+  }
+
   async #decode(
     contracts: readonly Address[],
     interval: Interval,

@@ -1,0 +1,307 @@
+// The life of one chain: follows its head, fills its history, and indexes what is asked for. It keeps trying whatever nodes do,
+// and says why when it cannot go on.
+import type { Chain } from '../chains.ts'
+import { missingIntervals } from '../coverage.ts'
+import { messageOf } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Address, Interval } from '../model.ts'
+import { pause } from '../pause.ts'
+import type { Store } from '../store/store.ts'
+import { type BackfillOptions, type BackfillProgress, backfill, fill } from './backfill.ts'
+import { ContractJobs } from './contract-jobs.ts'
+import { Follower, type FollowStep } from './follow.ts'
+import { FullSource } from './full-source.ts'
+import type { EvmMetrics } from './metrics.ts'
+import { Progress } from './progress.ts'
+import { RangeSize } from './range-size.ts'
+import type { RpcPort } from './rpc-port.ts'
+import { Trouble } from './trouble.ts'
+import { Turns } from './turns.ts'
+import { WalletJobs } from './wallet-jobs.ts'
+import { WatchedSource } from './watched-source.ts'
+
+export type ChainSetup = {
+  chain: Chain
+  index: 'full' | 'on-demand'
+  from: number
+  contracts: readonly Address[]
+  pollMs: number
+}
+
+export type ChainIndexerOptions = ChainSetup & {
+  rpc: RpcPort
+  store: Store
+  log: Log
+  metrics: EvmMetrics
+  /** Calls back when the head may have moved, so that polling need not wait. */
+  onNews?: (look: () => void) => () => void
+}
+
+const targetBytes = 2_000_000
+const retryDelayMs = { first: 100, max: 15_000 }
+const historyCheckMs = 2_000
+const contractsWaitingMax = 1_000
+
+export class ChainIndexer {
+  readonly setup: ChainSetup
+  readonly #options: ChainIndexerOptions
+  readonly #source: FullSource | WatchedSource
+  readonly #follower: Follower
+  readonly #turns = new Turns()
+  readonly #trouble = new Trouble()
+  readonly #progress = new Progress()
+  readonly #contracts: ContractJobs | undefined
+  readonly #wallets: WalletJobs | undefined
+  readonly #stopping = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #wake: () => void = () => {}
+  #caughtUp = false
+  #historyDone = false
+  #lastContactMs = Date.now()
+  #blocksLeft = 0
+
+  constructor(options: ChainIndexerOptions) {
+    this.#options = options
+    this.setup = options
+    const { chain, rpc, store, from } = options
+    const full = options.index === 'full'
+    this.#source = full ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+    this.#follower = new Follower({
+      chain: chain.id,
+      chainName: chain.name,
+      source: this.#source,
+      store,
+      scope: full ? 'full' : 'watched',
+      from,
+      finalityDepth: chain.finalityDepth,
+      finalizedTag: chain.finalizedTag,
+      rangeSize: new RangeSize({ targetBytes, blocksInitial: 8, blocksMax: 200 }),
+      shorterBranchPatienceMs: 30_000,
+      now: Date.now,
+    })
+    if (this.#source instanceof WatchedSource) {
+      const shared = { store, rpc, follower: this.#follower, turns: this.#turns }
+      this.#wallets = new WalletJobs({ ...shared, chain })
+      this.#contracts = new ContractJobs({
+        ...shared,
+        chain: chain.id,
+        source: this.#source,
+        from,
+        backfill: this.#backfillOptions({ blocksInitial: 2_000, blocksMax: 5_000_000 }),
+        parallel: 4,
+        waitingMax: contractsWaitingMax,
+      })
+    }
+  }
+
+  start(): void {
+    const { signal } = this.#stopping
+    const stopNews = this.#options.onNews?.(() => this.#wake())
+    this.#running = Promise.all([this.#follow(signal), this.#fillHistory(signal)]).finally(() => stopNews?.())
+    // A failure that is nobody's fault but ours, or the store's, must be seen and must not take the service down.
+    this.#running.catch(error => {
+      this.#trouble.failed('defect', messageOf(error))
+      this.#options.log.error({ err: error, chain: this.setup.chain.name }, 'Indexing of a chain ended.')
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake()
+    await Promise.allSettled([this.#running])
+  }
+
+  /** Returns when the contract is complete or `waitMs` have passed. */
+  async ensureContract(contract: Address, waitMs: number): Promise<void> {
+    if (this.#contracts === undefined) return
+    await within(
+      waitMs,
+      this.#afterFirstStep().then(() => this.#contracts?.ensure(contract, this.#stopping.signal)),
+    )
+  }
+
+  async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
+    if (this.#wallets === undefined) return
+    await within(
+      waitMs,
+      this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal)),
+    )
+  }
+
+  async #afterFirstStep(): Promise<void> {
+    while (this.#follower.latest === undefined && !this.#stopping.signal.aborted) await pause(20, this.#stopping.signal)
+    // The step under way is what brings the final block.
+    await this.#turns.take(async () => {})
+  }
+
+  async status() {
+    const { chain, from, index } = this.setup
+    const { store } = this.#options
+    const covered = (await store.coverageByScope(chain.id)).flatMap(({ scope, intervals }) =>
+      intervals.map(interval => ({ ...interval, scope })),
+    )
+    const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
+    const missing = missingIntervals(
+      covered.filter(({ scope }) => scope === 'full'),
+      { from, to: head },
+    )
+    const complete = index === 'full' ? missing.length === 0 && head >= from : (this.#contracts?.underWay ?? 0) === 0
+    const reason = this.#trouble.stalledBy
+    return {
+      state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
+      ...(reason === undefined ? {} : { reason }),
+      head,
+      finalized: this.#follower.finalized,
+      lag_seconds: this.#lagSeconds(),
+      covered,
+      complete,
+      eta_seconds: this.#progress.secondsFor(this.#blocksLeft) ?? null,
+      rates: this.#progress.rates() ?? null,
+      blocks_left: this.#blocksLeft,
+      index,
+      rpc: this.#options.rpc.status(),
+    } as const
+  }
+
+  #lagSeconds(): number {
+    const { latest, tip } = this.#follower
+    const silentSeconds = (Date.now() - this.#lastContactMs - 3 * this.setup.pollMs) / 1_000
+    const behind = latest === undefined || tip === undefined ? 0 : latest.timestamp - tip.timestamp
+    return Math.max(0, Math.round(behind), Math.round(silentSeconds))
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    let delayMs = retryDelayMs.first
+    if (this.#source instanceof WatchedSource) {
+      for (const { contract } of await this.#options.store.watchedContracts(this.setup.chain.id))
+        this.#source.watched.add(contract)
+    }
+    while (!signal.aborted) {
+      try {
+        const step = await this.#turns.take(() => this.#follower.step(signal))
+        this.#trouble.succeeded('head')
+        this.#lastContactMs = Date.now()
+        delayMs = retryDelayMs.first
+        this.#note(step)
+        if (step.kind === 'advanced' && !step.caughtUp) continue
+        await this.#sleep(this.setup.pollMs, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        this.#fail('head', error)
+        await this.#sleep(delayMs, signal)
+        delayMs = Math.min(delayMs * 2, retryDelayMs.max)
+      }
+    }
+  }
+
+  #note(step: FollowStep): void {
+    const { metrics, log } = this.#options
+    const chain = this.setup.chain.name
+    this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
+    if (step.kind === 'advanced') metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
+    if (step.kind === 'reorganised') {
+      metrics.reorganisations.inc({ chain })
+      log.info(
+        { chain, ancestor: step.ancestor, depth: step.depth },
+        'The chain was reorganised; the new branch is stored.',
+      )
+    }
+    metrics.head.set({ chain }, this.#follower.latest?.number ?? 0)
+    metrics.lag.set({ chain }, this.#lagSeconds())
+  }
+
+  async #fillHistory(signal: AbortSignal): Promise<void> {
+    await this.#afterFirstStep()
+    while (!signal.aborted) {
+      await this.#fillOnce(signal)
+      if (signal.aborted) return
+      this.#historyDone = true
+      await pause(historyCheckMs, signal)
+    }
+  }
+
+  async #fillOnce(signal: AbortSignal): Promise<void> {
+    const { chain, store } = this.#options
+    const { from, contracts } = this.setup
+    const to = this.#follower.finalized
+    if (this.#source instanceof FullSource) {
+      this.#blocksLeft = blocksIn(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      if (this.#blocksLeft === 0) return
+      this.#historyDone = false
+      await backfill({ from, to }, this.#historyOptions('full'), signal)
+      return
+    }
+    // What was not followed while the service was down, for the contracts that are followed.
+    const covered = await store.coverage(chain.id, 'watched')
+    const start = covered[0]?.from
+    if (start !== undefined)
+      await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
+    await Promise.all(contracts.map(contract => this.#contracts?.ensure(contract, signal)))
+  }
+
+  #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
+    const { chain, store } = this.#options
+    return {
+      ...this.#backfillOptions({ blocksInitial: 8, blocksMax: 1_000 }),
+      chain: chain.id,
+      store,
+      scope,
+      fetchRange: (interval, signal) => this.#source.range(interval, 'range', signal),
+    }
+  }
+
+  #backfillOptions(size: {
+    blocksInitial: number
+    blocksMax: number
+  }): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
+    return {
+      rangeSize: new RangeSize({ targetBytes, ...size }),
+      parallel: 4,
+      rowsPerCommit: 20_000,
+      commitDelayMs: 500,
+      retryDelayMs,
+      onProgress: progress => this.#count(progress),
+      onTrouble: reason =>
+        reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', new Error(reason)),
+    }
+  }
+
+  #count(progress: BackfillProgress): void {
+    const { metrics } = this.#options
+    const chain = this.setup.chain.name
+    this.#progress.add(progress)
+    this.#blocksLeft = Math.max(0, this.#blocksLeft - progress.blocks)
+    metrics.blocks.inc({ chain, part: 'history' }, progress.blocks)
+    metrics.transfers.inc({ chain }, progress.rows)
+    metrics.logs.inc({ chain }, progress.logs)
+    for (const counts of progress.malformed) {
+      for (const [reason, count] of Object.entries(counts))
+        if (count > 0) metrics.malformedLogs.inc({ chain, reason }, count)
+    }
+  }
+
+  #fail(part: 'head' | 'history', error: unknown): void {
+    const reason = messageOf(error)
+    this.#trouble.failed(part, reason)
+    this.#options.metrics.failures.inc({ chain: this.setup.chain.name, part })
+    this.#options.log.debug({ chain: this.setup.chain.name, part }, reason)
+  }
+
+  /** Sleeps until news, or as long as told. */
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    return pause(ms, AbortSignal.any([signal, woken.signal]))
+  }
+}
+
+function blocksIn(intervals: readonly Interval[]): number {
+  return intervals.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+}
+
+async function within(waitMs: number, work: Promise<unknown>): Promise<void> {
+  const waited = new AbortController()
+  // What goes on after the wait is not the request's concern, and neither is its failure: the status tells it.
+  await Promise.race([work.catch(() => {}), pause(waitMs, waited.signal)])
+  waited.abort()
+}

@@ -1,0 +1,131 @@
+// Contracts that are indexed because somebody asked for them: each gets its own backfill, newest first, and is followed at the
+// head from then on. Several requests for one contract share one job.
+import { missingIntervals } from '../coverage.ts'
+import { AlmanacError, messageOf } from '../errors.ts'
+import type { Address, ChainId, CoveredInterval } from '../model.ts'
+import { pause } from '../pause.ts'
+import type { Store } from '../store/store.ts'
+import { type BackfillOptions, fill } from './backfill.ts'
+import { firstBlockWhere } from './first-block.ts'
+import type { Follower } from './follow.ts'
+import { hexOf } from './node-head.ts'
+import { hotBlocksOf } from './range-commit.ts'
+import type { RpcPort } from './rpc-port.ts'
+import type { Turns } from './turns.ts'
+import type { WatchedSource } from './watched-source.ts'
+
+export type ContractJobsOptions = {
+  chain: ChainId
+  store: Store
+  source: WatchedSource
+  rpc: RpcPort
+  follower: Follower
+  /** Shared with following: a contract is added between two steps, never within one. */
+  turns: Turns
+  from: number
+  backfill: Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'>
+  /** Contracts indexed at once; more wait in line. */
+  parallel: number
+  waitingMax: number
+}
+
+export class ContractJobs {
+  readonly #options: ContractJobsOptions
+  readonly #jobs = new Map<Address, Promise<void>>()
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(options: ContractJobsOptions) {
+    this.#options = options
+  }
+
+  get underWay(): number {
+    return this.#jobs.size
+  }
+
+  /** Resolves when the contract is complete to the head; fails only when the line is full or the signal says stop. */
+  ensure(contract: Address, signal: AbortSignal): Promise<void> {
+    const known = this.#jobs.get(contract)
+    if (known !== undefined) return known
+    if (this.#jobs.size >= this.#options.waitingMax) {
+      return Promise.reject(
+        new AlmanacError('overloaded', `${this.#jobs.size} contracts are being indexed or wait for it.`, {
+          retryable: true,
+        }),
+      )
+    }
+    const job = this.#inLine(() => this.#index(contract, signal)).finally(() => this.#jobs.delete(contract))
+    this.#jobs.set(contract, job)
+    return job
+  }
+
+  async #inLine(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= this.#options.parallel) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    this.#running++
+    try {
+      await work()
+    } finally {
+      this.#running--
+      this.#waiting.shift()?.()
+    }
+  }
+
+  async #index(contract: Address, signal: AbortSignal): Promise<void> {
+    const { chain, store, follower, from, source, backfill } = this.#options
+    let delayMs = backfill.retryDelayMs.first
+    while (!signal.aborted) {
+      try {
+        await this.#watch(contract, signal)
+        await this.#skipBeforeDeployment(contract, signal)
+        const covered = await store.contractCoverage(chain, contract)
+        const missing = missingIntervals(covered, { from, to: follower.finalized })
+        const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
+          source.contractRange(contract, interval, abort)
+        await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
+        return
+      } catch (error) {
+        if (!(error instanceof AlmanacError) || !error.retryable) throw error
+        backfill.onTrouble?.(messageOf(error))
+        await pause(delayMs, signal)
+        delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
+      }
+    }
+  }
+
+  /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */
+  async #watch(contract: Address, signal: AbortSignal): Promise<void> {
+    const { chain, store, source, follower, turns, from } = this.#options
+    await turns.take(async () => {
+      const tip = follower.tip
+      if (!source.watched.has(contract)) {
+        await store.watchContract(chain, contract, (tip?.number ?? follower.finalized) + 1)
+        source.watched.add(contract)
+      }
+      const hot = { from: Math.max(follower.finalized + 1, from), to: tip?.number ?? follower.finalized }
+      const missing = missingIntervals(await store.contractCoverage(chain, contract), hot)
+      for (const interval of missing) {
+        const range = await source.hotContractRange(contract, interval, signal)
+        const covered = [{ ...interval, evidence: range.evidence, scope: contract }]
+        await store.addToHot(chain, hotBlocksOf(range), covered)
+      }
+    })
+  }
+
+  /** Blocks below the deployment hold no log of the contract. A node without old state cannot say; then all are read. */
+  async #skipBeforeDeployment(contract: Address, signal: AbortSignal): Promise<void> {
+    const { chain, store, rpc, follower } = this.#options
+    const covered = await store.coverage(chain, contract)
+    if (covered[0]?.from === 0 || follower.finalized < 1) return
+    const deployed = await firstBlockWhere(
+      async numbers => {
+        const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, hexOf(number)] }))
+        const { values } = await rpc.ask(calls, { signal })
+        return values.map(code => typeof code === 'string' && code.length > 2)
+      },
+      { from: 0, to: follower.finalized },
+    ).catch(() => undefined)
+    if (deployed === undefined || deployed === 0) return
+    const below: CoveredInterval = { from: 0, to: deployed - 1, evidence: 'one-endpoint' }
+    await store.addCoverage(chain, contract, below)
+  }
+}

@@ -1,0 +1,60 @@
+// What the EVM indexer counts, under Prometheus names. No label holds an address or an endpoint's secret.
+import { Counter, Gauge, Registry } from 'prom-client'
+
+export type EvmMetrics = ReturnType<typeof createEvmMetrics>
+
+export function createEvmMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    registry,
+    blocks: new Counter({
+      name: 'almanac_evm_blocks_total',
+      help: 'Blocks stored, by whether they were followed at the head or filled in from history.',
+      labelNames: ['chain', 'part'] as const,
+      registers,
+    }),
+    transfers: new Counter({
+      name: 'almanac_evm_transfers_total',
+      help: 'Transfers decoded from history.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
+    logs: new Counter({
+      name: 'almanac_evm_logs_total',
+      help: 'Logs read from history.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
+    malformedLogs: new Counter({
+      name: 'almanac_evm_malformed_logs_total',
+      help: 'Logs that claim to be transfers and cannot be read as such, by reason.',
+      labelNames: ['chain', 'reason'] as const,
+      registers,
+    }),
+    reorganisations: new Counter({
+      name: 'almanac_evm_reorganisations_total',
+      help: 'Times that hot blocks were replaced by another branch.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
+    failures: new Counter({
+      name: 'almanac_evm_failures_total',
+      help: 'Failed attempts to follow the head or to fill history. Each is repeated.',
+      labelNames: ['chain', 'part'] as const,
+      registers,
+    }),
+    head: new Gauge({
+      name: 'almanac_evm_head_block',
+      help: 'The newest block that an endpoint reported.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
+    lag: new Gauge({
+      name: 'almanac_evm_lag_seconds',
+      help: 'Time between the newest block of the chain and the newest one stored, or since the last contact.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
+  }
+}

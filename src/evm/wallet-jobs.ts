@@ -1,0 +1,87 @@
+// Wallets that were asked for on a chain that is not indexed in full: looked up from the node, kept in the store, and looked at again
+// when they are asked for later. Only what the wallet sent, and its first funding, is found this way.
+import type { Chain } from '../chains.ts'
+import type { Address } from '../model.ts'
+import type { Store } from '../store/store.ts'
+import type { Follower } from './follow.ts'
+import type { RpcPort } from './rpc-port.ts'
+import type { Turns } from './turns.ts'
+import { WalletLookup, type WalletState } from './wallet-lookup.ts'
+
+export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: Follower; turns: Turns }
+
+// How many wallets are remembered as fresh up to a certain head; the store keeps them all.
+const freshMax = 10_000
+
+export class WalletJobs {
+  readonly #options: WalletJobsOptions
+  readonly #lookup: WalletLookup
+  readonly #jobs = new Map<Address, Promise<void>>()
+  /** The head at which each wallet was last looked up. */
+  readonly #fresh = new Map<Address, string>()
+
+  constructor(options: WalletJobsOptions) {
+    this.#options = options
+    this.#lookup = new WalletLookup(options.chain, options.rpc)
+  }
+
+  /** Resolves when the wallet is known up to the head that is stored now. */
+  ensure(wallet: Address, signal: AbortSignal): Promise<void> {
+    const head = this.#options.follower.tip?.hash ?? String(this.#options.follower.finalized)
+    if (this.#fresh.get(wallet) === head) return Promise.resolve()
+    const known = this.#jobs.get(wallet)
+    if (known !== undefined) return known
+    const job = this.#find(wallet, signal)
+      .then(() => this.#remember(wallet, head))
+      .finally(() => this.#jobs.delete(wallet))
+    this.#jobs.set(wallet, job)
+    return job
+  }
+
+  #remember(wallet: Address, head: string): void {
+    this.#fresh.delete(wallet)
+    this.#fresh.set(wallet, head)
+    const [oldest] = this.#fresh.keys()
+    if (this.#fresh.size > freshMax && oldest !== undefined) this.#fresh.delete(oldest)
+  }
+
+  async #find(wallet: Address, signal: AbortSignal): Promise<void> {
+    const { chain, store, follower } = this.#options
+    const name = `wallet/${chain.id}/${wallet}`
+    const stored = await store.checkpoint(name)
+    let state = stored === undefined ? undefined : (JSON.parse(stored) as WalletState)
+    if (follower.finalized > (state?.block ?? -1)) {
+      const found = await this.#lookup.find(wallet, follower.finalized, state, signal)
+      if (found.activity !== undefined) {
+        await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity: [found.activity] })
+      }
+      await store.putCheckpoint(name, JSON.stringify(found.state))
+      state = found.state
+    }
+    if (follower.tip !== undefined && state !== undefined) await this.#findHot(wallet, state, signal)
+  }
+
+  /** Transactions above the final block go to the hot block they stand in, so that a reorganisation takes them along. */
+  async #findHot(wallet: Address, state: WalletState, signal: AbortSignal): Promise<void> {
+    const { chain, store, follower, turns } = this.#options
+    await turns.take(async () => {
+      const tip = follower.tip
+      if (tip === undefined) return
+      const { activity } = await this.#lookup.find(wallet, tip.number, state, signal)
+      if (activity === undefined) return
+      const refs =
+        activity.first.block === activity.last.block
+          ? [activity]
+          : [
+              { address: wallet, first: activity.first, last: activity.first },
+              { address: wallet, first: activity.last, last: activity.last },
+            ]
+      const hot = await store.hotBlocks(chain.id)
+      const blocks = refs.flatMap(row => {
+        const block = hot.find(({ number }) => number === row.first.block)
+        return block === undefined ? [] : [{ ...block, transfers: [], activity: [row] }]
+      })
+      await store.addToHot(chain.id, blocks, [])
+    })
+  }
+}
