@@ -1,19 +1,22 @@
 // The command line as its users meet it: real processes, real stores, real signals.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
 
 let directory: string
+/** Compiled code is kept between the many processes of this file, which halves their start. */
+const compileCache = mkdtempSync(join(tmpdir(), 'almanac-compiled-'))
+afterAll(() => rmSync(compileCache, { recursive: true }))
 const children: ChildProcessWithoutNullStreams[] = []
 
 beforeEach(() => {
@@ -40,7 +43,7 @@ class Run {
 
   constructor(parameters: readonly string[], environment: Environment = {}) {
     // A fresh environment: the machine's own must not decide what is tested.
-    const env = { PATH: process.env.PATH, ...environment }
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment }
     this.child = spawn(process.execPath, [main, ...parameters], { cwd: directory, env })
     children.push(this.child)
     this.child.stdout.on('data', chunk => {
@@ -119,11 +122,11 @@ describe('configuration', () => {
     expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
   })
 
-  test.each([['config', 'check'], ['start'], ['keys', 'list']])(
-    'an error in the file ends %s %s with 1 and says where',
-    async (...parameters) => {
+  test.each(['config check', 'start', 'keys list'])(
+    'an error in the file ends %s with 1 and says where',
+    async command => {
       writeFileSync(join(directory, 'almanac.yaml'), 'listen: :0\nchanis: {}\n')
-      const { code, stdout, stderr } = await almanac(parameters)
+      const { code, stdout, stderr } = await almanac(command.split(' '))
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
         'Error: almanac.yaml:2:1: unknown key chanis. Did you mean chains?\nTry:   see docs/settings.md for every setting.\n',
@@ -171,7 +174,7 @@ describe('keys', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
     expect(stderr).toContain('Try:')
-    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)).toEqual([])
+    expect(existsSync(join(directory, 'almanac.db'))).toBe(false)
   })
 
   test('an unknown one cannot be revoked', async () => {
@@ -312,8 +315,11 @@ describe('signals', () => {
     expect(server.child.exitCode).toBeNull()
     await expect(fetch(`${url}/health`)).rejects.toThrow()
     socket.write('\r\n')
+    const askedAt = performance.now()
     expect(await answerTo(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(await server.code).toBe(0)
+    // Once answered, the connection is not waited for, though its client would keep it.
+    expect(performance.now() - askedAt).toBeLessThan(5_000)
   })
 
   test('a second signal ends it at once with 130', async () => {
