@@ -50,7 +50,7 @@ solana:
     expect(config.chains.base).toMatchObject({ id: 8453, finality: 64 })
     expect(chains.parse('0x2105')?.name).toBe('base')
     expect(chains.all).toHaveLength(13)
-    expect(config.solana.mainnet).toMatchObject({ ws: 'ws://127.0.0.1:8900', maxAgeMs: 10_000 })
+    expect(config.solana.mainnet).toMatchObject({ rpc: ['http://127.0.0.1:8899'], ws: 'ws://127.0.0.1:8900' })
     expect(config.solana.devnet).toBeUndefined()
   })
 
