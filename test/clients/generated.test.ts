@@ -52,14 +52,13 @@ describe('the types', () => {
   })
 
   test.each([
-    ['"active_chains"', '"activeChains"'],
-    ['"token_address"', '"tokenAddress"', '"from_address"', '"fromAddress"'],
-    ['"associatedTokenAddress"', '"account"'],
-    ['"request_id"', '"requestId"'],
-  ])('do not fit the calls when the document says other than %s', async (...names) => {
-    let changed = readFileSync(document, 'utf8')
-    for (let index = 0; index < names.length; index += 2) changed = changed.replaceAll(names[index]!, names[index + 1]!)
-    expect(complaints(await generate(changed)).join('\n')).toMatch(/does not exist|is missing|not assignable/)
+    ['active_chains', 'activeChains'],
+    ['from_address', 'fromAddress'],
+    ['associatedTokenAddress', 'account'],
+    ['request_id', 'requestId'],
+  ])('do not fit the calls when the document has no %s', async (name, otherName) => {
+    const changed = readFileSync(document, 'utf8').replaceAll(`"${name}"`, `"${otherName}"`)
+    expect(complaints(await generate(changed)).join('\n')).toMatch(`'${name}'`)
   })
 })
 
