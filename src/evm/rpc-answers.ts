@@ -1,0 +1,94 @@
+// Reads the bodies of JSON-RPC answers. Pure, so that large ones can be read in a worker thread.
+
+export type RpcRefusal = { rpcCode: number | undefined; text: string }
+export type ReadAnswers = { values: unknown[] } | { refusal: RpcRefusal; call: number | undefined }
+
+/** A body that cannot be an answer: cut off, an error page, or something else altogether. */
+export class UnreadableAnswer extends Error {
+  override readonly name = 'UnreadableAnswer'
+}
+
+/**
+ * A cheap look at the ends of a body, without parsing it. It tells error pages and cut-off answers from whole ones in all but rare
+ * cases; the parser finds the rest.
+ */
+export function lookUnreadable(body: Buffer): string | undefined {
+  const first = body.find(byte => !isSpace(byte))
+  if (first === undefined) return 'an empty body'
+  if (first !== openBrace && first !== openBracket) {
+    const start = body.subarray(0, 60).toString('latin1').replace(/\s+/g, ' ')
+    return first === lessThan ? 'an HTML page' : `something that is not JSON: ${start}`
+  }
+  let last = body.length - 1
+  while (last > 0 && isSpace(body[last])) last--
+  return body[last] === (first === openBrace ? closeBrace : closeBracket) ? undefined : 'a cut-off body'
+}
+
+/** Whether a body may hold an error: results of the methods in use are hex and numbers, and have no such key. */
+export function mayHoldError(body: Buffer): boolean {
+  return body.includes('"error"')
+}
+
+/**
+ * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls. Throws an
+ * UnreadableAnswer where a body is not JSON or an answer is missing.
+ */
+export function readAnswers(bodies: readonly Buffer[], count: number): ReadAnswers {
+  const values = new Array<unknown>(count)
+  const seen = new Set<number>()
+  for (const body of bodies) {
+    const parsed = parse(body)
+    for (const answer of Array.isArray(parsed) ? parsed : [parsed]) {
+      if (typeof answer !== 'object' || answer === null) throw new UnreadableAnswer('an answer that is no object')
+      const { id, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown }
+      const call = typeof id === 'number' && id >= 0 && id < count ? id : undefined
+      if (error !== undefined && error !== null) return { refusal: refusalOf(error), call }
+      if (call === undefined || result === undefined || seen.has(call)) {
+        throw new UnreadableAnswer('an answer without a known id and a result')
+      }
+      seen.add(call)
+      values[call] = result
+    }
+  }
+  if (seen.size !== count) throw new UnreadableAnswer(`${seen.size} answers to ${count} calls`)
+  return { values }
+}
+
+/** What a body says of itself as an error; undefined where it is not a JSON-RPC error. For answers with an HTTP error status. */
+export function refusalIn(body: Buffer): RpcRefusal | undefined {
+  if (lookUnreadable(body) !== undefined || !mayHoldError(body)) return undefined
+  try {
+    const parsed = parse(body)
+    const first = (Array.isArray(parsed) ? parsed[0] : parsed) as { error?: unknown } | null
+    return first?.error === undefined ? undefined : refusalOf(first.error)
+  } catch {
+    return undefined
+  }
+}
+
+function refusalOf(error: unknown): RpcRefusal {
+  if (typeof error !== 'object' || error === null) return { rpcCode: undefined, text: String(error) }
+  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
+  const more = data === undefined || data === null ? '' : `: ${typeof data === 'string' ? data : JSON.stringify(data)}`
+  const text = `${String(message ?? 'no message')}${more}`.slice(0, 1_000)
+  return { rpcCode: typeof code === 'number' ? code : undefined, text }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    // Everything in use is ASCII, but names in eth_call answers of foreign nodes need not be.
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw new UnreadableAnswer(`a body of ${body.length} bytes that is not JSON`, { cause: error })
+  }
+}
+
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const lessThan = 0x3c
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}

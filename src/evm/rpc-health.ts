@@ -1,0 +1,104 @@
+// How well an endpoint has done lately: latency, failures, and whether it is left alone for a while. Pure bookkeeping.
+import type { Clock } from './rpc-clock.ts'
+
+const samplesMax = 64
+const samplesForTail = 8
+/** So many failures in a row and the endpoint is left alone. */
+const failuresToRest = 3
+const restFirstMs = 1_000
+const restMaxMs = 60_000
+const methodMissingMs = 10 * 60_000
+const memory = 0.2
+
+export class EndpointHealth {
+  readonly #clock: Clock
+  readonly #latencies = new Map<string, number[]>()
+  readonly #missing = new Map<string, number>()
+  #failureShare = 0
+  #latencyMs: number | undefined
+  #failuresInARow = 0
+  #rests = 0
+  #restUntil = 0
+  #reason: string | undefined
+  requests = 0
+  errors = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** False while the endpoint rests; afterwards one success or failure decides. */
+  get healthy(): boolean {
+    return this.#clock.now() >= this.#restUntil
+  }
+
+  get restsForMs(): number {
+    return Math.max(0, this.#restUntil - this.#clock.now())
+  }
+
+  /** What failed last; undefined once it answers again. */
+  get reason(): string | undefined {
+    return this.#reason
+  }
+
+  get latencyMs(): number | undefined {
+    return this.#latencyMs
+  }
+
+  /** Lower is better: the time that a request will take, as far as the past tells. */
+  get expectedMs(): number {
+    return (this.#latencyMs ?? 1) * (1 + 9 * this.#failureShare)
+  }
+
+  /** The time within which 19 of 20 requests of a method were answered; undefined while too few were. */
+  tailMs(method: string): number | undefined {
+    const samples = this.#latencies.get(method)
+    if (samples === undefined || samples.length < samplesForTail) return undefined
+    const sorted = samples.toSorted((a, b) => a - b)
+    return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.95) - 1)]
+  }
+
+  succeeded(method: string, elapsedMs: number): void {
+    this.#sample(method, elapsedMs)
+    this.#failureShare *= 1 - memory
+    this.#failuresInARow = 0
+    this.#rests = 0
+    this.#restUntil = 0
+    this.#reason = undefined
+  }
+
+  /** `restMs` leaves the endpoint alone at once, for that long. */
+  failed(reason: string, { restMs }: { restMs?: number } = {}): void {
+    this.errors++
+    this.#reason = reason
+    this.#failureShare += (1 - this.#failureShare) * memory
+    this.#failuresInARow++
+    if (restMs === undefined && this.#failuresInARow < failuresToRest) return
+    const ownMs = Math.min(restMaxMs, restFirstMs * 2 ** this.#rests)
+    this.#rests++
+    this.#restUntil = this.#clock.now() + (restMs ?? ownMs)
+  }
+
+  /** Another endpoint was faster: the time so far is a lower bound of what this one would have taken. */
+  overtaken(method: string, elapsedMs: number): void {
+    this.#sample(method, elapsedMs * 2)
+    this.#failureShare += (1 - this.#failureShare) * memory
+  }
+
+  lacks(method: string): void {
+    this.#missing.set(method, this.#clock.now() + methodMissingMs)
+  }
+
+  hasMethod(method: string): boolean {
+    return (this.#missing.get(method) ?? 0) <= this.#clock.now()
+  }
+
+  #sample(method: string, elapsedMs: number): void {
+    this.#latencyMs =
+      this.#latencyMs === undefined ? elapsedMs : this.#latencyMs + (elapsedMs - this.#latencyMs) * memory
+    const samples = this.#latencies.get(method) ?? []
+    if (samples.length >= samplesMax) samples.shift()
+    samples.push(elapsedMs)
+    this.#latencies.set(method, samples)
+  }
+}

@@ -1,0 +1,69 @@
+// What may be shown of an endpoint: its host. Keys live in paths, queries and credentials, and providers repeat them in their errors.
+
+export type EndpointAddress = {
+  /** The host, with a number where several endpoints share it. Fit for logs. */
+  name: string
+  origin: string
+  /** Path and query: a secret. */
+  path: string
+  authorization: string | undefined
+  isPrivate: boolean
+  /** Takes every secret of the URL out of a text. */
+  redact: (text: string) => string
+}
+
+export function endpointAddresses(urls: readonly string[], isPrivate = isPrivateHost): EndpointAddress[] {
+  const seen = new Map<string, number>()
+  return urls.map(text => {
+    const url = new URL(text)
+    const count = (seen.get(url.host) ?? 0) + 1
+    seen.set(url.host, count)
+    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    return {
+      name: count === 1 ? url.host : `${url.host}#${count}`,
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      authorization: login === ':' ? undefined : `Basic ${Buffer.from(login).toString('base64')}`,
+      isPrivate: isPrivate(url.hostname),
+      redact: redactorOf(url),
+    }
+  })
+}
+
+// Shorter parts are versions and chain names ("v3", "mainnet", "eth"), which would make every message unreadable.
+const secretLengthMin = 8
+
+function redactorOf(url: URL): (text: string) => string {
+  const parts = [
+    ...url.pathname.split('/'),
+    ...url.searchParams.values(),
+    url.password,
+    ...(url.username.length >= secretLengthMin ? [url.username] : []),
+  ]
+  const secrets = [...parts, ...parts.map(decode)].filter(
+    (part, at) => part.length >= secretLengthMin || (part.length > 0 && parts[at] === url.password),
+  )
+  // The longest first, so that no rest of one stays behind.
+  const ordered = [...new Set(secrets)].sort((a, b) => b.length - a.length)
+  return text => ordered.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Loopback, private and link-local addresses, and names that only a local resolver knows. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  if (host.includes(':')) return host === '::1' || /^f[cd]/.test(host) || host.startsWith('fe80')
+  const octets = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)
+  if (octets === null) return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host)
+  const [first, second] = [Number(octets[1]), Number(octets[2])]
+  if (first === 127 || first === 10 || (first === 192 && second === 168) || (first === 169 && second === 254))
+    return true
+  return (first === 172 && second >= 16 && second < 32) || (first === 100 && second >= 64 && second < 128)
+}

@@ -1,0 +1,296 @@
+// JSON-RPC over the several endpoints of one chain: the best one is asked, another one when it fails or dawdles, and the caller learns
+// who answered. It checks the form of answers only; whether they are true is `verify.ts`'s business.
+//
+//   const rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints: [{ url: 'http://127.0.0.1:8545' }] })
+//   const { values, endpoint } = await rpc.ask([{ method: 'eth_blockNumber', params: [] }], { signal })
+//   const again = await rpc.ask(calls, { signal, exclude: new Set([endpoint]) })     // anyone but who answered before
+//   const { bodies } = await rpc.askRaw(calls, { signal })                          // parse with `readAnswers` in a worker
+//
+// All calls of one `ask` go to one endpoint, in one batch where it takes batches. Each succeeds or the whole fails.
+import { AlmanacError } from '../errors.ts'
+import { RangeRefused } from './chain-source.ts'
+import { type Clock, realClock, sleep } from './rpc-clock.ts'
+import { type EndpointAnswer, type EndpointSettings, RpcEndpoint, type RpcObserver } from './rpc-endpoint.ts'
+import { type RpcFailureKind, rpcError, rpcFailureOf } from './rpc-errors.ts'
+import type { AskOptions, EndpointReport, RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
+import { endpointAddresses, isPrivateHost } from './rpc-secrets.ts'
+
+export type ChainRpcOptions = {
+  /** Endpoints that serve another chain than `id` are never used; undefined: not checked. */
+  chain: { name: string; id: number | undefined }
+  endpoints: readonly ({ url: string } & EndpointSettings)[]
+  /** Of one request; an `ask` makes several where the first ones fail. */
+  timeoutMs?: number
+  bytesMax?: number
+  attemptsMax?: number
+  /** Requests that may wait for their turn at one endpoint. */
+  queueMax?: number
+  observer?: RpcObserver
+  clock?: Clock
+  isPrivate?: (hostname: string) => boolean
+}
+
+export type RpcAskOptions = AskOptions & {
+  /** Only this one. */
+  endpoint?: string
+  timeoutMs?: number
+  bytesMax?: number
+  /** Goes before everything that waits: the head of the chain before its history. */
+  urgent?: boolean
+}
+
+export type RawAnswers = EndpointAnswer & { endpoint: string }
+
+/** As `/status` shows it. */
+export type EndpointStatus = EndpointReport & {
+  head?: number
+  latency_ms?: number
+  requests: number
+  errors: number
+  concurrency: number
+}
+
+/** Longer than this nobody waits inside an `ask`: the caller is told when to come back. */
+const patienceMs = 10_000
+const backoffFirstMs = 100
+const hedgeMs = { least: 50, unknown: 1_000, most: 2_000 }
+const hedgeShareMax = 0.1
+
+export class ChainRpc implements RpcPort {
+  readonly endpoints: readonly string[]
+  readonly #all: readonly RpcEndpoint[]
+  readonly #options: ChainRpcOptions
+  readonly #clock: Clock
+  readonly #closed = new AbortController()
+  #asks = 0
+  #hedges = 0
+
+  constructor(options: ChainRpcOptions) {
+    const { chain, clock = realClock, isPrivate = isPrivateHost, observer, queueMax = 2_000 } = options
+    this.#options = options
+    this.#clock = clock
+    const addresses = endpointAddresses(
+      options.endpoints.map(({ url }) => url),
+      isPrivate,
+    )
+    this.#all = addresses.map(
+      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], chain, clock, observer, queueMax }),
+    )
+    this.endpoints = this.#all.map(endpoint => endpoint.name)
+  }
+
+  async ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
+    const { endpoint, values, bytes } = await this.#attempt(calls, options, (asked, answer) => ({
+      endpoint: asked.name,
+      values: asked.read(answer.bodies, calls),
+      bytes: answer.bytes,
+    }))
+    return { endpoint, values, bytes }
+  }
+
+  /** The bodies as they came, for `readAnswers`. They hold no JSON-RPC error; `distrust` tells of one that cannot be parsed. */
+  askRaw(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RawAnswers> {
+    return this.#attempt(calls, options, (asked, answer) => ({ ...answer, endpoint: asked.name }))
+  }
+
+  /** One call. */
+  async call(method: string, params: readonly unknown[], options: RpcAskOptions): Promise<unknown> {
+    const { values } = await this.ask([{ method, params }], options)
+    return values[0]
+  }
+
+  distrust(endpoint: string, reason: string): void {
+    this.#all.find(({ name }) => name === endpoint)?.health.failed(reason)
+  }
+
+  /** Whether some endpoint is not known to lack a method. */
+  supports(method: string): boolean {
+    return this.#all.some(({ health }) => health.hasMethod(method))
+  }
+
+  status(): EndpointStatus[] {
+    return this.#all.map(({ name, health, limit, head }) => ({
+      endpoint: name,
+      healthy: health.healthy && limit.availableInMs < patienceMs,
+      ...(health.reason === undefined ? {} : { reason: health.reason }),
+      ...(head === undefined ? {} : { head }),
+      ...(health.latencyMs === undefined ? {} : { latency_ms: Math.round(health.latencyMs) }),
+      requests: health.requests,
+      errors: health.errors,
+      concurrency: limit.concurrency,
+    }))
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new AlmanacError('interrupted', `${this.#options.chain.name} endpoints are closed.`))
+    await Promise.all(this.#all.map(endpoint => endpoint.close()))
+  }
+
+  async #attempt<T>(
+    calls: readonly RpcCall[],
+    options: RpcAskOptions,
+    accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T,
+  ): Promise<T> {
+    this.#asks++
+    const signal = AbortSignal.any([options.signal, this.#closed.signal])
+    const failures = new Map<RpcEndpoint, AlmanacError>()
+    let last: AlmanacError | undefined
+    for (let attempt = 0; attempt < (this.#options.attemptsMax ?? 4); attempt++) {
+      const candidates = this.#candidates(calls, options, failures)
+      const [first, second] = candidates
+      if (first === undefined) throw this.#final(last ?? this.#nobody(calls), calls)
+      if (failures.has(first) && !(await this.#patient(failures.get(first)!, attempt, signal))) break
+      try {
+        return await this.#hedged([first, second !== undefined && !failures.has(second) ? second : undefined], calls, {
+          ...options,
+          signal,
+          accept,
+        })
+      } catch (error) {
+        if (signal.aborted) throw interrupted(signal, this.#options.chain.name)
+        if (!(error instanceof AlmanacError)) throw error
+        const failure = rpcFailureOf(error)
+        if (failure !== undefined && endsTheAsk.has(failure.kind)) throw this.#final(error, calls)
+        failures.set(first, error)
+        last = error
+      }
+    }
+    throw this.#final(last!, calls)
+  }
+
+  /** Who can be asked, the best first; those that failed already come last, and only if another try makes sense. */
+  #candidates(
+    calls: readonly RpcCall[],
+    options: RpcAskOptions,
+    failures: Map<RpcEndpoint, AlmanacError>,
+  ): RpcEndpoint[] {
+    const rank = (endpoint: RpcEndpoint): number => {
+      const failed = failures.has(endpoint) ? 1e12 : 0
+      const lacking = calls.every(({ method }) => endpoint.health.hasMethod(method)) ? 0 : 1e9
+      const restsMs = Math.max(endpoint.health.restsForMs, endpoint.limit.availableInMs)
+      return failed + lacking + restsMs * 1_000 + endpoint.health.expectedMs * (1 + endpoint.limit.load)
+    }
+    return this.#all
+      .filter(
+        ({ name }) =>
+          (options.endpoint === undefined || name === options.endpoint) && options.exclude?.has(name) !== true,
+      )
+      .filter(endpoint => {
+        const failure = failures.get(endpoint)
+        return failure === undefined || repeatable.has(rpcFailureOf(failure)?.kind ?? 'refused')
+      })
+      .map(endpoint => ({ endpoint, rank: rank(endpoint) }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ endpoint }) => endpoint)
+  }
+
+  /** Waits before the same endpoint is asked again; false where that would take too long. */
+  async #patient(failure: AlmanacError, attempt: number, signal: AbortSignal): Promise<boolean> {
+    const waitMs = failure.retryAfterMs ?? backoffFirstMs * 2 ** attempt * (0.5 + Math.random() / 2)
+    if (waitMs > patienceMs) return false
+    try {
+      await sleep(this.#clock, waitMs, signal)
+    } catch {
+      throw interrupted(signal, this.#options.chain.name)
+    }
+    return true
+  }
+
+  /** Asks the first, and the second as well when the first takes longer than it usually does. */
+  #hedged<T>(
+    [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
+    calls: readonly RpcCall[],
+    options: RpcAskOptions & { accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T },
+  ): Promise<T> {
+    const { accept, signal, urgent = false } = options
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
+    const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
+    const method = calls[0]?.method ?? 'batch'
+    return new Promise((resolve, reject) => {
+      const running = new Map<RpcEndpoint, AbortController>()
+      let cancelHedge = (): void => {}
+      let firstError: unknown
+      let sentAt = this.#clock.now()
+      const run = (endpoint: RpcEndpoint, onSent: () => void): void => {
+        const controller = new AbortController()
+        running.set(endpoint, controller)
+        const own = AbortSignal.any([signal, controller.signal])
+        endpoint
+          .ask(calls, { timeoutMs, bytesMax, urgent, signal: own, onSent })
+          .then(answer => accept(endpoint, answer))
+          .then(
+            accepted => {
+              cancelHedge()
+              running.delete(endpoint)
+              if (running.has(first)) first.health.overtaken(method, this.#clock.now() - sentAt)
+              for (const loser of running.values()) loser.abort(overtaken)
+              resolve(accepted)
+            },
+            error => {
+              running.delete(endpoint)
+              firstError ??= error
+              if (running.size > 0) return
+              cancelHedge()
+              reject(firstError)
+            },
+          )
+      }
+      run(first, () => {
+        sentAt = this.#clock.now()
+        if (second === undefined || !this.#mayHedge(second)) return
+        cancelHedge()
+        cancelHedge = this.#clock.after(hedgeDelayMs(first.health.tailMs(method)), () => {
+          if (!running.has(first) || !this.#mayHedge(second)) return
+          this.#hedges++
+          this.#options.observer?.hedge({ endpoint: first.name, method })
+          run(second, () => {})
+        })
+      })
+    })
+  }
+
+  #mayHedge({ health, limit }: RpcEndpoint): boolean {
+    return health.healthy && limit.availableInMs === 0 && this.#hedges < 3 + this.#asks * hedgeShareMax
+  }
+
+  #nobody(calls: readonly RpcCall[]): AlmanacError {
+    const failure = { kind: 'no-endpoint', endpoint: 'none', method: calls[0]?.method ?? 'batch' } as const
+    return rpcError(failure, { chain: this.#options.chain.name, said: 'no endpoint is left to ask' })
+  }
+
+  /** A refusal that asking for fewer blocks may cure is told as such. */
+  #final(error: AlmanacError, calls: readonly RpcCall[]): Error {
+    const failure = rpcFailureOf(error)
+    const heavy = calls.some(({ method }) => method === 'eth_getLogs' || method === 'eth_getBlockReceipts')
+    if (failure === undefined || !heavy) return error
+    const said = error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+    if (failure.kind === 'range-too-large') return new RangeRefused('range-too-large', said, failure.blocksAllowed)
+    if (failure.kind === 'too-many-results' || failure.kind === 'response-too-large' || failure.kind === 'timeout') {
+      return new RangeRefused('too-dense', said, failure.blocksAllowed)
+    }
+    return error
+  }
+}
+
+/** Asking another endpoint would not help as much as asking for less, or for something else. */
+const endsTheAsk = new Set<RpcFailureKind>([
+  'range-too-large',
+  'too-many-results',
+  'response-too-large',
+  'filter-too-large',
+  'reverted',
+])
+
+/** Worth another try at the same endpoint. */
+const repeatable = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused', 'timeout'])
+
+const overtaken = new Error('another endpoint was faster')
+
+function hedgeDelayMs(tailMs: number | undefined): number {
+  return Math.min(hedgeMs.most, Math.max(hedgeMs.least, tailMs ?? hedgeMs.unknown))
+}
+
+function interrupted(signal: AbortSignal, chain: string): Error {
+  if (signal.reason instanceof AlmanacError) return signal.reason
+  return new AlmanacError('interrupted', `${chain} request was called off.`, { cause: signal.reason })
+}
