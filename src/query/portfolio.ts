@@ -46,10 +46,8 @@ export async function portfolioOf(
   const found = await store.portfolioOf(network, owner)
   if (found === undefined) throw neverRead(network, owner, freshen)
   const { account, holdings } = found
-  // A live subscription knows a later moment than that of the last reading.
-  const { slot, chainTime, readAtMs } = fresh ?? account
   // While a subscription is live the stored reading stands for a later moment than the one it was made at.
-  const known = freshness !== undefined && freshness.slot > account.slot ? freshness : account
+  const known = freshness ?? account
   const nfts: PortfolioEntry[] = []
   const tokens: PortfolioEntry[] = []
   // Holdings come in the order of their account keys, which is the order of answers.
