@@ -14,7 +14,7 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
     http: {
       duration: new Histogram({
         name: 'almanac_http_request_duration_seconds',
-        help: 'Time from the first byte of a request to the last byte of its answer.',
+        help: 'Time from the arrival of a request until its answer is ready to be sent.',
         labelNames: ['route', 'method', 'status'] as const,
         buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
         registers,
@@ -31,7 +31,7 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       }),
       answerBytes: new Counter({
         name: 'almanac_http_answer_bytes_total',
-        help: 'Bytes of answer bodies, before compression.',
+        help: 'Bytes of answer bodies as they are sent, compressed or not.',
         labelNames: ['route'] as const,
         registers,
       }),

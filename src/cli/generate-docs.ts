@@ -14,7 +14,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/settings.md', settingsPage()],
     ['docs/commands.md', commandsPage(createProgram())],
-    ['docs/metrics.md', await metricsPage(createMetrics())],
+    ['docs/metrics.md', await metricsPage([createMetrics().registry])],
     [
       'docs/openapi.json',
       openApiText({

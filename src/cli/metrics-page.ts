@@ -1,5 +1,5 @@
 // The page of all metrics, written from the metrics themselves.
-import type { Metrics } from '../metrics.ts'
+import type { Registry } from 'prom-client'
 
 const opening = `# Metrics
 
@@ -15,12 +15,16 @@ names them.
 
 type Described = { name: string; help: string; labelNames?: readonly string[] }
 
-export async function metricsPage(metrics: Metrics): Promise<string> {
-  const described = await metrics.registry.getMetricsAsJSON()
-  const rows = described.map(({ name, type, help }) => {
-    const metric = metrics.registry.getSingleMetric(name) as Described | undefined
+export async function metricsPage(registries: readonly Registry[]): Promise<string> {
+  const rows = await Promise.all(registries.map(metricRows))
+  return `${opening}${rows.flat().sort().join('\n')}\n`
+}
+
+async function metricRows(registry: Registry): Promise<string[]> {
+  const described = await registry.getMetricsAsJSON()
+  return described.map(({ name, type, help }) => {
+    const metric = registry.getSingleMetric(name) as Described | undefined
     const labels = (metric?.labelNames ?? []).map(label => `\`${label}\``).join(', ')
     return `| \`${name}\` | ${type} | ${labels} | ${help} |`
   })
-  return `${opening}${rows.sort().join('\n')}\n`
 }
