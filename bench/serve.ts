@@ -8,12 +8,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { serialize } from 'node:v8'
-import { openStore } from '../src/store/open.ts'
 import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import { Client, requestBytes, runLoad } from './load.ts'
 import { summariseProfile } from './profile.ts'
-import { blockWithRowsBelow, contracts, fillStore, largeContract, lastBlock } from './serve-data.ts'
+import { type FilledStore, filledStore } from './serve-store.ts'
 import { median, percentile } from './statistics.ts'
 
 const { values: options } = parseArgs({
@@ -48,13 +47,13 @@ const pinning = availableParallelism() > 1 && existsSync('/usr/bin/taskset')
 const runner = pinning ? ['taskset', '-c', '0'] : []
 if (pinning) execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
 
-const largeFile = await filledStore(large)
-const smallFile = options['only-throughput'] ? undefined : await filledStore(small)
+const largeStore = await filledStore(join(here, 'data'), large)
+const smallStore = options['only-throughput'] ? undefined : await filledStore(join(here, 'data'), small)
 const scratch = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
 const stops: (() => Promise<void>)[] = []
 try {
   const report = { ...machine(), transfers: large, connections, rounds, durationMs, ...(await throughput()) }
-  const whole = smallFile === undefined ? report : { ...report, ...(await latency(smallFile)) }
+  const whole = smallStore === undefined ? report : { ...report, ...(await latency(smallStore)) }
   mkdirSync(join(here, 'results'), { recursive: true })
   const file = join(here, 'results', `serve-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}.json`)
   writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`)
@@ -64,32 +63,11 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Stores are kept between runs, because the large one takes minutes to fill. */
-async function filledStore(transfers: number): Promise<string> {
-  mkdirSync(join(here, 'data'), { recursive: true })
-  const file = join(here, 'data', `serve-${transfers}.db`)
-  const store = await openStore(`file:${file}`, { role: 'owner' })
-  try {
-    if ((await store.checkpoint('bench')) === 'filled') return file
-    const started = performance.now()
-    await fillStore(store, transfers, done => {
-      const perSecond = (done / (performance.now() - started)) * 1_000
-      if (done % 1_000_000 === 0 || done === transfers) {
-        console.log(`filled ${done.toLocaleString('en')} transfers, ${Math.round(perSecond).toLocaleString('en')}/s`)
-      }
-    })
-    await store.putCheckpoint('bench', 'filled')
-    return file
-  } finally {
-    await store.close()
-  }
-}
-
 async function throughput() {
   const nodeFlags = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${scratch}`] : []
-  const almanac = await started({ storeFile: largeFile, nodeFlags })
+  const almanac = await started(largeStore, nodeFlags)
   const client = await Client.open(almanac.url)
-  const pages = distinctPages(large)
+  const pages = distinctPages(largeStore)
   const bodies: Buffer[] = []
   for (let index = 0; index < distinctBodies; index++) bodies.push(await bodyOf(client, pages()))
   client.close()
@@ -158,26 +136,23 @@ async function throughput() {
   return result
 }
 
-async function latency(smallStore: string) {
-  const sizes = [
-    { transfers: small, almanac: await started({ storeFile: smallStore }) },
-    { transfers: large, almanac: await started({ storeFile: largeFile }) },
-  ]
+async function latency(fewer: FilledStore) {
   const lanes = await Promise.all(
-    sizes.map(async ({ transfers, almanac }) => {
-      const client = await Client.open(almanac.url)
-      const cursors = await cursorsOf(client)
+    [fewer, largeStore].map(async store => {
+      const client = await Client.open((await started(store)).url)
+      const cursors = await cursorsOf(client, store)
       const deep = cursors.slice(Math.floor(cursors.length / 2))
       const random = (count: number) => Math.floor(Math.random() * count)
-      const to = () => lastBlock(transfers) - random(Math.floor(transfers / 20))
+      const to = () => store.to - random(Math.floor((store.to - store.from) / 2))
+      const { largest, contracts } = store
       return {
-        transfers,
+        transfers: store.transfers,
         client,
         kinds: {
-          'first page': () => transfersRequest(contracts[random(contracts.length)]!, ''),
-          'deep page': () => transfersRequest(largeContract, `cursor=${deep[random(deep.length)]}`),
-          'first page with total': () => transfersRequest(largeContract, 'disable_total=false'),
-          'bounded page with total': () => transfersRequest(largeContract, `disable_total=false&to_block=${to()}`),
+          'first page': () => transfersRequest(contracts[random(contracts.length)]!, `to_block=${to()}`),
+          'deep page': () => transfersRequest(largest, `cursor=${deep[random(deep.length)]}`),
+          'first page with total': () => transfersRequest(largest, `disable_total=false&limit=${100 + random(9_999)}`),
+          'bounded page with total': () => transfersRequest(largest, `disable_total=false&to_block=${to()}`),
         },
       }
     }),
@@ -217,13 +192,13 @@ async function latency(smallStore: string) {
 }
 
 /** Each call another page, so that nothing that keeps answers can help. */
-function distinctPages(transfers: number): () => Buffer {
-  const lowest = blockWithRowsBelow(150)
-  const blocks = lastBlock(transfers) - lowest
+function distinctPages({ contracts, from, to }: FilledStore): () => Buffer {
+  const blocks = Math.floor((to - from) / 2)
   let next = 0
   return () => {
     const index = next++
-    const block = lowest + ((index * 7_919) % blocks)
+    // A prime step, so that neighbours in time are none in the store.
+    const block = to - ((index * 7_919) % blocks)
     return transfersRequest(contracts[index % contracts.length]!, `to_block=${block}`)
   }
 }
@@ -240,10 +215,10 @@ async function bodyOf(client: Client, request: Buffer): Promise<Buffer> {
 }
 
 /** The cursors of every page of the large contract, up to a number that is deep enough. */
-async function cursorsOf(client: Client): Promise<string[]> {
+async function cursorsOf(client: Client, { largest }: FilledStore): Promise<string[]> {
   const cursors: string[] = []
   for (let cursor = ''; cursors.length < 20_000; ) {
-    const { body } = await client.get(transfersRequest(largeContract, cursor === '' ? '' : `cursor=${cursor}`))
+    const { body } = await client.get(transfersRequest(largest, cursor === '' ? '' : `cursor=${cursor}`))
     const page = JSON.parse(body.toString()) as { cursor: string }
     if (page.cursor === '') break
     cursor = encodeURIComponent(page.cursor)
@@ -253,14 +228,8 @@ async function cursorsOf(client: Client): Promise<string[]> {
   return cursors.slice(0, -1)
 }
 
-async function started({ storeFile, nodeFlags = [] }: { storeFile: string; nodeFlags?: string[] }) {
-  const almanac: RunningAlmanac = await startAlmanac({
-    storeFile,
-    key,
-    nodeFlags,
-    runner,
-    flags: ['--log-level', 'info'],
-  })
+async function started({ file }: FilledStore, nodeFlags: readonly string[] = []): Promise<RunningAlmanac> {
+  const almanac = await startAlmanac({ storeFile: file, key, nodeFlags, runner })
   stops.push(almanac.stop)
   return almanac
 }
