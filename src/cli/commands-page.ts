@@ -35,7 +35,7 @@ function commandSection({ name, command }: NamedCommand): string {
     ...command.registeredArguments.map(argument => [`<${argument.name()}>`, argument.description, '']),
     ...command.options.map(option => [
       option.flags,
-      option.envVar === undefined ? option.description : `${option.description} (${option.envVar})`,
+      option.description,
       option.defaultValue === undefined ? '' : String(option.defaultValue),
     ]),
   ].map(([input, text, value]) => `| \`${input}\` | ${text} | ${value === '' ? '' : `\`${value}\``} |`)

@@ -8,7 +8,7 @@ import { printData, printJson, printNote } from './terminal.ts'
 export function configCommand(): Command {
   const check = new Command('check')
     .description('Check file, environment and flags, and print the settings in force with secrets hidden.')
-    .option('--json', 'print them as JSON')
+    .option('--json', 'Print them as JSON.')
   addConfigOptions(check).action((options: { json?: true }) => {
     const { config, file, warnings } = loadConfigFor(check)
     for (const warning of warnings) printNote(`Warning: ${warning}`)

@@ -7,17 +7,15 @@ const flagLeaves = allLeaves.filter(leaf => leaf.flag === true)
 
 /** Adds `--config` and a flag for each setting that has one; `only` keeps those of the named settings. */
 export function addConfigOptions(command: Command, only?: readonly string[]): Command {
-  command.addOption(
-    new Option('-c, --config <file>', 'the configuration; without it ./almanac.yaml is read if it is there').env(
-      'ALMANAC_CONFIG',
-    ),
+  command.option(
+    '-c, --config <file>',
+    'The configuration; without it ./almanac.yaml is read if it is there. (ALMANAC_CONFIG)',
   )
   for (const leaf of flagLeaves) {
     if (only !== undefined && !only.includes(leaf.path.join('.'))) continue
     const value = leaf.kind === 'boolean' ? '' : ' <value>'
-    command.addOption(
-      new Option(`${flagOf(leaf.path)}${value}`, `${leaf.accepts.replaceAll('`', '')} (${variableOf(leaf.path)})`),
-    )
+    const about = `${leaf.about.replaceAll('`', '')} (${variableOf(leaf.path)})`
+    command.addOption(new Option(`${flagOf(leaf.path)}${value}`, about))
   }
   return command
 }

@@ -19,12 +19,16 @@ export function keysCommand(): Command {
 function createCommand(): Command {
   const command = new Command('create')
     .description('Issue a key. Its secret is printed once, alone on stdout; only a hash of it is stored.')
-    .option('--name <name>', 'what the key is for', 'unnamed')
-    .option('--scopes <list>', `comma-separated: ${scopes.join(', ')}, or all`, 'nft-transfers,wallet-chains,portfolio')
-    .option('--expires <when>', 'a span such as 12h or 90d, or a date; without it the key does not expire')
-    .option('--rate <number>', 'the most requests a second; without it there is no limit')
-    .option('--quota <number>', 'the most requests a day (UTC); without it there is no limit')
-    .option('--json', 'print the key as JSON, with its secret')
+    .option('--name <name>', 'What the key is for.', 'unnamed')
+    .option(
+      '--scopes <list>',
+      `Comma-separated: ${scopes.join(', ')}, or all.`,
+      'nft-transfers,wallet-chains,portfolio',
+    )
+    .option('--expires <when>', 'A span such as 12h or 90d, or a date. Without it the key does not expire.')
+    .option('--rate <number>', 'The most requests a second. Without it there is no limit.')
+    .option('--quota <number>', 'The most requests a day (UTC). Without it there is no limit.')
+    .option('--json', 'Print the key as JSON, with its secret.')
   addConfigOptions(command, ['store']).action(async (options: CreateOptions) => {
     const wanted = {
       name: keyName(options.name),
@@ -44,7 +48,7 @@ function createCommand(): Command {
 function listCommand(): Command {
   const command = new Command('list')
     .description('List the keys with their limits and what each used today.')
-    .option('--json', 'print the list as JSON')
+    .option('--json', 'Print the list as JSON.')
   addConfigOptions(command, ['store']).action(async (options: { json?: true }) => {
     const { keys, uses } = await withStore(command, async store => ({
       keys: await store.keys(),
@@ -79,8 +83,8 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   const command = new Command('revoke')
     .description('Revoke a key: it stops working within a second in every process.')
-    .argument('<id-or-name>', 'the id of the key, or its name where no other key in use has it')
-    .option('--json', 'print the key as JSON')
+    .argument('<id-or-name>', 'The id of the key, or its name where no other key in use has it.')
+    .option('--json', 'Print the key as JSON.')
   addConfigOptions(command, ['store']).action(async (idOrName: string, options: { json?: true }) => {
     const key = await withStore(command, async store => {
       const found = await findKey(store, idOrName)

@@ -5,6 +5,11 @@ import { exitCodeOf } from './exit-code.ts'
 import { createProgram } from './program.ts'
 import { printNote } from './terminal.ts'
 
+// A reader that has seen enough, such as `head`, closes the pipe: that is no failure.
+process.stdout.on('error', error => {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+})
+
 try {
   await createProgram().parseAsync()
 } catch (error) {

@@ -20,11 +20,11 @@ Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interru
 export function createProgram(): Command {
   const program = new Command('almanac')
     .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help')
+    .version(packageVersion(), '-V, --version', 'Print the version.')
+    .helpOption('-h, --help', 'Print help.')
     .addHelpText('after', examples)
     .showSuggestionAfterError()
   program.addCommand(startCommand()).addCommand(keysCommand()).addCommand(statusCommand()).addCommand(configCommand())
-  for (const command of program.commands) command.helpOption('-h, --help', 'print help')
+  for (const command of program.commands) command.helpOption('-h, --help', 'Print help.')
   return program
 }

@@ -1,4 +1,6 @@
-// Signals: the first one drains, the second one stops at once. It knows nothing of what is drained.
+// How a running service ends: the first signal drains, the second stops at once, and a defect is logged before it ends the
+// process. It knows nothing of what is drained.
+import type { Log } from '../log.ts'
 import { exitCodes } from './exit-code.ts'
 
 /** Resolves with the first signal. From then on a second one ends the process where it stands. */
@@ -13,4 +15,14 @@ export function firstSignal(): Promise<NodeJS.Signals> {
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)
   })
+}
+
+/** Node would print the error as it is; the log takes secrets out of it. */
+export function endOnDefect(log: Log): void {
+  process.on('uncaughtException', error => {
+    log.fatal({ err: error }, 'A defect ends the service.')
+    process.exit(exitCodes.change)
+  })
+  // Who reads the log may go away; the service stays.
+  process.stderr.on('error', () => undefined)
 }

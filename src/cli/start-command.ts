@@ -9,7 +9,7 @@ export function startCommand(): Command {
       'Run the service until a signal ends it. The first signal lets running requests finish, a second does not.',
     )
     .addOption(
-      new Option('--only <role>', 'run one half: api answers requests, index reads chains').choices(['api', 'index']),
+      new Option('--only <role>', 'Run one half: api answers requests, index reads chains.').choices(['api', 'index']),
     )
   addConfigOptions(command).action(async (options: { only?: Role }) => {
     const loaded = loadConfigFor(command)

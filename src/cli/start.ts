@@ -2,6 +2,7 @@
 import { createApp } from '../api/app.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
 import type { StatusReport } from '../api/status-report.ts'
+import { parseListen } from '../config/listen-address.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
@@ -11,9 +12,8 @@ import { createMetrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { parseListen } from './listen-address.ts'
 import { provideKey } from './provide-key.ts'
-import { firstSignal } from './shutdown.ts'
+import { endOnDefect, firstSignal } from './shutdown.ts'
 import { stderrColours } from './terminal.ts'
 import { packageVersion } from './version.ts'
 
@@ -28,6 +28,7 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
     })
   }
   const log = openLog(config)
+  endOnDefect(log)
   for (const warning of loaded.warnings) log.warn(warning)
   const signal = firstSignal()
 
@@ -77,7 +78,7 @@ async function serve({ loaded: { config, chains }, store, log, opened }: Parts):
   const servers: ServedApp[] = []
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
   for (const place of [config.listen, config.solana_listen]) {
-    if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place) }))
+    if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
   }
   return servers
 }

@@ -1,9 +1,9 @@
 // The command that asks a running server how it is. It reads /status over HTTP and nothing else.
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { z } from 'zod'
+import { parseListen } from '../config/listen-address.ts'
 import { AlmanacError } from '../errors.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
-import { parseListen } from './listen-address.ts'
 import { paint, printable, printData, table } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -32,14 +32,13 @@ type StatusOptions = { url?: string; key?: string; json?: true }
 export function statusCommand(): Command {
   const command = new Command('status')
     .description('Ask the running server how far it is.')
-    .addOption(
-      new Option('--url <url>', 'where the server answers; without it, where `listen` says').env('ALMANAC_URL'),
-    )
-    .addOption(new Option('--key <secret>', 'a key with the scope ops').env('ALMANAC_KEY'))
-    .option('--json', 'print the answer as JSON')
+    .option('--url <url>', 'Where the server answers; without it, where the setting listen says. (ALMANAC_URL)')
+    .option('--key <secret>', 'A key with the scope ops. (ALMANAC_KEY)')
+    .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
-    const base = options.url ?? serverUrl(loadConfigFor(command).config.listen)
-    const text = await askStatus(base, options.key)
+    // An empty variable counts as unset, as everywhere.
+    const base = options.url ?? (process.env.ALMANAC_URL || serverUrl(loadConfigFor(command).config.listen))
+    const text = await askStatus(base, options.key ?? (process.env.ALMANAC_KEY || undefined))
     printData(options.json ? text : describeStatus(readStatus(base, text)))
   })
   return command
@@ -106,7 +105,7 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
 
 /** Where to ask a server that listens at this address: one that listens everywhere is asked on this machine. */
 function serverUrl(listen: string): string {
-  const { host, port } = parseListen(listen)
+  const { host, port } = parseListen(listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`
 }

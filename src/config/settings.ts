@@ -2,9 +2,10 @@
 // messages are all made from this one table.
 import { z } from 'zod'
 import { parseAddress } from '../model.ts'
+import { parseListen } from './listen-address.ts'
 import { setting } from './setting.ts'
 
-const listenAddress = z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^\s:/@]*):\d{1,5}$/)
+const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
 const socketUrl = z.string().refine(text => /^wss?:$/.test(URL.parse(text)?.protocol ?? ''))
 const positiveWhole = z.int().min(1)
