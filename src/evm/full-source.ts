@@ -6,20 +6,15 @@ import type { Hash, Interval } from '../model.ts'
 import type { ActivityGrain, ChainSource, DecodedRange, Header, HeadReport } from './chain-source.ts'
 import { digestFull, type FullAnswers } from './digest.ts'
 import { hexOf, NodeHead } from './node-head.ts'
+import { type Probed, probeChain } from './probe.ts'
 import type { RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
 import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt } from './rpc-types.ts'
-import type { FailedCheck } from './verify.ts'
-
-// A chain whose receipts root is made in another way never passes; one broken endpoint does sometimes.
-const foreignRootPatience = 8
 
 export class FullSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #nodeHead: NodeHead
-  #asksReceipts = true
-  #rootsProven = 0
-  #rootsFailed = 0
+  #probed: Promise<Probed> | undefined
 
   constructor(chain: Chain, rpc: RpcPort) {
     this.#chain = chain
@@ -40,58 +35,38 @@ export class FullSource implements ChainSource {
   }
 
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
+    const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
+    const calls = callsOf(interval, { grain, withReceipts })
     const distrusted = new Set<string>()
     for (;;) {
-      const withReceipts = this.#asksReceipts
-      const answers = await this.#ask(interval, grain, { exclude: distrusted, signal })
-      if (answers === undefined) continue
-      const result = digestFull({
-        chain: this.#chain,
-        interval,
-        answers: answersOf(answers, interval, { grain, withReceipts }),
-        grain,
-        bytes: answers.bytes,
-      })
-      if (result.ok) {
-        if (result.range.evidence === 'receipts-root') this.#rootsProven++
-        return result.range
-      }
-      const { check, message } = result.failure
-      this.#rpc.distrust(answers.endpoint, message)
-      this.#learnRoot(check)
-      distrusted.add(answers.endpoint)
+      const asked = await this.#rpc.ask(calls, { exclude: distrusted, signal })
+      const answers = answersOf(asked, interval, { grain, withReceipts })
+      const result = digestFull({ chain, interval, answers, grain, bytes: asked.bytes })
+      if (result.ok) return result.range
+      const { message } = result.failure
+      this.#rpc.distrust(asked.endpoint, message)
+      distrusted.add(asked.endpoint)
       if (distrusted.size < this.#rpc.endpoints.length) continue
-      const who = distrusted.size === 1 ? `endpoint ${answers.endpoint}` : `all ${distrusted.size} endpoints`
+      const who = distrusted.size === 1 ? `endpoint ${asked.endpoint}` : `all ${distrusted.size} endpoints`
+      const { from, to } = interval
       throw new AlmanacError(
         'upstream_invalid',
-        `${this.#chain.name} ${who} failed the check of blocks ${interval.from} to ${interval.to}: ${message}.`,
+        `${chain.name} ${who} failed the check of blocks ${from} to ${to}: ${message}.`,
         {
           retryable: true,
-          hint: `add an endpoint of another provider to chains.${this.#chain.name}.rpc; nothing wrong is stored meanwhile.`,
+          hint: `add an endpoint of another provider to chains.${chain.name}.rpc; nothing wrong is stored meanwhile.`,
         },
       )
     }
   }
 
-  /** Undefined where it showed that the endpoints have no receipts, so that logs are to be asked for. */
-  async #ask(
-    interval: Interval,
-    grain: ActivityGrain,
-    options: { exclude: ReadonlySet<string>; signal: AbortSignal },
-  ): Promise<RpcAnswers | undefined> {
-    try {
-      return await this.#rpc.ask(callsOf(interval, { grain, withReceipts: this.#asksReceipts }), options)
-    } catch (error) {
-      if (!(error instanceof AlmanacError) || error.code !== 'not_found' || !this.#asksReceipts) throw error
-      this.#asksReceipts = false
-      return undefined
-    }
-  }
-
-  #learnRoot(check: FailedCheck): void {
-    if (check !== 'receipts-root' || this.#rootsProven > 0) return
-    this.#rootsFailed++
-    if (this.#rootsFailed >= foreignRootPatience) this.#asksReceipts = false
+  /** Once for the life of the source; again when it failed. */
+  #probe(signal: AbortSignal): Promise<Probed> {
+    this.#probed ??= probeChain(this.#chain, this.#rpc, signal).catch(error => {
+      this.#probed = undefined
+      throw error
+    })
+    return this.#probed
   }
 }
 

@@ -1,0 +1,73 @@
+// Looks at a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash and receipts to the
+// header's root, as on Ethereum. Chains differ, and so do test nodes; a check that never holds proves nothing and would stop everything.
+import type { Chain } from '../chains.ts'
+import { blockHashOf } from './block-hash.ts'
+import { sequenceLogs } from './log-sequence.ts'
+import { hexOf } from './node-head.ts'
+import { rpcFailureOf } from './rpc-errors.ts'
+import type { RpcPort } from './rpc-port.ts'
+import type { RpcBlock, RpcReceipt } from './rpc-types.ts'
+import { verifyLogs, verifyReceipts } from './verify.ts'
+
+export type Probed = {
+  /** With the quirks that the blocks showed. */
+  chain: Chain
+  hasReceipts: boolean
+}
+
+const samples = 6
+
+/** Fails as the endpoints fail; a fault of one answer changes nothing, because a proof must fail on every sample to be given up. */
+export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal): Promise<Probed> {
+  const head = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }], { signal })
+  const latest = Number((head.values[0] as RpcBlock | null)?.number ?? 0)
+  // Spread downwards, because the newest blocks may be empty and a young chain has few.
+  const numbers = [...new Set(Array.from({ length: samples }, (_, at) => Math.max(0, latest - at * at * 3)))]
+  const blocks = await askBlocks(rpc, numbers, signal)
+  const hashed = blocks
+    .map(block => ({ said: block.hash, made: blockHashOf(block) }))
+    .filter(({ made }) => made !== undefined)
+  const { ethereumHeaders, ...quirks } = chain.quirks
+  const keepsHash = ethereumHeaders === true && hashed.some(({ said, made }) => said === made)
+  const sampled: Chain = { ...chain, quirks: { ...quirks, ...(keepsHash ? { ethereumHeaders } : {}) } }
+  const receipts = await askReceipts(rpc, blocks, signal)
+  if (receipts === undefined) return { chain: sampled, hasReceipts: false }
+  const verdicts = blocks.flatMap((block, at) => {
+    const list = receipts[at]
+    if (!Array.isArray(list) || list.length === 0) return []
+    const logs = sequenceLogs(
+      list.flatMap(receipt => receipt.logs),
+      { complete: true },
+    )
+    const plain = verifyLogs({ chain: sampled, block, logs })
+    return plain.ok ? [verifyReceipts({ chain: sampled, block, receipts: list, logs }).ok] : []
+  })
+  const foreign = verdicts.length > 0 && !verdicts.includes(true)
+  return {
+    chain: foreign ? { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } } : sampled,
+    // A root that proves nothing is no reason to pay for receipts.
+    hasReceipts: !foreign,
+  }
+}
+
+async function askBlocks(rpc: RpcPort, numbers: readonly number[], signal: AbortSignal): Promise<RpcBlock[]> {
+  const calls = numbers.map(number => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), true] }))
+  const { values } = await rpc.ask(calls, { signal })
+  return (values as (RpcBlock | null)[]).filter(
+    block => block !== null && Array.isArray(block.transactions),
+  ) as RpcBlock[]
+}
+
+async function askReceipts(
+  rpc: RpcPort,
+  blocks: readonly RpcBlock[],
+  signal: AbortSignal,
+): Promise<(RpcReceipt[] | null)[] | undefined> {
+  const calls = blocks.map(({ number }) => ({ method: 'eth_getBlockReceipts', params: [number] }))
+  try {
+    return (await rpc.ask(calls, { signal })).values as (RpcReceipt[] | null)[]
+  } catch (error) {
+    if (rpcFailureOf(error)?.kind === 'method-missing') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+// Runs the EVM indexer on a simulated chain and compares the store with what the simulator knows.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Chain, defineChain } from '../src/chains.ts'
+import { ChainIndexer, type ChainSetup } from '../src/evm/chain-indexer.ts'
+import { createEvmMetrics } from '../src/evm/metrics.ts'
+import { ChainRpc } from '../src/evm/rpc.ts'
+import { createLog } from '../src/log.ts'
+import type { Address, Interval } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+import { payloadLengthAt, unpackTransfer } from '../src/store/transfer-payload.ts'
+import type { SimChain } from './sim/chain.ts'
+import type { SimNode } from './sim/node.ts'
+import { type ExpectedTransfer, expectedTransfers } from './sim/truth.ts'
+
+export async function temporaryStore(): Promise<{ store: Store; url: string; remove: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-evm-'))
+  const url = `file:${join(folder, 'almanac.db')}`
+  const store = await openStore(url, { role: 'owner' })
+  return {
+    store,
+    url,
+    remove: async () => {
+      await store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function simulatedChain(node: SimNode): Chain {
+  return {
+    ...defineChain({ name: 'sim', id: node.chain.options.chainId }),
+    finalityDepth: node.chain.options.finalityDepth,
+  }
+}
+
+export function startIndexer(
+  node: SimNode,
+  store: Store,
+  setup: Partial<ChainSetup> = {},
+): { indexer: ChainIndexer; stop: () => Promise<void> } {
+  const chain = simulatedChain(node)
+  const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })
+  const indexer = new ChainIndexer({
+    chain,
+    index: 'full',
+    from: 0,
+    contracts: [],
+    pollMs: 20,
+    ...setup,
+    rpc,
+    store,
+    log: createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' }),
+    metrics: createEvmMetrics(),
+  })
+  indexer.start()
+  return {
+    indexer,
+    stop: async () => {
+      await indexer.stop()
+      await rpc.close()
+    },
+  }
+}
+
+/** Waits until the chain is live and complete up to the simulator's head. */
+export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs = 20_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const status = await indexer.status()
+    if (status.state === 'live' && status.complete && status.head === node.chain.head && status.lag_seconds === 0)
+      return
+    if (Date.now() > deadline)
+      throw new Error(`not caught up: ${JSON.stringify({ ...status, covered: status.covered.slice(0, 5) })}`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** Every stored transfer of a contract, oldest first, in the simulator's terms. */
+export async function storedTransfers(store: Store, chain: SimChain, contract: Address): Promise<ExpectedTransfer[]> {
+  const found: ExpectedTransfer[] = []
+  for (let after: ExpectedTransfer | undefined; ; ) {
+    const page = await store.transferPage({
+      chain: chain.options.chainId as Chain['id'],
+      contract,
+      order: 'asc',
+      limit: 1_000,
+      ...(after === undefined ? {} : { after }),
+    })
+    for (let row = 0, at = 0; row < page.length; row++) {
+      const length = payloadLengthAt(page.payloads, at)
+      const hash = Buffer.from(page.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
+      found.push({
+        ...unpackTransfer(page.payloads.subarray(at, at + length)),
+        block: Number(page.blocks[row]),
+        transactionIndex: Number(page.transactionIndexes[row]),
+        logIndex: Number(page.logIndexes[row]),
+        batchIndex: Number(page.batchIndexes[row]),
+        contract,
+        blockHash: `0x${hash}` as ExpectedTransfer['blockHash'],
+        timestamp: Number(page.timestamps[row]),
+      })
+      at += length
+    }
+    if (page.length < 1_000) return found
+    after = found.at(-1)
+  }
+}
+
+/** What the simulator says that the store must hold, by contract. */
+export function truthByContract(chain: SimChain, range: Interval): Map<Address, ExpectedTransfer[]> {
+  const truth = new Map<Address, ExpectedTransfer[]>()
+  for (const transfer of expectedTransfers(chain, range)) {
+    truth.set(transfer.contract, [...(truth.get(transfer.contract) ?? []), transfer])
+  }
+  return truth
+}
