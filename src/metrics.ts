@@ -36,6 +36,20 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         registers,
       }),
     },
+    solana: {
+      readings: new Counter({
+        name: 'almanac_solana_readings_total',
+        help: 'Owners that were read whole from the endpoints.',
+        labelNames: ['network'] as const,
+        registers,
+      }),
+      differences: new Counter({
+        name: 'almanac_solana_differences_total',
+        help: 'Holdings that a reconciliation found otherwise than the subscriptions had reported.',
+        labelNames: ['network'] as const,
+        registers,
+      }),
+    },
     keys: {
       refused: new Counter({
         name: 'almanac_keys_refused_total',
