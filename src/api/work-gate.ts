@@ -32,7 +32,7 @@ export class WorkGate {
     return new Promise((resolve, reject) => {
       const start = () => {
         this.#running++
-        work()
+        Promise.try(work)
           .then(resolve, reject)
           .finally(() => {
             clearTimeout(timer)
