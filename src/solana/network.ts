@@ -1,9 +1,13 @@
 // One Solana network of the service: reads owners when they are asked for, keeps them fresh where there is a socket, and
 // says how it fares. The parts are built here and closed here.
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { SolanaStore } from '../store/store.ts'
 import { SolanaEndpoint } from './endpoint.ts'
+import { Follower } from './follow.ts'
+import { genesisHashes } from './genesis.ts'
 import { type Freshness, OnDemand } from './on-demand.ts'
 import { SolanaRpc } from './rpc.ts'
 
@@ -21,26 +25,96 @@ export type NetworkOptions = {
   settings: SolanaNetworkSettings
   store: SolanaStore
   log: Log
+  metrics?: Metrics | undefined
+}
+
+export type NetworkStatus = {
+  state: 'live' | 'stalled'
+  slot: number
+  lag_seconds: number
+  rpc: { endpoint: string; healthy: boolean; slot: number; fault: string | null }[]
+  watched: { owners: number; live: number; subscriptions: number; reconnects: number; connected: boolean } | null
 }
 
 export class Network {
   readonly #rpc: SolanaRpc
   readonly #onDemand: OnDemand
+  readonly #follower: Follower | undefined
+  readonly #network: SolanaNetwork
+  #last: Freshness | undefined
 
-  constructor({ network, settings, store }: NetworkOptions) {
+  constructor({ network, settings, store, log, metrics }: NetworkOptions) {
+    this.#network = network
     // The rate is that of all endpoints together.
     const requestsPerSecond =
       settings.requestsPerSecond === undefined ? undefined : settings.requestsPerSecond / settings.rpc.length
     const endpoints = settings.rpc.map(url => new SolanaEndpoint({ network, url, requestsPerSecond }))
-    this.#rpc = new SolanaRpc({ network, endpoints })
-    this.#onDemand = new OnDemand({ rpc: this.#rpc, store, maxAgeMs: settings.maxAgeMs })
+    const rpc = new SolanaRpc({ network, endpoints })
+    this.#rpc = rpc
+    this.#onDemand = new OnDemand({
+      rpc,
+      store,
+      maxAgeMs: settings.maxAgeMs,
+      onReading: ({ account }) => {
+        this.#last = account
+        metrics?.solana.readings.inc({ network })
+      },
+    })
+    const { ws, subscriptionsMax, reconcileMs } = settings
+    if (ws !== undefined && subscriptionsMax > 0) {
+      this.#follower = new Follower({
+        rpc,
+        store,
+        onDemand: this.#onDemand,
+        log,
+        ws,
+        subscriptionsMax,
+        reconcileMs,
+        onReconciled: differences => metrics?.solana.differences.inc({ network }, differences),
+      })
+    }
+    void this.#checkGenesis(log)
   }
 
   async freshen(owner: Uint8Array): Promise<Freshness> {
-    return this.#onDemand.freshen(owner)
+    const live = await this.#follower?.liveAt(owner)
+    if (live !== undefined) return live
+    const fresh = await this.#onDemand.freshen(owner)
+    this.#follower?.watch(owner)
+    return fresh
+  }
+
+  status(): NetworkStatus {
+    const followed = this.#follower?.status()
+    const endpoints = this.#rpc.status()
+    const knownAtMs = Math.max(this.#last?.readAtMs ?? 0, followed?.headAtMs ?? 0)
+    const healthy = endpoints.some(endpoint => endpoint.healthy)
+    return {
+      state: healthy && (followed === undefined || followed.connected) ? 'live' : 'stalled',
+      slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
+      lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
+      rpc: endpoints.map(({ endpoint, healthy, slot, fault }) => ({ endpoint, healthy, slot, fault: fault ?? null })),
+      watched: followed?.watched ?? null,
+    }
   }
 
   async close(): Promise<void> {
+    await this.#follower?.close()
     await this.#rpc.close()
+  }
+
+  /** A node of another network is most likely a mistake; a local one has a genesis of its own. */
+  async #checkGenesis(log: Log): Promise<void> {
+    const network = this.#network
+    try {
+      const genesis = await this.#rpc.genesisHash()
+      if (genesis !== genesisHashes[network])
+        log.warn(
+          { network, genesis },
+          `The endpoints of solana.${network} serve another ledger than Solana ${network}.`,
+        )
+    } catch (error) {
+      log.warn({ network, reason: messageOf(error) }, 'The Solana ledger could not be checked.')
+    }
   }
 }

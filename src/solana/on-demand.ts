@@ -39,11 +39,14 @@ export class OnDemand {
     return (await this.read(owner)).account
   }
 
-  /** Reads the owner now, or takes part in the reading that is under way. */
-  read(owner: Uint8Array): Promise<OwnerReading> {
+  /** Reads the owner now, or takes part in the reading that is under way; `anew`: in one that begins after this call. */
+  read(owner: Uint8Array, { anew = false } = {}): Promise<OwnerReading> {
     const key = keyOf(owner)
     const underWay = this.#readings.get(key)
-    if (underWay !== undefined) return underWay
+    if (underWay !== undefined) {
+      const next = () => this.read(owner)
+      return anew ? underWay.then(next, next) : underWay
+    }
     if (this.#readings.size >= readingsAtOnceMax) {
       const message = `More than ${readingsAtOnceMax} Solana accounts are being read at once.`
       return Promise.reject(new AlmanacError('overloaded', message, { retryable: true, retryAfterMs: 1_000 }))

@@ -1,0 +1,315 @@
+// Owners kept fresh over subscriptions: after every change of a real node the portfolio is the node's own within 2 s.
+
+import { type Address, generateKeyPairSigner, type KeyPairSigner, some } from '@solana/kit'
+import {
+  getBurnInstruction,
+  getCloseAccountInstruction,
+  getFreezeAccountInstruction,
+  getTransferInstruction,
+} from '@solana-program/token'
+import * as token2022 from '@solana-program/token-2022'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createLog } from '../src/log.ts'
+import { Network } from '../src/solana/network.ts'
+import type { Store } from '../src/store/store.ts'
+import { type FaultProxy, startFaultProxy } from './solana-fault-proxy.ts'
+import { type SolanaNode, solanaNodes } from './solana-node.ts'
+import { type Asker, asker, openTestStore } from './solana-store.ts'
+import { Wallet } from './solana-wallet.ts'
+
+const log = createLog({ level: 'silent', format: 'json' })
+const freshWithinMs = 2_000
+
+describe.each(solanaNodes)('over subscriptions, from $name', ({ start, name }) => {
+  if (start === undefined) return test.skip(`${name} does not run on this machine`, () => {})
+  let node: SolanaNode
+  let proxy: FaultProxy
+  let wallet: Wallet
+  let store: Store
+  let remove: () => Promise<void>
+  let network: Network
+  let ask: Asker
+  let slowest = 0
+
+  const connect = (subscriptionsMax = 5_000) => {
+    // A day of age: whatever is fresh is so because of a subscription.
+    const settings = {
+      rpc: [proxy.rpcUrl],
+      ws: proxy.wsUrl,
+      maxAgeMs: 86_400_000,
+      subscriptionsMax,
+      reconcileMs: 3_600_000,
+    }
+    const made = new Network({ network: 'devnet', settings, store, log })
+    return { made, ask: asker(store, made) }
+  }
+  const watched = async (owner: string, asks = ask) => {
+    await asks(owner)
+    await expect.poll(() => network.status().watched?.live, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => isLive(owner), { timeout: 20_000 }).toBe(true)
+  }
+  /** Live answers take no call to the node. */
+  const isLive = async (owner: string) => {
+    const before = calls()
+    await ask(owner)
+    return calls() === before
+  }
+  const calls = () => (proxy.calls.get('getTokenAccountsByOwner') ?? 0) + (proxy.calls.get('getMultipleAccounts') ?? 0)
+
+  /** The node's own word, and ours, until they agree or time is up. */
+  const expectFresh = async (owner: string) => {
+    const [wanted, lamports] = [await wallet.tokensOf(owner), await wallet.lamportsOf(owner)]
+    const since = performance.now()
+    await expect
+      .poll(
+        async () => {
+          const answer = await ask(owner)
+          const entries = [...answer.nfts, ...answer.tokens]
+            .map(({ account, mint, amountRaw }) => ({ account, mint, amountRaw: String(amountRaw) }))
+            .sort((a, b) => (a.account < b.account ? -1 : 1))
+          return { entries, lamports: answer.lamports }
+        },
+        { timeout: freshWithinMs, interval: 20 },
+      )
+      .toEqual({ entries: wanted, lamports })
+    slowest = Math.max(slowest, performance.now() - since)
+    return ask(owner)
+  }
+  const newOwner = async (): Promise<KeyPairSigner> => {
+    const owner = await generateKeyPairSigner()
+    await wallet.transferSol(owner.address, 1_000_000_000n)
+    return owner
+  }
+
+  beforeAll(async () => {
+    node = await start()
+    proxy = await startFaultProxy(node)
+    wallet = await Wallet.create(node)
+    ;({ store, remove } = await openTestStore())
+    ;({ made: network, ask } = connect())
+  }, 120_000)
+  afterEach(() => {
+    proxy.socketsDown = false
+    proxy.socketsSilent = false
+    proxy.fault = undefined
+  })
+  afterAll(async () => {
+    console.log(`${name}: the slowest change took ${Math.round(slowest)} ms`)
+    await network?.close()
+    await proxy?.close()
+    await node?.stop()
+    await remove?.()
+  })
+
+  test('mint, transfer, freeze, burn, close, reopen', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    await watched(owner.address)
+    await watched(other.address)
+    const mint = await wallet.createMint({ decimals: 6 })
+    const account = await wallet.mintTo(owner.address, mint, 5_000_000n)
+    expect((await expectFresh(owner.address)).tokens).toMatchObject([{ amount: '5' }])
+
+    const theirs = await wallet.associatedAccount(other.address, mint)
+    await wallet.send(
+      await wallet.createAssociated(other.address, mint),
+      getTransferInstruction({ source: account, destination: theirs, authority: owner, amount: 1_500_000n }),
+    )
+    expect((await expectFresh(owner.address)).tokens).toMatchObject([{ amount: '3.5' }])
+    expect((await expectFresh(other.address)).tokens).toMatchObject([{ amount: '1.5' }])
+
+    await wallet.send(getFreezeAccountInstruction({ account: theirs, mint, owner: wallet.payer }))
+    expect((await expectFresh(other.address)).tokens).toMatchObject([{ amount: '1.5' }])
+
+    await wallet.send(getBurnInstruction({ account, mint, authority: owner, amount: 500_000n }))
+    expect((await expectFresh(owner.address)).tokens).toMatchObject([{ amount: '3' }])
+
+    // Two updates in one slot: both instructions of one transaction, then two transactions at once.
+    await wallet.send(
+      getBurnInstruction({ account, mint, authority: owner, amount: 1n }),
+      getBurnInstruction({ account, mint, authority: owner, amount: 2n }),
+    )
+    await expectFresh(owner.address)
+    await Promise.all([wallet.mintTo(owner.address, mint, 7n), wallet.mintTo(owner.address, mint, 11n)])
+    await expectFresh(owner.address)
+
+    await wallet.send(
+      getBurnInstruction({ account, mint, authority: owner, amount: 3_000_015n }),
+      getCloseAccountInstruction({ account, destination: owner.address, owner }),
+    )
+    expect((await expectFresh(owner.address)).tokens).toEqual([])
+
+    expect(await wallet.mintTo(owner.address, mint, 9_000_000n)).toBe(account)
+    expect((await expectFresh(owner.address)).tokens).toMatchObject([{ account, amount: '9' }])
+  })
+
+  test('a native balance', async () => {
+    const owner = await newOwner()
+    await watched(owner.address)
+    await wallet.transferSol(owner.address, 123_456_789n)
+    expect((await expectFresh(owner.address)).lamports).toBe(1_123_456_789n)
+  })
+
+  test('an NFT that becomes a token when its supply grows', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    const mint = await wallet.createMint({ decimals: 0 })
+    await wallet.mintTo(owner.address, mint, 1n)
+    await watched(owner.address)
+    expect((await expectFresh(owner.address)).nfts).toHaveLength(1)
+    await wallet.mintTo(other.address, mint, 1n)
+    await expect.poll(async () => (await ask(owner.address)).tokens, { timeout: freshWithinMs }).toHaveLength(1)
+  })
+
+  test('a token account that is given to another owner', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    const mint = await wallet.createMint({ decimals: 2 })
+    const account = await wallet.mintTo(owner.address, mint, 300n)
+    await watched(owner.address)
+    await watched(other.address)
+    const { getSetAuthorityInstruction, AuthorityType } = await import('@solana-program/token')
+    await wallet.send(
+      getSetAuthorityInstruction({
+        owned: account,
+        owner,
+        authorityType: AuthorityType.AccountOwner,
+        newAuthority: some(other.address),
+      }),
+    )
+    expect((await expectFresh(owner.address)).tokens).toEqual([])
+    expect((await expectFresh(other.address)).tokens).toMatchObject([{ account, amount: '3' }])
+  })
+
+  test('Token-2022 with a name of its own', async () => {
+    const owner = await newOwner()
+    await watched(owner.address)
+    const mint = await mintWithMetadata()
+    await wallet.mintTo(owner.address, mint, 1n, 'token-2022')
+    expect((await expectFresh(owner.address)).nfts).toMatchObject([
+      { mint, name: 'Test Dragon', symbol: 'TDRG', amount: '1' },
+    ])
+  })
+
+  test('interest and scaled amounts follow the chain’s clock', async () => {
+    const owner = await newOwner()
+    await watched(owner.address)
+    const interest = await wallet.createMint({
+      decimals: 6,
+      program: 'token-2022',
+      space: 222n,
+      extensions: mint => [
+        token2022.getInitializeInterestBearingMintInstruction({
+          mint,
+          rateAuthority: wallet.payer.address,
+          rate: 2_623,
+        }),
+      ],
+    })
+    const scaled = await wallet.createMint({
+      decimals: 4,
+      program: 'token-2022',
+      space: 226n,
+      extensions: mint => [
+        token2022.getInitializeScaledUiAmountMintInstruction({
+          mint,
+          authority: wallet.payer.address,
+          multiplier: 1.37,
+        }),
+      ],
+    })
+    await wallet.mintTo(owner.address, interest, 123_456_789n, 'token-2022')
+    await wallet.mintTo(owner.address, scaled, 987_654_321n, 'token-2022')
+    const now = Math.floor(Date.now() / 1_000)
+    await wallet.send(
+      token2022.getUpdateMultiplierScaledUiMintInstruction({
+        mint: scaled,
+        authority: wallet.payer,
+        multiplier: 2.5,
+        effectiveTimestamp: BigInt(now + 40_000_000),
+      }),
+    )
+    const amounts = async () =>
+      Object.fromEntries((await ask(owner.address)).tokens.map(({ mint, amount }) => [mint, amount]))
+    for (const moment of [now + 10_000_000, now + 50_000_000]) {
+      await node.travelTo(moment)
+      await expect
+        .poll(
+          async () => {
+            const [ours, a, b] = await Promise.all([
+              amounts(),
+              wallet.uiAmount(interest, 123_456_789n),
+              wallet.uiAmount(scaled, 987_654_321n),
+            ])
+            return ours[interest] === a && ours[scaled] === b
+              ? 'equal'
+              : { ours, program: { [interest]: a, [scaled]: b } }
+          },
+          { timeout: 5_000, interval: 50 },
+        )
+        .toBe('equal')
+    }
+    expect((await amounts())[interest]).not.toBe('123.456789')
+  })
+
+  test('a socket that drops: still right, and live again by itself', async () => {
+    const owner = await newOwner()
+    const mint = await wallet.createMint({ decimals: 6 })
+    await wallet.mintTo(owner.address, mint, 1_000_000n)
+    await watched(owner.address)
+    const reconnects = network.status().watched?.reconnects ?? 0
+    proxy.socketsDown = true
+    await wallet.mintTo(owner.address, mint, 2_000_000n)
+    await expect.poll(() => network.status().watched?.connected).toBe(false)
+    expect(network.status().state).toBe('stalled')
+    proxy.socketsDown = false
+    await expect.poll(() => network.status().watched?.connected, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await ask(owner.address)).tokens[0]?.amount, { timeout: 10_000 }).toBe('3')
+    expect(network.status().watched?.reconnects).toBeGreaterThan(reconnects)
+    await expect.poll(() => isLive(owner.address), { timeout: 10_000 }).toBe(true)
+    await wallet.mintTo(owner.address, mint, 3_000_000n)
+    expect((await expectFresh(owner.address)).tokens).toMatchObject([{ amount: '6' }])
+  })
+
+  test('the least recently asked owners leave when there are too many', async () => {
+    const small = connect(9)
+    try {
+      const owners = await Promise.all(Array.from({ length: 5 }, newOwner))
+      for (const owner of owners) await small.ask(owner.address)
+      await expect.poll(() => small.made.status().watched).toMatchObject({ owners: 3, live: 3 })
+      // Three owners with three subscriptions each, and two heartbeats.
+      expect(small.made.status().watched?.subscriptions).toBe(11)
+    } finally {
+      await small.made.close()
+    }
+  })
+
+  async function mintWithMetadata(): Promise<Address> {
+    const metadata = {
+      updateAuthority: some(wallet.payer.address),
+      name: 'Test Dragon',
+      symbol: 'TDRG',
+      uri: 'https://example.org/1.json',
+    }
+    return wallet.createMint({
+      decimals: 0,
+      program: 'token-2022',
+      space: 234n,
+      extensions: mint => [
+        token2022.getInitializeMetadataPointerInstruction({
+          mint,
+          authority: wallet.payer.address,
+          metadataAddress: mint,
+        }),
+      ],
+      afterwards: mint => [
+        token2022.getInitializeTokenMetadataInstruction({
+          metadata: mint,
+          updateAuthority: wallet.payer.address,
+          mint,
+          mintAuthority: wallet.payer,
+          name: metadata.name,
+          symbol: metadata.symbol,
+          uri: metadata.uri,
+        }),
+      ],
+    })
+  }
+})
