@@ -109,6 +109,13 @@ describe('help and version', () => {
   })
 })
 
+test('a reader that closes the pipe is no failure', async () => {
+  const run = new Run(['keys', 'list'])
+  run.child.stdout.destroy()
+  expect(await run.code).toBe(0)
+  expect(run.stderr).toBe('')
+})
+
 describe('configuration', () => {
   test('check prints what is in force and hides secrets', async () => {
     const secret = 'S3cr3tS3cr3t'

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+
+const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+
+/** Runs a program with the log and the endings of the service. */
+function runWith(program: string) {
+  const text = `
+    const { createLog } = await import(${source('../log.ts')})
+    const { endOnDefect } = await import(${source('./shutdown.ts')})
+    endOnDefect(createLog({ level: 'info', format: 'json' }))
+    ${program}
+    setTimeout(() => process.exit(99), 5_000)`
+  return spawnSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' })
+}
+
+describe('a defect', () => {
+  test.each([
+    ['thrown', 'setTimeout(() => { throw new Error("fetch https://rpc.example/S3cr3tS3cr3t failed") })'],
+    ['rejected', 'Promise.reject(new Error("fetch https://rpc.example/S3cr3tS3cr3t failed"))'],
+  ])('that is %s ends the process with 1, and its log line has no secret', (_, program) => {
+    const { status, stdout, stderr } = runWith(program)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).not.toContain('S3cr3tS3cr3t')
+    expect(JSON.parse(stderr)).toMatchObject({
+      level: 'fatal',
+      msg: 'A defect ends the service.',
+      err: { message: 'fetch https://rpc.example/… failed' },
+    })
+  })
+})
