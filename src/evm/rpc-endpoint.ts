@@ -61,6 +61,8 @@ export class RpcEndpoint {
   readonly health: EndpointHealth
   readonly limit: AdaptiveLimit
   head: number | undefined
+  /** Asks that are under way, whether sent or waiting. */
+  pending = 0
   readonly #chain: { name: string; id: number | undefined }
   readonly #address: EndpointAddress
   readonly #clock: Clock
@@ -91,12 +93,15 @@ export class RpcEndpoint {
   }
 
   async ask(calls: readonly RpcCall[], options: EndpointAsk): Promise<EndpointAnswer> {
-    await this.#verifyChain(options)
-    const bodies = await this.#send(
-      calls.map((call, id) => ({ ...call, id })),
-      options,
-    )
-    return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0), split: bodies.length > 1 }
+    this.pending++
+    try {
+      await this.#verifyChain(options)
+      const numbered = calls.map((call, id) => ({ ...call, id }))
+      const bodies = await this.#send(numbered, options)
+      return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0), split: bodies.length > 1 }
+    } finally {
+      this.pending--
+    }
   }
 
   /** Reads the bodies of an answer; what cannot be read counts against the endpoint. */
@@ -328,7 +333,7 @@ export class RpcEndpoint {
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])
 
 /** The method that a request is known by: the heaviest of a batch. */
-function methodOf(calls: readonly RpcCall[]): string {
+export function methodOf(calls: readonly RpcCall[]): string {
   const heavy =
     calls.find(call => call.method === 'eth_getLogs') ?? calls.find(call => call.method === 'eth_getBlockReceipts')
   return (heavy ?? calls[0])?.method ?? 'batch'

@@ -9,12 +9,14 @@ const restFirstMs = 1_000
 const restMaxMs = 60_000
 const methodMissingMs = 10 * 60_000
 const memory = 0.2
+const fadeHalfMs = 60_000
 
 export class EndpointHealth {
   readonly #clock: Clock
   readonly #latencies = new Map<string, number[]>()
   readonly #missing = new Map<string, number>()
   #failureShare = 0
+  #sampledAt = 0
   #latencyMs: number | undefined
   #failuresInARow = 0
   #rests = 0
@@ -45,9 +47,13 @@ export class EndpointHealth {
     return this.#latencyMs
   }
 
-  /** Lower is better: the time that a request will take, as far as the past tells. */
+  /**
+   * Lower is better: the time that a request will take, as far as the past tells. The past fades, so that an endpoint that
+   * was slow once is tried again.
+   */
   get expectedMs(): number {
-    return (this.#latencyMs ?? 1) * (1 + 9 * this.#failureShare)
+    const faded = 0.5 ** ((this.#clock.now() - this.#sampledAt) / fadeHalfMs)
+    return Math.max(1, (this.#latencyMs ?? 0) * (1 + 9 * this.#failureShare) * faded)
   }
 
   /** The time within which 19 of 20 requests of a method were answered; undefined while too few were. */
@@ -94,6 +100,7 @@ export class EndpointHealth {
   }
 
   #sample(method: string, elapsedMs: number): void {
+    this.#sampledAt = this.#clock.now()
     this.#latencyMs =
       this.#latencyMs === undefined ? elapsedMs : this.#latencyMs + (elapsedMs - this.#latencyMs) * memory
     const samples = this.#latencies.get(method) ?? []

@@ -62,11 +62,6 @@ export class AdaptiveLimit {
     return Math.floor(this.#concurrency)
   }
 
-  /** Requests under way and waiting, as a share of what may be under way. */
-  get load(): number {
-    return (this.#inFlight + this.#waiting.length + this.#urgent.length) / this.concurrency
-  }
-
   /** How long until the next request could start, as far as pauses and budgets go. */
   get availableInMs(): number {
     const now = this.#clock.now()

@@ -30,19 +30,14 @@ export function endpointAddresses(urls: readonly string[], isPrivate = isPrivate
   })
 }
 
-// Shorter parts are versions and chain names ("v3", "mainnet", "eth"), which would make every message unreadable.
-const secretLengthMin = 8
+// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"), which would make every message unreadable.
+const pathSecretLengthMin = 8
+const credentialLengthMin = 4
 
 function redactorOf(url: URL): (text: string) => string {
-  const parts = [
-    ...url.pathname.split('/'),
-    ...url.searchParams.values(),
-    url.password,
-    ...(url.username.length >= secretLengthMin ? [url.username] : []),
-  ]
-  const secrets = [...parts, ...parts.map(decode)].filter(
-    (part, at) => part.length >= secretLengthMin || (part.length > 0 && parts[at] === url.password),
-  )
+  const inPath = [...url.pathname.split('/'), ...url.searchParams.values()].filter(p => p.length >= pathSecretLengthMin)
+  const credentials = [url.username, url.password].filter(part => part.length >= credentialLengthMin)
+  const secrets = [...inPath, ...credentials].flatMap(part => [part, decode(part)])
   // The longest first, so that no rest of one stays behind.
   const ordered = [...new Set(secrets)].sort((a, b) => b.length - a.length)
   return text => ordered.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)

@@ -10,8 +10,9 @@
 import { AlmanacError } from '../errors.ts'
 import { RangeRefused } from './chain-source.ts'
 import { type Clock, realClock, sleep } from './rpc-clock.ts'
-import { type EndpointAnswer, type EndpointSettings, RpcEndpoint, type RpcObserver } from './rpc-endpoint.ts'
+import { type EndpointAnswer, type EndpointSettings, methodOf, RpcEndpoint, type RpcObserver } from './rpc-endpoint.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './rpc-errors.ts'
+import { askHedged } from './rpc-hedge.ts'
 import type { AskOptions, EndpointReport, RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
 import { endpointAddresses, isPrivateHost } from './rpc-secrets.ts'
 
@@ -53,7 +54,6 @@ export type EndpointStatus = EndpointReport & {
 /** Longer than this nobody waits inside an `ask`: the caller is told when to come back. */
 const patienceMs = 10_000
 const backoffFirstMs = 100
-const hedgeMs = { least: 50, unknown: 1_000, most: 2_000 }
 const hedgeShareMax = 0.1
 
 export class ChainRpc implements RpcPort {
@@ -168,7 +168,12 @@ export class ChainRpc implements RpcPort {
       const failed = failures.has(endpoint) ? 1e12 : 0
       const lacking = calls.every(({ method }) => endpoint.health.hasMethod(method)) ? 0 : 1e9
       const restsMs = Math.max(endpoint.health.restsForMs, endpoint.limit.availableInMs)
-      return failed + lacking + restsMs * 1_000 + endpoint.health.expectedMs * (1 + endpoint.limit.load)
+      return (
+        failed +
+        lacking +
+        restsMs * 1_000 +
+        endpoint.health.expectedMs * (1 + endpoint.pending / endpoint.limit.concurrency)
+      )
     }
     return this.#all
       .filter(
@@ -176,8 +181,8 @@ export class ChainRpc implements RpcPort {
           (options.endpoint === undefined || name === options.endpoint) && options.exclude?.has(name) !== true,
       )
       .filter(endpoint => {
-        const failure = failures.get(endpoint)
-        return failure === undefined || repeatable.has(rpcFailureOf(failure)?.kind ?? 'refused')
+        const failed = failures.get(endpoint)
+        return failed === undefined || isRepeatable(rpcFailureOf(failed)?.kind, calls)
       })
       .map(endpoint => ({ endpoint, rank: rank(endpoint) }))
       .sort((a, b) => a.rank - b.rank)
@@ -205,47 +210,20 @@ export class ChainRpc implements RpcPort {
     const { accept, signal, urgent = false } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
-    const method = calls[0]?.method ?? 'batch'
-    return new Promise((resolve, reject) => {
-      const running = new Map<RpcEndpoint, AbortController>()
-      let cancelHedge = (): void => {}
-      let firstError: unknown
-      let sentAt = this.#clock.now()
-      const run = (endpoint: RpcEndpoint, onSent: () => void): void => {
-        const controller = new AbortController()
-        running.set(endpoint, controller)
-        const own = AbortSignal.any([signal, controller.signal])
-        endpoint
-          .ask(calls, { timeoutMs, bytesMax, urgent, signal: own, onSent })
-          .then(answer => accept(endpoint, answer))
-          .then(
-            accepted => {
-              cancelHedge()
-              running.delete(endpoint)
-              if (running.has(first)) first.health.overtaken(method, this.#clock.now() - sentAt)
-              for (const loser of running.values()) loser.abort(overtaken)
-              resolve(accepted)
-            },
-            error => {
-              running.delete(endpoint)
-              firstError ??= error
-              if (running.size > 0) return
-              cancelHedge()
-              reject(firstError)
-            },
-          )
-      }
-      run(first, () => {
-        sentAt = this.#clock.now()
-        if (second === undefined || !this.#mayHedge(second)) return
-        cancelHedge()
-        cancelHedge = this.#clock.after(hedgeDelayMs(first.health.tailMs(method)), () => {
-          if (!running.has(first) || !this.#mayHedge(second)) return
-          this.#hedges++
-          this.#options.observer?.hedge({ endpoint: first.name, method })
-          run(second, () => {})
-        })
-      })
+    const method = methodOf(calls)
+    return askHedged({
+      first,
+      second,
+      clock: this.#clock,
+      signal,
+      method,
+      ask: async (endpoint, own) =>
+        accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, ...own })),
+      mayHedge: () => second !== undefined && this.#mayHedge(second),
+      onHedge: () => {
+        this.#hedges++
+        this.#options.observer?.hedge({ endpoint: first.name, method })
+      },
     })
   }
 
@@ -254,22 +232,32 @@ export class ChainRpc implements RpcPort {
   }
 
   #nobody(calls: readonly RpcCall[]): AlmanacError {
-    const failure = { kind: 'no-endpoint', endpoint: 'none', method: calls[0]?.method ?? 'batch' } as const
+    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls) } as const
     return rpcError(failure, { chain: this.#options.chain.name, said: 'no endpoint is left to ask' })
   }
 
   /** A refusal that asking for fewer blocks may cure is told as such. */
   #final(error: AlmanacError, calls: readonly RpcCall[]): Error {
     const failure = rpcFailureOf(error)
-    const heavy = calls.some(({ method }) => method === 'eth_getLogs' || method === 'eth_getBlockReceipts')
-    if (failure === undefined || !heavy) return error
+    const blocks = blocksOf(calls)
+    if (failure === undefined || blocks === 0) return error
     const said = error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
-    if (failure.kind === 'range-too-large') return new RangeRefused('range-too-large', said, failure.blocksAllowed)
-    if (failure.kind === 'too-many-results' || failure.kind === 'response-too-large' || failure.kind === 'timeout') {
-      return new RangeRefused('too-dense', said, failure.blocksAllowed)
-    }
-    return error
+    const { kind, blocksAllowed } = failure
+    if (kind === 'range-too-large') return new RangeRefused('range-too-large', said, blocksAllowed)
+    const tooMuch = kind === 'too-many-results' || kind === 'response-too-large'
+    // What nobody can explain, and what takes too long, is halved as the last resort.
+    const unclear = blocks > 1 && (kind === 'timeout' || kind === 'refused')
+    return tooMuch || unclear ? new RangeRefused('too-dense', said, blocksAllowed) : error
   }
+}
+
+/** How many blocks' logs are asked for; 0 where none are. */
+function blocksOf(calls: readonly RpcCall[]): number {
+  const receipts = calls.filter(({ method }) => method === 'eth_getBlockReceipts').length
+  const filter = calls.find(({ method }) => method === 'eth_getLogs')?.params[0] as Record<string, unknown> | undefined
+  if (filter === undefined) return receipts
+  const blocks = Number(filter.toBlock) - Number(filter.fromBlock) + 1
+  return Math.max(receipts, blocks >= 1 ? blocks : 1)
 }
 
 /** Asking another endpoint would not help as much as asking for less, or for something else. */
@@ -282,12 +270,12 @@ const endsTheAsk = new Set<RpcFailureKind>([
 ])
 
 /** Worth another try at the same endpoint. */
-const repeatable = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused', 'timeout'])
+const repeatable = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused'])
 
-const overtaken = new Error('another endpoint was faster')
-
-function hedgeDelayMs(tailMs: number | undefined): number {
-  return Math.min(hedgeMs.most, Math.max(hedgeMs.least, tailMs ?? hedgeMs.unknown))
+function isRepeatable(kind: RpcFailureKind | undefined, calls: readonly RpcCall[]): boolean {
+  if (kind === undefined) return false
+  // A range that took too long once will take too long again.
+  return repeatable.has(kind) || (kind === 'timeout' && blocksOf(calls) === 0)
 }
 
 function interrupted(signal: AbortSignal, chain: string): Error {

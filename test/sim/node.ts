@@ -144,12 +144,7 @@ class EndpointServer extends SimEndpoint {
     response.write('{"jsonrpc":"2.0","id":1,"result":"0x')
     const chunk = Buffer.alloc(64 * 1_024, '0')
     while (!response.destroyed && !this.#stopped.signal.aborted) {
-      if (!response.write(chunk)) {
-        await Promise.race([
-          new Promise(resolve => response.once('drain', resolve)),
-          new Promise(resolve => response.once('close', resolve)),
-        ])
-      }
+      if (!response.write(chunk)) await drainedOrClosed(response)
     }
   }
 
@@ -177,4 +172,14 @@ class EndpointServer extends SimEndpoint {
     const result = `${headerText(this.chain.block(number))},"size":"${quantity(544)}"}`
     return `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x9ce59a13059e417087c02d3236a0b1cc","result":${result}}}`
   }
+}
+
+function drainedOrClosed(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }

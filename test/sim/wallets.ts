@@ -25,6 +25,7 @@ export class WalletSchedule {
   readonly #seed: number
   readonly #rounds: number
   readonly #emptyEvery: number
+  readonly #addresses = new Map<number, string>()
 
   constructor(options: SimChainOptions) {
     if (options.transactionsPerBlock > options.transactionsPerWallet) {
@@ -130,6 +131,17 @@ export class WalletSchedule {
 
   address(wallet: Wallet): string {
     const place = wallet.lane | (walletKinds[wallet.kind] << 16)
+    if (wallet.index >= 1 << 17 || wallet.epoch >= 1 << 17) return this.#makeAddress(place, wallet)
+    const key = (place * (1 << 17) + wallet.epoch) * (1 << 17) + wallet.index
+    const known = this.#addresses.get(key)
+    if (known !== undefined) return known
+    const made = this.#makeAddress(place, wallet)
+    if (this.#addresses.size >= 100_000) this.#addresses.clear()
+    this.#addresses.set(key, made)
+    return made
+  }
+
+  #makeAddress(place: number, wallet: Wallet): string {
     const a = draw(this.#seed, streams.address, place, wallet.epoch, wallet.index)
     const b = mix(a ^ 0x5bd1e995) >>> 0
     // The coordinates are masked, not hidden: whoever holds an address can compute its wallet without a table.
