@@ -83,10 +83,13 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
 /** Every chain that this instance knows: the reference's twelve, then the operator's own in their order. */
 export class ChainTable {
   readonly all: readonly Chain[]
+  /** The operator's own. */
+  readonly added: readonly Chain[]
   readonly #byName: Map<string, Chain>
   readonly #byId: Map<number, Chain>
 
   constructor(added: readonly Chain[] = []) {
+    this.added = added
     this.all = [...referenceChains, ...added]
     this.#byName = new Map(this.all.map(chain => [chain.name.toLowerCase(), chain]))
     this.#byId = new Map(this.all.map(chain => [chain.id, chain]))

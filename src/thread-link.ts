@@ -1,9 +1,9 @@
 // Calls across a thread: the methods of an object on one side of a MessagePort, called from the other. Errors keep their
 // code and hint. It carries plain data only.
-import type { MessagePort } from 'node:worker_threads'
 import { AlmanacError, type ErrorCode, messageOf } from './errors.ts'
 
-type Port = Pick<MessagePort, 'on' | 'postMessage'>
+/** What a MessagePort and a Worker have in common. */
+type Port = { on(event: 'message', listener: (message: unknown) => void): unknown; postMessage(message: unknown): void }
 
 type Methods = Record<string, (...parameters: never[]) => Promise<unknown>>
 type Call = (...parameters: unknown[]) => Promise<unknown>
@@ -14,7 +14,8 @@ type PortableError = { message: string; code: ErrorCode | undefined; hint: strin
 
 /** Answers the calls that come through the port with the methods given. */
 export function serveThread(port: Port, methods: Methods): void {
-  port.on('message', async (message: Request) => {
+  port.on('message', async given => {
+    const message = given as Request | undefined
     if (typeof message?.call !== 'number') return
     const reply: Reply = { reply: message.call }
     try {
@@ -33,7 +34,8 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let calls = 0
   let failure: Error | undefined
-  port.on('message', (message: Reply) => {
+  port.on('message', given => {
+    const message = given as Reply
     const call = waiting.get(message?.reply)
     if (call === undefined) return
     waiting.delete(message.reply)

@@ -16,6 +16,8 @@ export type AppDependencies = {
   gatekeeper: Gatekeeper
   log: Log
   metrics: Metrics
+  /** What other threads count, in the text format of Prometheus; names differ from those of `metrics`. */
+  threadMetrics?: (() => Promise<string>) | undefined
   version: string
   /** What the indexers say of themselves. */
   status: () => Promise<StatusReport>

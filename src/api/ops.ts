@@ -60,7 +60,7 @@ export async function answerMetrics(place: Workplace, exchange: Exchange): Promi
   return {
     status: 200,
     headers: { 'Content-Type': registry.contentType, ...opsHeaders },
-    body: await registry.metrics(),
+    body: (await registry.metrics()) + ((await place.threadMetrics?.()) ?? ''),
   }
 }
 

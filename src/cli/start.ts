@@ -7,13 +7,14 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { StoreGatekeeper } from '../keys/gatekeeper.ts'
-import { createLog, type Log, LogThrottle } from '../log.ts'
-import { createMetrics } from '../metrics.ts'
+import { createLog, type Log, type LogOptions, LogThrottle } from '../log.ts'
+import { createMetrics, type Metrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { provideKey } from './provide-key.ts'
 import { endOnDefect, firstSignal } from './shutdown.ts'
+import { type Indexers, startIndexers } from './start-indexers.ts'
 import { stderrColours } from './terminal.ts'
 import { packageVersion } from './version.ts'
 
@@ -34,16 +35,15 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
 
   // Everything that is opened here is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack()
-  const store = await openStore(config.store, { role: only === 'api' ? 'reader' : 'owner' })
-  opened.defer(() => store.close())
-
-  // The place of the indexers: made here from config.chains and config.solana unless `only` is api, closed by `opened`,
-  // and handed to `serve` as `freshen` and `status`.
-  if (hasChains && only !== 'api') log.warn('Chains are configured, but this version has no indexer.')
+  const metrics = createMetrics({ ofProcess: true })
+  const { store, indexers } =
+    only === 'api'
+      ? await openForServing(config.store, opened)
+      : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, opened })
 
   if (only !== 'index') {
     await provideKey(store, log)
-    const servers = await serve({ loaded, store, log, opened })
+    const servers = await serve({ loaded, store, indexers, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
   }
   if (!hasChains) sayNothingIsIndexed(log)
@@ -51,9 +51,33 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
 }
 
-type Parts = { loaded: LoadedConfig; store: Store; log: Log; opened: AsyncDisposableStack }
+async function openForServing(
+  url: string,
+  opened: AsyncDisposableStack,
+): Promise<{ store: Store; indexers: undefined }> {
+  const store = await openStore(url, { role: 'reader' })
+  opened.defer(() => store.close())
+  return { store, indexers: undefined }
+}
 
-async function serve({ loaded: { config, chains }, store, log, opened }: Parts): Promise<ServedApp[]> {
+type Parts = {
+  loaded: LoadedConfig
+  store: Store
+  /** Absent where another process indexes. */
+  indexers: Indexers | undefined
+  log: Log
+  metrics: Metrics
+  opened: AsyncDisposableStack
+}
+
+async function serve({
+  loaded: { config, chains },
+  store,
+  indexers,
+  log,
+  metrics,
+  opened,
+}: Parts): Promise<ServedApp[]> {
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -62,7 +86,6 @@ async function serve({ loaded: { config, chains }, store, log, opened }: Parts):
       ),
   })
   opened.defer(() => gatekeeper.close())
-  const metrics = createMetrics({ ofProcess: true })
   const { limits } = config
   const app = createApp({
     store,
@@ -71,7 +94,9 @@ async function serve({ loaded: { config, chains }, store, log, opened }: Parts):
     log,
     metrics,
     displayAmount,
-    status: nothingIndexed,
+    status: indexers?.status ?? nothingIndexed,
+    freshen: indexers?.freshen,
+    threadMetrics: indexers?.metrics,
     version: packageVersion(),
     settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },
   })
@@ -87,10 +112,13 @@ async function nothingIndexed(): Promise<StatusReport> {
   return { chains: {}, solana: {} }
 }
 
-function openLog({ log: { level, format } }: Config): Log {
+function openLog(config: Config): Log {
+  return createLog({ ...logOptionsOf(config), hidden: [process.env.ALMANAC_KEY ?? ''] })
+}
+
+function logOptionsOf({ log: { level, format } }: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
   const readable = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
-  const hidden = [process.env.ALMANAC_KEY ?? '']
-  return createLog({ level, format: readable ? 'text' : 'json', colours: stderrColours, hidden })
+  return { level, format: readable ? 'text' : 'json', colours: stderrColours }
 }
 
 function sayNothingIsIndexed(log: Log): void {

@@ -1,5 +1,5 @@
 // What the EVM indexer counts, under Prometheus names. No label holds an address or an endpoint's secret.
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type EvmMetrics = ReturnType<typeof createEvmMetrics>
 
@@ -54,6 +54,31 @@ export function createEvmMetrics() {
       name: 'almanac_evm_lag_seconds',
       help: 'Time between the newest block of the chain and the newest one stored, or since the last contact.',
       labelNames: ['chain'] as const,
+      registers,
+    }),
+    rpcRequests: new Counter({
+      name: 'almanac_evm_rpc_requests_total',
+      help: 'Requests to endpoints, by their outcome.',
+      labelNames: ['chain', 'endpoint', 'outcome'] as const,
+      registers,
+    }),
+    rpcDuration: new Histogram({
+      name: 'almanac_evm_rpc_request_duration_seconds',
+      help: 'Time that endpoints took to answer.',
+      labelNames: ['chain', 'endpoint'] as const,
+      buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    rpcBytes: new Counter({
+      name: 'almanac_evm_rpc_answer_bytes_total',
+      help: 'Bytes of answers, after decompression.',
+      labelNames: ['chain', 'endpoint'] as const,
+      registers,
+    }),
+    rpcHedges: new Counter({
+      name: 'almanac_evm_rpc_hedges_total',
+      help: 'Requests that were sent to a second endpoint because the first took long.',
+      labelNames: ['chain', 'endpoint'] as const,
       registers,
     }),
   }

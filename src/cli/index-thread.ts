@@ -1,0 +1,30 @@
+// The thread that indexes EVM chains, so that parsing and writing never delay an answer. It opens its own connection to the store,
+// as the owner, and is called from the thread that serves.
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Chain, ChainTable } from '../chains.ts'
+import { createEvm, type EvmChainSettings } from '../evm/create-evm.ts'
+import { createLog, type LogOptions } from '../log.ts'
+import { openStore } from '../store/open.ts'
+import { serveThread } from '../thread-link.ts'
+
+export type IndexThreadData = {
+  store: string
+  settings: Record<string, EvmChainSettings>
+  addedChains: Chain[]
+  log: Pick<LogOptions, 'level' | 'format' | 'colours'>
+}
+
+if (parentPort === null) throw new Error('This file is a thread of almanac start.')
+const data = workerData as IndexThreadData
+const store = await openStore(data.store, { role: 'owner' })
+const log = createLog(data.log)
+const evm = createEvm({ settings: data.settings, chains: new ChainTable(data.addedChains), store, log })
+
+serveThread(parentPort, {
+  ...evm,
+  async close() {
+    await evm.close()
+    await store.close()
+  },
+})
+parentPort.postMessage('ready')

@@ -1,0 +1,45 @@
+// Starts the thread that indexes and offers it as calls. When the thread dies, calls fail and the reason is told; the service
+// goes on answering from what is stored.
+import { Worker } from 'node:worker_threads'
+import { AlmanacError, type ErrorCode, errorCodes } from '../errors.ts'
+import type { Evm } from '../evm/create-evm.ts'
+import type { Log } from '../log.ts'
+import { callThread } from '../thread-link.ts'
+import type { IndexThreadData } from './index-thread.ts'
+
+export async function startIndexThread(data: IndexThreadData, log: Log): Promise<Evm> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), { workerData: data })
+  let closing = false
+  const { far, fail } = callThread<Evm>(worker)
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', message => message === 'ready' && resolve())
+    worker.on('error', error => {
+      const failure = asAlmanacError(error)
+      fail(failure)
+      reject(failure)
+    })
+    worker.on('exit', code => {
+      fail(new AlmanacError('internal', 'The indexer has stopped.', { retryable: true, hint: 'restart the service.' }))
+      if (!closing) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
+    })
+  })
+  return {
+    status: () => far.status(),
+    ensureContract: (...parameters) => far.ensureContract(...parameters),
+    ensureWallet: (...parameters) => far.ensureWallet(...parameters),
+    metrics: () => far.metrics(),
+    async close() {
+      closing = true
+      await far.close()
+      await worker.terminate()
+    },
+  }
+}
+
+/** An error loses its class on its way out of a thread, but keeps its fields. */
+function asAlmanacError(error: unknown): AlmanacError {
+  const { message, code, hint } = error as { message: string; code?: string; hint?: string }
+  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'internal'
+  return new AlmanacError(known, message, hint === undefined ? {} : { hint })
+}
