@@ -1,0 +1,63 @@
+// What a commit must fulfil, whatever the engine: pure checks that throw `conflict`.
+import { AlmanacError } from '../errors.ts'
+import type { Block, Hash, TransferRow } from '../model.ts'
+import type { ColdCommit, HotCommit } from './store.ts'
+
+/** How far up a cold commit claims finality; -1 where it claims nothing. */
+export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'covered'>): number {
+  let highest = -1
+  for (const { number } of blocks) highest = Math.max(highest, number)
+  for (const { to } of covered) highest = Math.max(highest, to)
+  return highest
+}
+
+/** A row whose block is unknown could not be answered with its hash and moment. */
+export function unknownBlock(block: number): AlmanacError {
+  return new AlmanacError('conflict', `The commit has a transfer in block ${block}, but not that block.`, {
+    hint: 'give every block that holds a row in the same commit.',
+  })
+}
+
+export function requireSameBranch(blocks: readonly Block[], hotHashes: ReadonlyMap<number, Hash>): void {
+  for (const { number, hash } of blocks) {
+    const stored = hotHashes.get(number)
+    if (stored !== undefined && stored !== hash)
+      throw new AlmanacError('conflict', `Block ${number} is stored as ${stored}, and the final commit says ${hash}.`, {
+        hint: 'replace the blocks that are not final from their common ancestor on, then commit again.',
+      })
+  }
+}
+
+export function requireStored({ number, hash }: Block, stored: Hash | undefined): void {
+  if (stored === hash) return
+  throw new AlmanacError('conflict', `Block ${number} is no longer stored as ${hash}: ${stored ?? 'not hot'}.`, {
+    hint: 'read the hot blocks again and fetch the rows for those.',
+    retryable: true,
+  })
+}
+
+export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
+  if (ancestor < finalized)
+    throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: ${finalized} is final.`, {
+      hint: 'check the endpoint that reported the fork; drop the range and index it again if finality itself was wrong.',
+    })
+  let previous = ancestor
+  let claimedNext = covered === undefined ? undefined : Math.max(covered.from, ancestor + 1)
+  for (const { number, transfers } of blocks) {
+    if (number <= previous || (claimedNext !== undefined && number > claimedNext))
+      throw new AlmanacError('conflict', `Block ${number} cannot follow block ${previous} in one commit.`, {
+        hint: 'give the blocks lowest first, and without gaps where they are claimed to be complete.',
+      })
+    requireOwnRows(number, transfers)
+    previous = number
+    if (claimedNext !== undefined) claimedNext = Math.max(claimedNext, number + 1)
+  }
+  if (blocks.length > 0 && head.number < previous)
+    throw new AlmanacError('conflict', `The head ${head.number} lies below the commit's last block ${previous}.`)
+}
+
+export function requireOwnRows(number: number, rows: readonly TransferRow[]): void {
+  const foreign = rows.find(row => row.block !== number)
+  if (foreign !== undefined)
+    throw new AlmanacError('conflict', `Block ${number} of the commit holds a transfer of block ${foreign.block}.`)
+}

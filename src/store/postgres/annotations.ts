@@ -1,0 +1,106 @@
+// Labels of addresses and facts of contracts.
+import type { Address, ChainId } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
+import type { ContractFacts, Label } from '../store.ts'
+import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
+import type { Database, Transaction } from './database.ts'
+import { hexTextOf, textOf } from './values.ts'
+
+const everyChain = 0
+const ranks: readonly Label['rank'][] = ['operator', 'imported', 'built-in']
+
+/** Ordinals of the chains that labels name, found before the transaction begins. */
+export type Ordinals = ReadonlyMap<ChainId, number>
+
+function ordinalOf(chain: ChainId | undefined, ordinals: Ordinals): number | undefined {
+  return chain === undefined ? everyChain : ordinals.get(chain)
+}
+
+/** The last one of each address, chain and source stays: one statement cannot write one row twice. */
+export async function putLabels(transaction: Transaction, ordinals: Ordinals, labels: readonly Label[]): Promise<void> {
+  const byKey = new Map(labels.map(label => [`${label.address} ${label.chain} ${label.source}`, label]))
+  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, label]) => label)
+  await transaction.run(
+    `INSERT INTO labels (address, chain, source, rank, label, updated_at)
+     SELECT * FROM unnest($1::bytea[], $2::int4[], $3::text[], $4::int4[], $5::bytea[], $6::int8[])
+     ON CONFLICT (address, chain, source) DO UPDATE SET rank = excluded.rank, label = excluded.label,
+       updated_at = excluded.updated_at`,
+    byteaArray(sorted.map(label => bytesOfHex(label.address))),
+    int4Array(sorted.map(label => ordinalOf(label.chain, ordinals) as number)),
+    textArray(sorted.map(label => label.source)),
+    int4Array(sorted.map(label => ranks.indexOf(label.rank))),
+    byteaArray(sorted.map(label => Buffer.from(label.label))),
+    int8Array(sorted.map(label => label.updatedAt)),
+  )
+}
+
+export async function removeLabels(
+  transaction: Transaction,
+  ordinals: Ordinals,
+  labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[],
+): Promise<number> {
+  const known = labels.filter(label => ordinalOf(label.chain, ordinals) !== undefined)
+  return await transaction.run(
+    `DELETE FROM labels WHERE (address, chain, source) IN (SELECT * FROM unnest($1::bytea[], $2::int4[], $3::text[]))`,
+    byteaArray(known.map(label => bytesOfHex(label.address))),
+    int4Array(known.map(label => ordinalOf(label.chain, ordinals) as number)),
+    textArray(known.map(label => label.source)),
+  )
+}
+
+/** The better rank wins, then a label of this very chain, then the newer one. */
+export async function labelsOf(
+  database: Database,
+  ordinal: number | undefined,
+  addresses: readonly Address[],
+): Promise<Map<Address, string>> {
+  const rows = await database.read(
+    `SELECT DISTINCT ON (address) address, label FROM labels WHERE address = ANY($1::bytea[]) AND chain IN (${everyChain}, $2)
+     ORDER BY address, rank, chain DESC, updated_at DESC, source`,
+    byteaArray([...new Set(addresses)].map(bytesOfHex)),
+    ordinal ?? everyChain,
+  )
+  return new Map(rows.map(([address, label]) => [hexTextOf<Address>(address), textOf(label) as string]))
+}
+
+export async function putContractFacts(
+  transaction: Transaction,
+  ordinals: Ordinals,
+  facts: readonly ContractFacts[],
+): Promise<void> {
+  const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text))
+  for (const { chain, contract, name, symbol, possibleSpam, verifiedCollection } of facts)
+    await transaction.run(
+      `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, verified_collection)
+       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
+         symbol = excluded.symbol, possible_spam = excluded.possible_spam, verified_collection = excluded.verified_collection`,
+      ordinals.get(chain) as number,
+      bytesOfHex(contract),
+      bytes(name),
+      bytes(symbol),
+      possibleSpam,
+      verifiedCollection,
+    )
+}
+
+export async function contractFacts(
+  database: Database,
+  ordinal: number,
+  chain: ChainId,
+  contract: Address,
+): Promise<ContractFacts | undefined> {
+  const [row] = await database.read(
+    'SELECT name, symbol, possible_spam, verified_collection FROM contract_facts WHERE chain = $1 AND contract = $2',
+    ordinal,
+    bytesOfHex(contract),
+  )
+  if (row === undefined) return undefined
+  return {
+    chain,
+    contract,
+    name: textOf(row[0]),
+    symbol: textOf(row[1]),
+    possibleSpam: row[2] === 't',
+    verifiedCollection: row[3] === 't',
+  }
+}

@@ -1,0 +1,135 @@
+// Known blocks, hot and cold, and finding them by moment. Callers hold the transaction.
+import type { Block, Hash } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
+import { byteaArray, int4Array, int8Array } from './arrays.ts'
+import type { Database, Row, Transaction } from './database.ts'
+import { requireBlockFits } from './place.ts'
+import { hexTextOf } from './values.ts'
+
+function blockOf([number, hash, timestamp]: Row): Block {
+  return { number: Number(number), hash: hexTextOf<Hash>(hash), timestamp: Number(timestamp) }
+}
+
+function columnsOf(blocks: readonly Block[]): [Buffer, Buffer, Buffer] {
+  for (const { number } of blocks) requireBlockFits(number)
+  const newestFirst = [...blocks].sort((a, b) => b.number - a.number)
+  return [
+    int4Array(newestFirst.map(block => block.number)),
+    int8Array(newestFirst.map(block => block.timestamp)),
+    byteaArray(newestFirst.map(block => bytesOfHex(block.hash))),
+  ]
+}
+
+const given = 'unnest($2::int4[], $3::int8[], $4::bytea[]) AS given (number, timestamp, hash)'
+
+/** Rows carry their block's hash and moment: where a known block is corrected, so are its rows. */
+export async function putColdBlocks(
+  transaction: Transaction,
+  ordinal: number,
+  blocks: readonly Block[],
+): Promise<void> {
+  if (blocks.length === 0) return
+  const columns = columnsOf(lastOfEach(blocks))
+  const corrected = await transaction.query(
+    `SELECT number FROM blocks JOIN ${given} USING (number)
+     WHERE chain = $1 AND (blocks.hash, blocks.timestamp) <> (given.hash, given.timestamp)`,
+    ordinal,
+    ...columns,
+  )
+  await transaction.run(
+    `INSERT INTO blocks (chain, number, timestamp, hash) SELECT $1::int4, number, timestamp, hash FROM ${given}
+     ON CONFLICT (chain, number) DO UPDATE SET hash = excluded.hash, timestamp = excluded.timestamp
+     WHERE (blocks.hash, blocks.timestamp) <> (excluded.hash, excluded.timestamp)`,
+    ordinal,
+    ...columns,
+  )
+  if (corrected.length > 0)
+    await transaction.run(
+      `UPDATE transfers SET hash = given.hash, timestamp = given.timestamp FROM ${given}
+       WHERE contract IN (SELECT id FROM contracts WHERE chain = $1) AND block = given.number
+         AND (transfers.hash, transfers.timestamp) <> (given.hash, given.timestamp)`,
+      ordinal,
+      ...columns,
+    )
+}
+
+/** One statement cannot write one row twice. */
+function lastOfEach(blocks: readonly Block[]): Block[] {
+  return [...new Map(blocks.map(block => [block.number, block])).values()]
+}
+
+export async function putHotBlocks(transaction: Transaction, ordinal: number, blocks: readonly Block[]): Promise<void> {
+  if (blocks.length === 0) return
+  await transaction.run(
+    `INSERT INTO hot_blocks (chain, number, timestamp, hash) SELECT $1::int4, number, timestamp, hash FROM ${given}`,
+    ordinal,
+    ...columnsOf(blocks),
+  )
+}
+
+/** Those of the blocks that are known, hot or cold. */
+export async function findBlocks(transaction: Transaction, ordinal: number, numbers: number[]): Promise<Block[]> {
+  const where = 'WHERE chain = $1 AND number = ANY($2::int4[])'
+  const rows = await transaction.query(
+    `SELECT number, hash, timestamp FROM blocks ${where} UNION ALL SELECT number, hash, timestamp FROM hot_blocks ${where}`,
+    ordinal,
+    int4Array(numbers),
+  )
+  return rows.map(blockOf)
+}
+
+const hotBlocksSql = 'SELECT number, hash, timestamp FROM hot_blocks WHERE chain = $1 ORDER BY number'
+
+export async function hotBlocksOf(from: Database | Transaction, ordinal: number): Promise<Block[]> {
+  const rows = await ('read' in from ? from.read(hotBlocksSql, ordinal) : from.query(hotBlocksSql, ordinal))
+  return rows.map(blockOf)
+}
+
+/** Returns how many there were. */
+export function dropHotBlocksAbove(transaction: Transaction, ordinal: number, number: number): Promise<number> {
+  return transaction.run('DELETE FROM hot_blocks WHERE chain = $1 AND number > $2', ordinal, number)
+}
+
+export async function moveBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  const moved = await transaction.write(
+    'DELETE FROM hot_blocks WHERE chain = $1 AND number <= $2 RETURNING number, hash, timestamp',
+    ordinal,
+    upTo,
+  )
+  await putColdBlocks(transaction, ordinal, moved.map(blockOf))
+}
+
+/**
+ * Timestamps never decrease with the number, so the first block at or after a moment is found by halving the numbers:
+ * about 30 point reads within one statement, and no index of timestamps to keep.
+ */
+const blocksAroundSql = `
+  WITH RECURSIVE halving (low, high) AS (
+    SELECT min(number)::int8, max(number)::int8 + 1 FROM blocks WHERE chain = $1
+    UNION ALL
+    SELECT CASE WHEN found.timestamp < $2 THEN found.number + 1 ELSE low END,
+      CASE WHEN found.timestamp < $2 THEN high ELSE middle END
+    FROM halving, LATERAL (SELECT (low + high) / 2 AS middle) AS halves, LATERAL (
+      SELECT number::int8, timestamp FROM blocks WHERE chain = $1 AND number >= middle ORDER BY number LIMIT 1
+    ) AS found
+    WHERE low < high
+  ), cut (number) AS (SELECT max(low) FROM halving)
+  SELECT 'before', number, hash, timestamp FROM (
+    (SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp < $2 ORDER BY number DESC LIMIT 1) UNION ALL
+    (SELECT * FROM blocks WHERE chain = $1 AND number < (SELECT number FROM cut) ORDER BY number DESC LIMIT 1)
+    ORDER BY number DESC LIMIT 1) AS before
+  UNION ALL SELECT 'after', number, hash, timestamp FROM (
+    (SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp >= $2 ORDER BY number LIMIT 1) UNION ALL
+    (SELECT * FROM blocks WHERE chain = $1 AND number >= (SELECT number FROM cut) ORDER BY number LIMIT 1)
+    ORDER BY number LIMIT 1) AS after`
+
+export async function blocksAround(
+  database: Database,
+  ordinal: number,
+  timestamp: number,
+): Promise<{ before: Block | undefined; after: Block | undefined }> {
+  const found: { before: Block | undefined; after: Block | undefined } = { before: undefined, after: undefined }
+  for (const [side, ...row] of await database.read(blocksAroundSql, ordinal, timestamp))
+    found[side as 'before' | 'after'] = blockOf(row)
+  return found
+}

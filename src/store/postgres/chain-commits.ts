@@ -1,0 +1,204 @@
+// The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
+//
+// Locks are taken in one order, so that commits wait for each other and never in a circle: the chain's row (only where hot
+// rows or finality change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain thus
+// write their rows side by side.
+import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
+import {
+  highestBlock,
+  requireHotOrder,
+  requireOwnRows,
+  requireSameBranch,
+  requireStored,
+  unknownBlock,
+} from '../commit-rules.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
+import * as activity from './activity.ts'
+import { dropHotBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
+import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'
+import type { Transaction } from './database.ts'
+import { blockMax } from './place.ts'
+import * as transfers from './transfer-rows.ts'
+
+/** What a commit needs from the dictionary, found before its transaction begins. */
+export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
+
+export async function commitCold(
+  transaction: Transaction,
+  { ordinal, contracts }: Numbers,
+  commit: ColdCommit,
+): Promise<{ transfersAdded: number }> {
+  const highest = highestBlock(commit)
+  // Cold rows are final by definition, so a commit above the known final block moves it.
+  if (highest > (await finalizedOf(transaction, ordinal)) && highest > (await lockChain(transaction, ordinal))) {
+    const hot = await hotBlocksOf(transaction, ordinal)
+    requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
+    await finalizeRows(transaction, ordinal, highest)
+  }
+  const blocks = await blocksOfRows(transaction, ordinal, commit)
+  await putColdBlocks(transaction, ordinal, commit.blocks)
+  const rows = transfers.storedRows(commit.transfers, contracts, blocks)
+  const transfersAdded = await transfers.insertCold(transaction, rows)
+  await activity.mergeCold(transaction, ordinal, commit.activity)
+  await addCovered(transaction, ordinal, commit.covered)
+  return { transfersAdded }
+}
+
+export async function commitHot(
+  transaction: Transaction,
+  { ordinal, contracts }: Numbers,
+  commit: HotCommit,
+): Promise<void> {
+  requireHotOrder(commit, await lockChain(transaction, ordinal))
+  await transfers.dropHotAbove(transaction, ordinal, commit.ancestor)
+  await activity.dropHotAbove(transaction, ordinal, commit.ancestor)
+  const replaced = await dropHotBlocksAbove(transaction, ordinal, commit.ancestor)
+  await putHotBlocks(transaction, ordinal, commit.blocks)
+  await insertHotRows(transaction, { ordinal, contracts }, commit.blocks)
+  await writeHead(transaction, ordinal, commit.head)
+  const { covered } = commit
+  if (replaced === 0 && covered === undefined) return
+  await lockCoverage(transaction, ordinal)
+  // After a reorganisation every claim above the ancestor speaks of blocks that are gone, whatever its scope.
+  const above = { from: commit.ancestor + 1, to: blockMax }
+  await removeCoverageRows(
+    transaction,
+    ordinal,
+    above,
+    replaced > 0 || covered === undefined ? undefined : [covered.scope],
+  )
+  const last = commit.blocks.at(-1)
+  if (covered !== undefined && last !== undefined)
+    await addCoverageRows(transaction, ordinal, { ...covered, to: last.number })
+}
+
+export async function addToHot(
+  transaction: Transaction,
+  { ordinal, contracts }: Numbers,
+  blocks: readonly HotBlock[],
+  covered: ColdCommit['covered'],
+): Promise<void> {
+  await lockChain(transaction, ordinal)
+  const hashes = new Map((await hotBlocksOf(transaction, ordinal)).map(block => [block.number, block.hash]))
+  for (const block of blocks) {
+    requireStored(block, hashes.get(block.number))
+    requireOwnRows(block.number, block.transfers)
+  }
+  await insertHotRows(transaction, { ordinal, contracts }, blocks)
+  await addCovered(transaction, ordinal, covered)
+}
+
+export async function finalize(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  if (upTo > (await lockChain(transaction, ordinal))) await finalizeRows(transaction, ordinal, upTo)
+}
+
+export async function putHead(transaction: Transaction, ordinal: number, head: Block): Promise<void> {
+  const finalized = await lockChain(transaction, ordinal)
+  const [[highestHot, known] = []] = await transaction.query(
+    'SELECT (SELECT max(number) FROM hot_blocks WHERE chain = $1), (SELECT head_number FROM chains WHERE ordinal = $1)',
+    ordinal,
+  )
+  const floor = Math.max(Number(highestHot ?? -1), finalized)
+  if (head.number >= floor || known === null) await writeHead(transaction, ordinal, head)
+}
+
+export async function addCovered(
+  transaction: Transaction,
+  ordinal: number,
+  covered: ColdCommit['covered'],
+): Promise<void> {
+  if (covered.length === 0) return
+  await lockCoverage(transaction, ordinal)
+  for (const interval of covered) await addCoverageRows(transaction, ordinal, interval)
+}
+
+/**
+ * Rows go, and so does every claim that they are there: a dropped contract can no longer be vouched for by `full` or
+ * `watched`. Activity stays, because a first and a last transaction cannot be taken apart again.
+ */
+export async function dropRange(
+  transaction: Transaction,
+  { ordinal, contract }: { ordinal: number; contract: number | undefined },
+  scope: Exclude<CoverageScope, 'watched'>,
+  interval: Interval,
+): Promise<void> {
+  if (scope === 'full') await transfers.deleteCold(transaction, { ordinal }, interval)
+  else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
+  await lockCoverage(transaction, ordinal)
+  const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
+  await removeCoverageRows(transaction, ordinal, interval, scopes)
+}
+
+export async function watchContract(
+  transaction: Transaction,
+  ordinal: number,
+  contract: Address,
+  watchedFrom: number,
+): Promise<void> {
+  await transaction.run(
+    `INSERT INTO watched_contracts (chain, contract, watched_from) VALUES ($1, $2, $3)
+     ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
+     WHERE excluded.watched_from < watched_contracts.watched_from`,
+    ordinal,
+    bytesOfHex(contract),
+    watchedFrom,
+  )
+}
+
+async function finalizedOf(transaction: Transaction, ordinal: number): Promise<number> {
+  const [[finalized] = []] = await transaction.query('SELECT finalized FROM chains WHERE ordinal = $1', ordinal)
+  return Number(finalized)
+}
+
+/** Holds off every other change of hot rows and of finality until the end; returns the final block. */
+async function lockChain(transaction: Transaction, ordinal: number): Promise<number> {
+  const [[finalized] = []] = await transaction.query(
+    'SELECT finalized FROM chains WHERE ordinal = $1 FOR NO KEY UPDATE',
+    ordinal,
+  )
+  return Number(finalized)
+}
+
+async function finalizeRows(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  await moveBlocksToCold(transaction, ordinal, upTo)
+  await transfers.moveTransfersToCold(transaction, ordinal, upTo)
+  await activity.moveActivityToCold(transaction, ordinal, upTo)
+  await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, upTo)
+}
+
+async function writeHead(transaction: Transaction, ordinal: number, head: Block): Promise<void> {
+  await transaction.run(
+    `UPDATE chains SET head_number = $2, head_hash = $3, head_timestamp = $4 WHERE ordinal = $1
+     AND (head_number, head_hash, head_timestamp) IS DISTINCT FROM ($2::int8, $3::bytea, $4::int8)`,
+    ordinal,
+    head.number,
+    bytesOfHex(head.hash),
+    head.timestamp,
+  )
+}
+
+async function insertHotRows(
+  transaction: Transaction,
+  { ordinal, contracts }: Numbers,
+  blocks: readonly HotBlock[],
+): Promise<void> {
+  const byNumber = new Map(blocks.map(block => [block.number, block]))
+  const rows: TransferRow[] = blocks.flatMap(block => block.transfers)
+  await transfers.insertHot(transaction, ordinal, transfers.storedRows(rows, contracts, byNumber))
+  for (const block of blocks) await activity.mergeHot(transaction, ordinal, block.number, block.activity)
+}
+
+/** The block of every row: given with the commit, or known before. */
+async function blocksOfRows(
+  transaction: Transaction,
+  ordinal: number,
+  commit: ColdCommit,
+): Promise<ReadonlyMap<number, Block>> {
+  const blocks = new Map(commit.blocks.map(block => [block.number, block]))
+  const missing = new Set(commit.transfers.map(row => row.block).filter(number => !blocks.has(number)))
+  if (missing.size === 0) return blocks
+  for (const block of await findBlocks(transaction, ordinal, [...missing])) blocks.set(block.number, block)
+  for (const number of missing) if (!blocks.has(number)) throw unknownBlock(number)
+  return blocks
+}

@@ -1,0 +1,34 @@
+// How the tables are spread where the Citus extension is there. The only file that knows Citus: statements are the same.
+import type { Transaction } from './database.ts'
+
+/** Tables by the column that decides on which worker a row lies; those of one group lie together. */
+const distributed: readonly { column: string; tables: readonly string[] }[] = [
+  { column: 'contract', tables: ['transfers', 'hot_transfers', 'transfer_counts'] },
+  { column: 'chain', tables: ['blocks', 'hot_blocks'] },
+  { column: 'address', tables: ['activity', 'hot_activity'] },
+  { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
+  { column: 'account', tables: ['solana_closed'] },
+]
+
+/**
+ * Small, and read beside the others: a copy on every worker. The tables that are missing here (revisions, leases,
+ * checkpoints, keys) stay on the coordinator, where every process connects.
+ */
+const reference = ['chains', 'contracts', 'coverage', 'watched_contracts', 'solana_mints', 'labels', 'contract_facts']
+
+export async function hasCitus(transaction: Transaction): Promise<boolean> {
+  return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
+}
+
+/** After the first step of the schema, while all tables are empty, in the same transaction. */
+export async function distributeTables(transaction: Transaction): Promise<void> {
+  // A transaction that writes to a reference table and then to shards must use one connection to each worker.
+  await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
+  for (const table of reference) await transaction.query('SELECT create_reference_table($1)::text', table)
+  for (const { column, tables } of distributed) {
+    const [head, ...others] = tables as [string, ...string[]]
+    await transaction.query("SELECT create_distributed_table($1, $2, colocate_with => 'none')::text", head, column)
+    for (const table of others)
+      await transaction.query('SELECT create_distributed_table($1, $2, colocate_with => $3)::text', table, column, head)
+  }
+}

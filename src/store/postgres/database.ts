@@ -1,0 +1,175 @@
+// Connections to the server: prepared statements, transactions and their repetition. It knows no table.
+import { createHash } from 'node:crypto'
+import { finished } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { isConnectionFailure, isRolledBackForOthers, storeFailure } from './failures.ts'
+
+/** Values come as the server writes them: text, or null. Each reader knows its columns. */
+export type Row = (string | null)[]
+export type Value = string | number | bigint | boolean | Uint8Array | null
+
+export type DatabaseOptions = {
+  connectionString: string
+  /** Fit for a log: no password. */
+  location: string
+  connectionsMax: number
+  /**
+   * Named statements are planned once for each connection. They work behind PgBouncer 1.21 and later in transaction mode,
+   * where max_prepared_statements is above 0; without them each call is planned anew.
+   */
+  namedStatements: boolean
+}
+
+const connectTimeoutMs = 10_000
+const statementTimeoutMs = 120_000
+const idleTimeoutMs = 60_000
+const attemptsMax = 5
+/** A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long. */
+const begin =
+  'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000; SET LOCAL lock_timeout = 30000; SET LOCAL statement_timeout = 110000'
+
+const asText = { getTypeParser: () => (text: string) => text }
+
+export class Database {
+  readonly location: string
+  readonly #pool: pg.Pool
+  readonly #namedStatements: boolean
+  readonly #names = new Map<string, string>()
+
+  constructor({ connectionString, location, connectionsMax, namedStatements }: DatabaseOptions) {
+    this.location = location
+    this.#namedStatements = namedStatements
+    this.#pool = new pg.Pool({
+      connectionString,
+      max: connectionsMax,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: idleTimeoutMs,
+      query_timeout: statementTimeoutMs,
+      keepAlive: true,
+      allowExitOnIdle: true,
+    })
+    // An idle connection that the server ends is replaced with the next call, which reports what is wrong if it lasts.
+    this.#pool.on('error', () => {})
+  }
+
+  /** One statement, one snapshot. Repeated once on another connection, because reading twice changes nothing. */
+  async read(sql: string, ...values: Value[]): Promise<Row[]> {
+    try {
+      try {
+        return (await this.#pool.query<Row>(this.statement(sql, values))).rows
+      } catch (error) {
+        if (!isConnectionFailure(error)) throw error
+        return (await this.#pool.query<Row>(this.statement(sql, values))).rows
+      }
+    } catch (error) {
+      throw storeFailure(error, this.location)
+    }
+  }
+
+  /** Runs `work` in one transaction; it is rolled back when it throws and repeated when the server asks for that. */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const progress = { begun: false }
+      try {
+        return await this.#attempt(work, progress)
+      } catch (error) {
+        // A connection lost later than this may have lost only the news of a commit: the caller decides.
+        const harmless =
+          isRolledBackForOthers(error) || (isConnectionFailure(error) && !progress.begun && attempt === 1)
+        if (!harmless || attempt === attemptsMax) throw storeFailure(error, this.location)
+        await delay(Math.random() * 20 * attempt)
+      }
+    }
+  }
+
+  async #attempt<T>(work: (transaction: Transaction) => Promise<T>, progress: { begun: boolean }): Promise<T> {
+    const client = await this.#pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query(begin)
+      progress.begun = true
+      const result = await work(new Transaction(this, client))
+      const { command } = await client.query('COMMIT')
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+      return result
+    } catch (error) {
+      try {
+        await client.query('ROLLBACK')
+      } catch (rollbackError) {
+        broken = rollbackError as Error
+      }
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  /** The name follows from the text, so that every process gives one statement one name. */
+  statement(sql: string, values: readonly Value[]): pg.QueryArrayConfig<Value[]> {
+    const config = { text: sql, values: values as Value[], rowMode: 'array' as const, types: asText }
+    if (!this.#namedStatements) return config
+    let name = this.#names.get(sql)
+    if (name === undefined) {
+      name = `almanac_${createHash('sha256').update(sql).digest('hex').slice(0, 16)}`
+      this.#names.set(sql, name)
+    }
+    return { ...config, name }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+}
+
+export class Transaction {
+  /** Whether any row was written so far. */
+  changed = false
+  readonly #database: Database
+  readonly #client: pg.PoolClient
+
+  constructor(database: Database, client: pg.PoolClient) {
+    this.#database = database
+    this.#client = client
+  }
+
+  async query(sql: string, ...values: Value[]): Promise<Row[]> {
+    return (await this.#client.query<Row>(this.#database.statement(sql, values))).rows
+  }
+
+  /** Returns how many rows were written. */
+  async run(sql: string, ...values: Value[]): Promise<number> {
+    const { rowCount } = await this.#client.query(this.#database.statement(sql, values))
+    const written = rowCount ?? 0
+    if (written > 0) this.changed = true
+    return written
+  }
+
+  /** A statement that writes and tells of what it wrote; no row means that it wrote nothing. */
+  async write(sql: string, ...values: Value[]): Promise<Row[]> {
+    const rows = await this.query(sql, ...values)
+    if (rows.length > 0) this.changed = true
+    return rows
+  }
+
+  /** Several statements without values, as migrations are. */
+  async script(sql: string): Promise<void> {
+    await this.#client.query(sql)
+  }
+
+  /** COPY … FROM STDIN, fed with the chunks as fast as the server takes them. */
+  async copyIn(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
+    const stream = this.#client.query(copyFrom(sql))
+    const done = finished(stream)
+    // The failure is reported by awaiting `done`; a write in between must not report it a second time.
+    done.catch(() => {})
+    for (const chunk of chunks) {
+      if (stream.destroyed) break
+      if (!stream.write(chunk)) await Promise.race([new Promise(resolve => stream.once('drain', resolve)), done])
+    }
+    stream.end()
+    await done
+    this.changed = true
+  }
+}

@@ -1,0 +1,106 @@
+// The small integers that stand for chains and contracts in every row. Once given, a number never changes, so each process
+// remembers those it met. They are given outside of the transactions that use them: one that nobody uses does no harm.
+import { LRUCache } from 'lru-cache'
+import type { Address, ChainId } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
+import { byteaArray } from './arrays.ts'
+import type { Database } from './database.ts'
+import { hexTextOf } from './values.ts'
+
+const contractsMax = 100_000
+
+export class Dictionary {
+  readonly #database: Database
+  readonly #ordinals = new Map<ChainId, number>()
+  readonly #chains = new Map<number, ChainId>()
+  readonly #contracts = new LRUCache<string, number>({ max: contractsMax })
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async ordinalOf(chain: ChainId): Promise<number | undefined> {
+    const known = this.#ordinals.get(chain)
+    if (known !== undefined) return known
+    const [row] = await this.#database.read('SELECT ordinal FROM chains WHERE id = $1', chain)
+    return row === undefined ? undefined : this.#learnChain(chain, Number(row[0]))
+  }
+
+  async addOrdinal(chain: ChainId): Promise<number> {
+    const known = await this.ordinalOf(chain)
+    if (known !== undefined) return known
+    await this.#database.transaction(transaction =>
+      transaction.run('INSERT INTO chains (id) VALUES ($1) ON CONFLICT DO NOTHING', chain),
+    )
+    return (await this.ordinalOf(chain)) as number
+  }
+
+  async chainOf(ordinal: number): Promise<ChainId> {
+    const known = this.#chains.get(ordinal)
+    if (known !== undefined) return known
+    for (const [id, number] of await this.#database.read('SELECT id, ordinal FROM chains'))
+      this.#learnChain(Number(id) as ChainId, Number(number))
+    return this.#chains.get(ordinal) as ChainId
+  }
+
+  async contractOf(ordinal: number, address: Address): Promise<number | undefined> {
+    const key = `${ordinal}${address}`
+    const known = this.#contracts.get(key)
+    if (known !== undefined) return known
+    const [row] = await this.#database.read(
+      'SELECT id FROM contracts WHERE address = $1 AND chain = $2',
+      bytesOfHex(address),
+      ordinal,
+    )
+    if (row === undefined) return undefined
+    this.#contracts.set(key, Number(row[0]))
+    return Number(row[0])
+  }
+
+  /** The numbers of all these contracts; those that have none yet get one. */
+  async addContracts(ordinal: number, addresses: Iterable<Address>): Promise<ReadonlyMap<Address, number>> {
+    const numbers = new Map<Address, number>()
+    const unknown: Address[] = []
+    for (const address of new Set(addresses)) {
+      const known = this.#contracts.get(`${ordinal}${address}`)
+      if (known === undefined) unknown.push(address)
+      else numbers.set(address, known)
+    }
+    if (unknown.length === 0) return numbers
+    // Sorted, so that two processes that meet the same new contracts wait for each other in one order.
+    const wanted = byteaArray(unknown.sort().map(bytesOfHex))
+    await this.#findContracts(ordinal, wanted, numbers)
+    if (unknown.some(address => !numbers.has(address))) {
+      await this.#database.transaction(transaction =>
+        transaction.run(
+          `INSERT INTO contracts (chain, address) SELECT $1::int4, given.address FROM unnest($2::bytea[]) AS given (address)
+           WHERE NOT EXISTS (SELECT FROM contracts known WHERE known.address = given.address AND known.chain = $1)
+           ORDER BY given.address ON CONFLICT DO NOTHING`,
+          ordinal,
+          wanted,
+        ),
+      )
+      await this.#findContracts(ordinal, wanted, numbers)
+    }
+    return numbers
+  }
+
+  async #findContracts(ordinal: number, wanted: Buffer, numbers: Map<Address, number>): Promise<void> {
+    const rows = await this.#database.read(
+      'SELECT address, id FROM contracts WHERE address = ANY($1::bytea[]) AND chain = $2',
+      wanted,
+      ordinal,
+    )
+    for (const [stored, id] of rows) {
+      const address = hexTextOf<Address>(stored)
+      numbers.set(address, Number(id))
+      this.#contracts.set(`${ordinal}${address}`, Number(id))
+    }
+  }
+
+  #learnChain(chain: ChainId, ordinal: number): number {
+    this.#ordinals.set(chain, ordinal)
+    this.#chains.set(ordinal, chain)
+    return ordinal
+  }
+}

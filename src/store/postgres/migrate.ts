@@ -1,0 +1,54 @@
+// Brings a database to the current schema. Any number of processes may start at once: the first one works, the others wait.
+import { randomBytes } from 'node:crypto'
+import { AlmanacError } from '../../errors.ts'
+import { distributeTables, hasCitus } from './citus.ts'
+import type { Database, Transaction } from './database.ts'
+import { migrations, schemaVersion } from './migrations.ts'
+
+/** "ALMN": the advisory lock of migrations. */
+const migrationLock = 0x414c4d4e
+
+/** Each step is a transaction of its own, so that what was reached stays reached. */
+export async function migrate(database: Database): Promise<void> {
+  while (!(await database.transaction(transaction => migrateOnce(transaction, database.location))));
+}
+
+/** Returns whether nothing is left to do. */
+async function migrateOnce(transaction: Transaction, location: string): Promise<boolean> {
+  // A lock of the transaction, not of the session: those do not work behind PgBouncer.
+  await transaction.query('SELECT pg_advisory_xact_lock($1)::text', migrationLock)
+  const version = await versionOf(transaction)
+  if (version > schemaVersion)
+    throw new AlmanacError(
+      'store_newer',
+      `The store ${location} has schema version ${version}; this version of Almanac knows up to ${schemaVersion}.`,
+      { hint: 'start the newer version of Almanac that wrote it, or name another database under store.' },
+    )
+  const migration = migrations[version]
+  if (migration === undefined) return true
+  if (version === 0) await requireEmpty(transaction, location)
+  await transaction.script(migration)
+  if (version === 0) {
+    if (await hasCitus(transaction)) await distributeTables(transaction)
+    await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
+    await transaction.run('INSERT INTO almanac_schema VALUES (1)')
+    await transaction.run('INSERT INTO secrets VALUES ($1, $2)', 'cursor', randomBytes(32))
+  } else await transaction.run('UPDATE almanac_schema SET version = $1', version + 1)
+  return version + 1 === schemaVersion
+}
+
+async function versionOf(transaction: Transaction): Promise<number> {
+  const [[table] = []] = await transaction.query("SELECT to_regclass('almanac_schema')::text")
+  if (table === null) return 0
+  const [[version] = []] = await transaction.query('SELECT version FROM almanac_schema')
+  return Number(version)
+}
+
+/** Tables of another program with one of our names would fail in the middle with words that help nobody. */
+async function requireEmpty(transaction: Transaction, location: string): Promise<void> {
+  const [[taken] = []] = await transaction.query("SELECT to_regclass('transfers')::text")
+  if (taken !== null)
+    throw new AlmanacError('store_corrupt', `The database ${location} holds tables of another program.`, {
+      hint: 'name an empty database under store; this one was left as it is.',
+    })
+}

@@ -1,0 +1,67 @@
+// Where a row stands within its block as one integer that keeps the order: 20 bits of transaction index, 23 of log index, 20
+// of batch index. Blocks are 31 bits.
+import { AlmanacError } from '../../errors.ts'
+import type { Position } from '../../model.ts'
+
+const transactionIndexMax = 2 ** 20 - 1
+const logIndexMax = 2 ** 23 - 1
+const batchIndexMax = 2 ** 20 - 1
+/** Nothing is stored at it, so that it stands above all. */
+export const blockMax = 2 ** 31 - 1
+
+/** A bound of pages: rows before or behind it. */
+export type Bound = { block: number; place: bigint }
+
+/** Refuses what does not fit rather than storing another position. */
+export function requireFits({ block, transactionIndex, logIndex, batchIndex }: Position): void {
+  if (
+    block < blockMax &&
+    transactionIndex <= transactionIndexMax &&
+    logIndex <= logIndexMax &&
+    batchIndex < batchIndexMax
+  )
+    return
+  throw new AlmanacError(
+    'store_failed',
+    `Block ${block}, transaction ${transactionIndex}, log ${logIndex}, position ${batchIndex} lies beyond what the PostgreSQL store can hold.`,
+    { hint: 'keep this chain in a file store.' },
+  )
+}
+
+export function requireBlockFits(block: number): void {
+  requireFits({ block, transactionIndex: 0, logIndex: 0, batchIndex: 0 })
+}
+
+/** The two 32-bit halves; bigint would take several times as long on the way in. */
+export function placeHigh({ transactionIndex, logIndex }: Position): number {
+  return transactionIndex * 2 ** 11 + (logIndex >>> 12)
+}
+
+export function placeLow({ logIndex, batchIndex }: Position): number {
+  return (((logIndex & 0xfff) << 20) | batchIndex) >>> 0
+}
+
+export function transactionIndexOf(high: number): number {
+  return high >>> 11
+}
+
+export function logIndexOf(high: number, low: number): number {
+  return ((high & 0x7ff) << 12) | (low >>> 20)
+}
+
+export function batchIndexOf(low: number): number {
+  return low & 0xfffff
+}
+
+/** A position of any size as a bound: what is larger than anything stored stands behind all that it could be compared with. */
+export function boundOf({ block, transactionIndex, logIndex, batchIndex }: Position): Bound {
+  if (block >= blockMax) return { block: blockMax, place: 0n }
+  if (transactionIndex > transactionIndexMax) return { block: block + 1, place: -1n }
+  if (logIndex > logIndexMax) return { block, place: (BigInt(transactionIndex + 1) << 43n) - 1n }
+  const within = BigInt(Math.min(batchIndex, batchIndexMax))
+  return { block, place: (BigInt(transactionIndex) << 43n) + (BigInt(logIndex) << 20n) + within }
+}
+
+export function isBehind(a: Bound, b: Bound): boolean {
+  return a.block > b.block || (a.block === b.block && a.place > b.place)
+}

@@ -1,0 +1,343 @@
+// The store on a PostgreSQL server. It only joins the parts: statements, transactions and errors are theirs.
+import type {
+  ActivityRow,
+  Address,
+  Block,
+  ChainId,
+  CoverageScope,
+  CoveredInterval,
+  Hash,
+  Interval,
+  SolanaNetwork,
+} from '../../model.ts'
+import type * as contract from '../store.ts'
+import { activityOf } from './activity.ts'
+import { databaseOptions } from './address.ts'
+import * as annotations from './annotations.ts'
+import { blocksAround, hotBlocksOf } from './blocks.ts'
+import * as commits from './chain-commits.ts'
+import * as coverage from './coverage-table.ts'
+import { Database, type Transaction } from './database.ts'
+import { Dictionary } from './dictionary.ts'
+import * as keys from './keys.ts'
+import { migrate } from './migrate.ts'
+import { schemaVersion } from './migrations.ts'
+import { type RevisionWatch, watchRevision } from './revision.ts'
+import * as solana from './solana.ts'
+import * as mints from './solana-mints.ts'
+import { emptyPage, transferCount, transferPage } from './transfer-pages.ts'
+import { bytesOf, hexTextOf } from './values.ts'
+
+export async function openPostgresStore(url: string): Promise<PostgresStore> {
+  const options = databaseOptions(url)
+  const database = new Database(options)
+  try {
+    await migrate(database)
+    const watch = watchRevision(options.connectionString, database)
+    await watch.refresh()
+    return new PostgresStore(database, watch)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+export class PostgresStore implements contract.Store {
+  readonly engine = 'postgres'
+  readonly location: string
+  readonly #database: Database
+  readonly #dictionary: Dictionary
+  readonly #watch: RevisionWatch
+
+  constructor(database: Database, watch: RevisionWatch) {
+    this.location = database.location
+    this.#database = database
+    this.#dictionary = new Dictionary(database)
+    this.#watch = watch
+  }
+
+  // ---- the store itself
+
+  revision(): number {
+    return this.#watch.value
+  }
+
+  async secret(): Promise<Uint8Array> {
+    const [[value] = []] = await this.#database.read("SELECT value FROM secrets WHERE name = 'cursor'")
+    return bytesOf(value)
+  }
+
+  async checkpoint(name: string): Promise<string | undefined> {
+    const [row] = await this.#database.read('SELECT value FROM checkpoints WHERE name = $1', name)
+    return row?.[0] ?? undefined
+  }
+
+  async putCheckpoint(name: string, value: string): Promise<void> {
+    await this.#database.transaction(transaction =>
+      transaction.run(
+        'INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+        name,
+        value,
+      ),
+    )
+  }
+
+  async info(): Promise<contract.StoreInfo> {
+    const [[size] = []] = await this.#database.read('SELECT pg_database_size(current_database())')
+    return { engine: this.engine, location: this.location, schemaVersion, sizeBytes: Number(size) }
+  }
+
+  async close(): Promise<void> {
+    this.#watch.leave(this.#database)
+    await this.#database.close()
+  }
+
+  // ---- EVM chains
+
+  async chainState(chain: ChainId): Promise<contract.ChainState | undefined> {
+    const [row] = await this.#database.read(
+      'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL',
+      chain,
+    )
+    if (row === undefined) return undefined
+    return {
+      head: { number: Number(row[0]), hash: hexTextOf<Hash>(row[1]), timestamp: Number(row[2]) },
+      finalized: Number(row[3]),
+    }
+  }
+
+  coverage(chain: ChainId, scope: CoverageScope): Promise<CoveredInterval[]> {
+    return this.#ofChain(chain, [], ordinal => coverage.coverageOf(this.#database, ordinal, scope))
+  }
+
+  coverageByScope(chain: ChainId): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]> {
+    return this.#ofChain(chain, [], ordinal => coverage.coverageByScope(this.#database, ordinal))
+  }
+
+  contractCoverage(chain: ChainId, address: Address): Promise<CoveredInterval[]> {
+    return this.#ofChain(chain, [], ordinal => coverage.contractCoverage(this.#database, ordinal, address))
+  }
+
+  blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }> {
+    const none = { before: undefined, after: undefined }
+    return this.#ofChain(chain, none, ordinal => blocksAround(this.#database, ordinal, timestamp))
+  }
+
+  hotBlocks(chain: ChainId): Promise<Block[]> {
+    return this.#ofChain(chain, [], ordinal => hotBlocksOf(this.#database, ordinal))
+  }
+
+  watchedContracts(chain: ChainId): Promise<contract.WatchedContract[]> {
+    return this.#ofChain(chain, [], async ordinal => {
+      const rows = await this.#database.read(
+        'SELECT contract, watched_from FROM watched_contracts WHERE chain = $1 ORDER BY contract',
+        ordinal,
+      )
+      return rows.map(([address, from]) => ({ contract: hexTextOf<Address>(address), watchedFrom: Number(from) }))
+    })
+  }
+
+  async commitCold(commit: contract.ColdCommit): Promise<{ transfersAdded: number }> {
+    const numbers = await this.#numbers(commit.chain, commit.transfers)
+    return await this.#writing(transaction => commits.commitCold(transaction, numbers, commit))
+  }
+
+  async commitHot(commit: contract.HotCommit): Promise<void> {
+    const numbers = await this.#numbers(
+      commit.chain,
+      commit.blocks.flatMap(block => block.transfers),
+    )
+    await this.#writing(transaction => commits.commitHot(transaction, numbers, commit))
+  }
+
+  async addToHot(
+    chain: ChainId,
+    blocks: readonly contract.HotBlock[],
+    covered: contract.ColdCommit['covered'],
+  ): Promise<void> {
+    const numbers = await this.#numbers(
+      chain,
+      blocks.flatMap(block => block.transfers),
+    )
+    await this.#writing(transaction => commits.addToHot(transaction, numbers, blocks, covered))
+  }
+
+  async finalize(chain: ChainId, upTo: number): Promise<void> {
+    const ordinal = await this.#dictionary.addOrdinal(chain)
+    await this.#writing(transaction => commits.finalize(transaction, ordinal, upTo))
+  }
+
+  async putHead(chain: ChainId, head: Block): Promise<void> {
+    const ordinal = await this.#dictionary.addOrdinal(chain)
+    await this.#writing(transaction => commits.putHead(transaction, ordinal, head))
+  }
+
+  async addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void> {
+    const ordinal = await this.#dictionary.addOrdinal(chain)
+    await this.#writing(transaction => commits.addCovered(transaction, ordinal, [{ ...interval, scope }]))
+  }
+
+  async dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void> {
+    const ordinal = await this.#dictionary.ordinalOf(chain)
+    if (ordinal === undefined) return
+    const number = scope === 'full' ? undefined : await this.#dictionary.contractOf(ordinal, scope)
+    await this.#writing(transaction => commits.dropRange(transaction, { ordinal, contract: number }, scope, interval))
+  }
+
+  async watchContract(chain: ChainId, address: Address, watchedFrom: number): Promise<void> {
+    const ordinal = await this.#dictionary.addOrdinal(chain)
+    await this.#writing(transaction => commits.watchContract(transaction, ordinal, address, watchedFrom))
+  }
+
+  // ---- transfers and activity
+
+  transferPage(query: contract.TransferPageQuery): Promise<contract.TransferPage> {
+    return this.#ofContract(query, emptyPage, number => transferPage(this.#database, number, query))
+  }
+
+  transferCount(range: contract.TransferRange): Promise<number> {
+    return this.#ofContract(range, 0, number => transferCount(this.#database, number, range))
+  }
+
+  activityOf(address: Address): Promise<ReadonlyMap<ChainId, ActivityRow>> {
+    return activityOf(this.#database, this.#dictionary, address)
+  }
+
+  // ---- Solana
+
+  portfolioOf(
+    network: SolanaNetwork,
+    owner: Uint8Array,
+  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingWithMint[] } | undefined> {
+    return solana.portfolioOf(this.#database, network, owner)
+  }
+
+  putOwner(
+    network: SolanaNetwork,
+    account: contract.SolanaAccount,
+    holdings: readonly contract.Holding[],
+  ): Promise<void> {
+    return this.#writing(transaction => solana.putOwner(transaction, network, account, holdings))
+  }
+
+  mintsOf(network: SolanaNetwork, wanted: readonly Uint8Array[]): Promise<contract.Mint[]> {
+    return mints.mintsOf(this.#database, network, wanted)
+  }
+
+  putMints(network: SolanaNetwork, updates: readonly contract.MintUpdate[]): Promise<void> {
+    return this.#writing(transaction => mints.putMints(transaction, network, updates))
+  }
+
+  applyHoldings(network: SolanaNetwork, updates: readonly contract.HoldingUpdate[]): Promise<void> {
+    return this.#writing(transaction => solana.applyHoldings(transaction, network, updates))
+  }
+
+  putLamports(network: SolanaNetwork, account: contract.SolanaAccount): Promise<void> {
+    return this.#writing(transaction => solana.putLamports(transaction, network, account))
+  }
+
+  // ---- keys
+
+  putKey(key: contract.KeyRecord): Promise<void> {
+    return this.#writing(transaction => keys.putKey(transaction, key))
+  }
+
+  keyByHash(hash: string): Promise<contract.KeyRecord | undefined> {
+    return keys.keyByHash(this.#database, hash)
+  }
+
+  keys(): Promise<contract.KeyRecord[]> {
+    return keys.allKeys(this.#database)
+  }
+
+  revokeKey(id: string, revokedAt: number): Promise<boolean> {
+    return this.#writing(transaction => keys.revokeKey(transaction, id, revokedAt))
+  }
+
+  addUse(uses: readonly contract.KeyUse[]): Promise<ReadonlyMap<string, number>> {
+    return this.#database.transaction(transaction => keys.addUse(transaction, uses))
+  }
+
+  usesOf(day: string): Promise<contract.KeyUse[]> {
+    return keys.usesOf(this.#database, day)
+  }
+
+  // ---- annotations
+
+  async putLabels(labels: readonly contract.Label[]): Promise<void> {
+    const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
+    await this.#writing(transaction => annotations.putLabels(transaction, ordinals, labels))
+  }
+
+  async removeLabels(labels: readonly Pick<contract.Label, 'chain' | 'address' | 'source'>[]): Promise<number> {
+    const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
+    return await this.#writing(transaction => annotations.removeLabels(transaction, ordinals, labels))
+  }
+
+  async hasLabels(): Promise<boolean> {
+    return (await this.#database.read('SELECT 1 FROM labels LIMIT 1')).length > 0
+  }
+
+  async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
+    return await annotations.labelsOf(this.#database, await this.#dictionary.ordinalOf(chain), addresses)
+  }
+
+  async putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
+    const ordinals = await this.#addOrdinals(facts.map(({ chain }) => chain))
+    await this.#writing(transaction => annotations.putContractFacts(transaction, ordinals, facts))
+  }
+
+  contractFacts(chain: ChainId, address: Address): Promise<contract.ContractFacts | undefined> {
+    return this.#ofChain(chain, undefined, ordinal =>
+      annotations.contractFacts(this.#database, ordinal, chain, address),
+    )
+  }
+
+  // ---- the ways in
+
+  /** One transaction; the revision counts up when it changed anything. */
+  async #writing<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let counted: number | undefined
+    const result = await this.#database.transaction(async transaction => {
+      counted = undefined
+      const done = await work(transaction)
+      if (transaction.changed) counted = await this.#watch.countUp(transaction)
+      return done
+    })
+    if (counted !== undefined) this.#watch.committed(counted)
+    return result
+  }
+
+  async #ofChain<T>(chain: ChainId, none: T, work: (ordinal: number) => Promise<T>): Promise<T> {
+    const ordinal = await this.#dictionary.ordinalOf(chain)
+    return ordinal === undefined ? none : await work(ordinal)
+  }
+
+  #ofContract<T>(
+    { chain, contract: address }: contract.TransferRange,
+    none: T,
+    work: (number: number) => Promise<T>,
+  ): Promise<T> {
+    return this.#ofChain(chain, none, async ordinal => {
+      const number = await this.#dictionary.contractOf(ordinal, address)
+      return number === undefined ? none : await work(number)
+    })
+  }
+
+  async #numbers(chain: ChainId, rows: readonly { contract: Address }[]): Promise<commits.Numbers> {
+    const ordinal = await this.#dictionary.addOrdinal(chain)
+    return {
+      ordinal,
+      contracts: await this.#dictionary.addContracts(
+        ordinal,
+        rows.map(row => row.contract),
+      ),
+    }
+  }
+
+  async #addOrdinals(chains: readonly ChainId[]): Promise<annotations.Ordinals> {
+    const ordinals = new Map<ChainId, number>()
+    for (const chain of new Set(chains)) ordinals.set(chain, await this.#dictionary.addOrdinal(chain))
+    return ordinals
+  }
+}

@@ -1,0 +1,86 @@
+// Knows within a moment that something an answer can show was committed, by whichever process. It polls, because LISTEN does
+// not work behind PgBouncer; what this process commits itself is known at once.
+import type { Database, Transaction } from './database.ts'
+import { revisionRows } from './migrations.ts'
+
+/** How old an answer may be that another process's commit has changed. */
+const pollMs = 200
+
+/** Every store of this process on one database shares one watch, and so do their caches. */
+const watches = new Map<string, RevisionWatch>()
+
+export function watchRevision(address: string, database: Database): RevisionWatch {
+  const watch = watches.get(address) ?? new RevisionWatch(address)
+  watches.set(address, watch)
+  watch.join(database)
+  return watch
+}
+
+export class RevisionWatch {
+  readonly #address: string
+  readonly #databases = new Set<Database>()
+  /** Rows only count up, and a commit holds its row to its end: a higher value is a commit that was not known. */
+  readonly #known = new Map<number, number>()
+  readonly #ownRow = Math.floor(Math.random() * revisionRows)
+  #value = 1
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(address: string) {
+    this.#address = address
+  }
+
+  get value(): number {
+    return this.#value
+  }
+
+  join(database: Database): void {
+    this.#databases.add(database)
+    this.#timer ??= setTimeout(() => this.#poll(), pollMs).unref()
+  }
+
+  leave(database: Database): void {
+    this.#databases.delete(database)
+    if (this.#databases.size > 0) return
+    clearTimeout(this.#timer)
+    watches.delete(this.#address)
+  }
+
+  /** The last statement of a transaction that changed what answers show. Call `committed` with the result afterwards. */
+  async countUp(transaction: Transaction): Promise<number> {
+    const [[value] = []] = await transaction.query(
+      'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
+      this.#ownRow,
+    )
+    return Number(value)
+  }
+
+  committed(value: number): void {
+    this.#learn(this.#ownRow, value)
+  }
+
+  async refresh(): Promise<void> {
+    const [database] = this.#databases
+    if (database === undefined) return
+    const first = this.#known.size === 0
+    const before = this.#value
+    for (const [id, value] of await database.read('SELECT id, value FROM revisions'))
+      this.#learn(Number(id), Number(value))
+    if (first) this.#value = before
+  }
+
+  #learn(row: number, value: number): void {
+    if (value <= (this.#known.get(row) ?? -1)) return
+    this.#known.set(row, value)
+    this.#value += 1
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.refresh()
+    } catch {
+      // Nobody knows what was committed meanwhile: what is cached must not be answered as if it were current.
+      this.#value += 1
+    }
+    if (this.#databases.size > 0) this.#timer = setTimeout(() => this.#poll(), pollMs).unref()
+  }
+}

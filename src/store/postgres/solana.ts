@@ -1,0 +1,296 @@
+// Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order. Holdings lie
+// with their owner, so that a portfolio is one walk and, on Citus, one shard; an account is found through an index of its own.
+import type { SolanaNetwork } from '../../model.ts'
+import type { Holding, HoldingUpdate, HoldingWithMint, SolanaAccount, TokenProgram } from '../store.ts'
+import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
+import type { Database, Row, Transaction } from './database.ts'
+import { mintColumns, mintColumnsCount, mintOf } from './solana-mints.ts'
+import { bytesOf, networkNumber } from './values.ts'
+
+/** How long a closed account is remembered; no source delivers an update that late. */
+const closedKeptMs = 24 * 60 * 60 * 1000
+const forgottenAtOnceMax = 1_000
+
+/**
+ * Owners and accounts are locked by the low bits of their keys: owners first, then accounts, each in order. Rows could not
+ * be locked instead, because what must not appear meanwhile has none yet.
+ */
+const ownerLock = 0x414c4d4f
+const accountLock = 0x414c4d41
+const lockStripes = 64
+
+export async function portfolioOf(
+  database: Database,
+  network: SolanaNetwork,
+  owner: Uint8Array,
+): Promise<{ account: SolanaAccount; holdings: HoldingWithMint[] } | undefined> {
+  const rows = await database.read(
+    `SELECT ${mintColumns}, h.account, h.mint, h.amount, h.program, h.slot, h.write_version,
+       a.lamports, a.slot, a.chain_time, a.read_at_ms
+     FROM solana_accounts a
+     LEFT JOIN solana_holdings h ON h.owner = a.owner AND h.network = a.network
+     LEFT JOIN solana_mints m ON m.mint = h.mint AND m.network = h.network
+     WHERE a.network = $1 AND a.owner = $2 AND a.reading_slot IS NOT NULL ORDER BY h.account`,
+    networkNumber(network),
+    owner,
+  )
+  if (rows[0] === undefined) return undefined
+  const [lamports, slot, chainTime, readAtMs] = rows[0].slice(mintColumnsCount + 6)
+  return {
+    account: {
+      owner,
+      lamports: BigInt(lamports as string),
+      slot: Number(slot),
+      chainTime: Number(chainTime),
+      readAtMs: Number(readAtMs),
+    },
+    holdings: rows.filter(row => row[mintColumnsCount] !== null).map(row => holdingOf(owner, row)),
+  }
+}
+
+function holdingOf(owner: Uint8Array, row: Row): HoldingWithMint {
+  const [account, mint, amount, program, slot, writeVersion] = row.slice(mintColumnsCount)
+  return {
+    account: bytesOf(account),
+    owner,
+    mint: bytesOf(mint),
+    amount: BigInt(amount as string),
+    program: program as TokenProgram,
+    slot: Number(slot),
+    writeVersion: BigInt(writeVersion as string),
+    mintFacts: row[0] === null ? undefined : mintOf(row),
+  }
+}
+
+/** A reading is the state at the end of its slot: what it does not list, the owner no longer held then. */
+export async function putOwner(
+  transaction: Transaction,
+  network: SolanaNetwork,
+  account: SolanaAccount,
+  holdings: readonly Holding[],
+): Promise<void> {
+  const number = networkNumber(network)
+  const { owner, slot } = account
+  await lock(transaction, ownerLock, [owner])
+  const [[readingSlot] = [null]] = await transaction.query(
+    'SELECT reading_slot FROM solana_accounts WHERE network = $1 AND owner = $2',
+    number,
+    owner,
+  )
+  if (readingSlot !== null && Number(readingSlot) > slot) return
+  await putLamports(transaction, network, account)
+  await transaction.run(
+    'UPDATE solana_accounts SET reading_slot = $3 WHERE network = $1 AND owner = $2 AND reading_slot IS DISTINCT FROM $3',
+    number,
+    owner,
+    slot,
+  )
+  const stored = await transaction.query(
+    'SELECT account FROM solana_holdings WHERE network = $1 AND owner = $2',
+    number,
+    owner,
+  )
+  const listed = new Set(holdings.map(holding => keyOf(holding.account)))
+  const gone = stored.map(([token]) => bytesOf(token)).filter(token => !listed.has(keyOf(token)))
+  const updates: HoldingUpdate[] = [
+    ...gone.map(token => ({ account: token, closed: true as const, slot, writeVersion: 0n })),
+    ...holdings,
+  ]
+  await applyUpdates(transaction, number, updates, known => known.slot <= slot)
+}
+
+export async function applyHoldings(
+  transaction: Transaction,
+  network: SolanaNetwork,
+  updates: readonly HoldingUpdate[],
+): Promise<void> {
+  const number = networkNumber(network)
+  const owners = updates.flatMap(update => ('closed' in update ? [] : [update.owner]))
+  await lock(transaction, ownerLock, owners)
+  const readings = await readingSlots(transaction, number, owners)
+  // An update from before the owner's last reading, of an account that the reading does not list: it was already over then.
+  const fenced = updates.map((update): HoldingUpdate => {
+    if ('closed' in update || (readings.get(keyOf(update.owner)) ?? 0) <= update.slot) return update
+    return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
+  })
+  await applyUpdates(transaction, number, fenced, (known, update) => !isNewer(known, update))
+}
+
+async function readingSlots(
+  transaction: Transaction,
+  network: number,
+  owners: readonly Uint8Array[],
+): Promise<Map<string, number>> {
+  const rows = await transaction.query(
+    'SELECT owner, reading_slot FROM solana_accounts WHERE network = $1 AND owner = ANY($2::bytea[]) AND reading_slot IS NOT NULL',
+    network,
+    byteaArray(owners),
+  )
+  return new Map(rows.map(([owner, slot]) => [keyOf(bytesOf(owner)), Number(slot)]))
+}
+
+type Version = { slot: number; writeVersion: bigint }
+
+function isNewer(a: Version, b: Version): boolean {
+  return a.slot > b.slot || (a.slot === b.slot && a.writeVersion > b.writeVersion)
+}
+
+/** Applies updates one after the other to what is stored of their accounts, then writes what came out. */
+async function applyUpdates(
+  transaction: Transaction,
+  network: number,
+  updates: readonly HoldingUpdate[],
+  mayReplace: (known: HoldingUpdate, update: HoldingUpdate) => boolean,
+): Promise<void> {
+  if (updates.length === 0) return
+  const accounts = updates.map(update => update.account)
+  await lock(transaction, accountLock, accounts)
+  const before = await storedUpdates(transaction, network, accounts)
+  const after = new Map<string, HoldingUpdate>()
+  for (const update of updates) {
+    const key = keyOf(update.account)
+    const known = after.get(key) ?? before.get(key)
+    if (known === undefined || mayReplace(known, update)) after.set(key, update)
+  }
+  const changed = [...after].filter(([key, update]) => !isSame(before.get(key), update))
+  await writeUpdates(
+    transaction,
+    network,
+    changed.map(([, update]) => update),
+    changed.flatMap(([key]) => before.get(key) ?? []),
+  )
+}
+
+async function storedUpdates(
+  transaction: Transaction,
+  network: number,
+  accounts: readonly Uint8Array[],
+): Promise<Map<string, HoldingUpdate>> {
+  const rows = await transaction.query(
+    `SELECT account, slot, write_version, owner, mint, amount, program FROM solana_holdings
+     WHERE network = $1 AND account = ANY($2::bytea[])
+     UNION ALL SELECT account, slot, write_version, NULL, NULL, NULL, NULL FROM solana_closed
+     WHERE network = $1 AND account = ANY($2::bytea[])`,
+    network,
+    byteaArray(accounts),
+  )
+  return new Map(
+    rows.map(([stored, slot, writeVersion, owner, mint, amount, program]): [string, HoldingUpdate] => {
+      const account = bytesOf(stored)
+      const version = { account, slot: Number(slot), writeVersion: BigInt(writeVersion as string) }
+      if (owner === null) return [keyOf(account), { ...version, closed: true }]
+      const held = { owner: bytesOf(owner), mint: bytesOf(mint), amount: BigInt(amount as string) }
+      return [keyOf(account), { ...version, ...held, program: program as TokenProgram }]
+    }),
+  )
+}
+
+/** The old rows go first, because an account that changed hands lies under another key. */
+async function writeUpdates(
+  transaction: Transaction,
+  network: number,
+  updates: readonly HoldingUpdate[],
+  replaced: readonly HoldingUpdate[],
+): Promise<void> {
+  const held = updates.filter(update => !('closed' in update)) as Holding[]
+  const closed = updates.filter(update => 'closed' in update)
+  const stays = new Set(held.map(holding => keyOf(holding.owner) + keyOf(holding.account)))
+  const left = replaced
+    .filter(old => !('closed' in old))
+    .filter(old => !stays.has(keyOf((old as Holding).owner) + keyOf(old.account))) as Holding[]
+  const reopened = replaced.filter(old => 'closed' in old)
+  if (left.length > 0)
+    await transaction.run(
+      `DELETE FROM solana_holdings WHERE network = $1 AND (owner, account) IN (SELECT * FROM unnest($2::bytea[], $3::bytea[]))`,
+      network,
+      byteaArray(left.map(holding => holding.owner)),
+      byteaArray(left.map(holding => holding.account)),
+    )
+  if (reopened.length > 0)
+    await transaction.run(
+      'DELETE FROM solana_closed WHERE network = $1 AND account = ANY($2::bytea[])',
+      network,
+      byteaArray(reopened.map(old => old.account)),
+    )
+  if (held.length > 0) await writeHeld(transaction, network, held)
+  if (closed.length > 0) await writeClosed(transaction, network, closed)
+}
+
+async function writeHeld(transaction: Transaction, network: number, held: readonly Holding[]): Promise<void> {
+  await transaction.run(
+    `INSERT INTO solana_holdings (network, owner, account, mint, program, amount, slot, write_version)
+     SELECT $1::int4, owner, account, mint, program, amount::numeric, slot, version::numeric
+     FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::text[], $6::text[], $7::int8[], $8::text[])
+       AS given (owner, account, mint, program, amount, slot, version)
+     ON CONFLICT (owner, account, network) DO UPDATE SET mint = excluded.mint, program = excluded.program,
+       amount = excluded.amount, slot = excluded.slot, write_version = excluded.write_version`,
+    network,
+    byteaArray(held.map(holding => holding.owner)),
+    byteaArray(held.map(holding => holding.account)),
+    byteaArray(held.map(holding => holding.mint)),
+    textArray(held.map(holding => holding.program)),
+    textArray(held.map(holding => holding.amount.toString())),
+    int8Array(held.map(holding => holding.slot)),
+    textArray(held.map(holding => holding.writeVersion.toString())),
+  )
+}
+
+async function writeClosed(transaction: Transaction, network: number, closed: readonly HoldingUpdate[]): Promise<void> {
+  const now = Date.now()
+  await transaction.run(
+    `INSERT INTO solana_closed (network, account, slot, write_version, closed_at_ms)
+     SELECT $1::int4, account, slot, version::numeric, $5::int8
+     FROM unnest($2::bytea[], $3::int8[], $4::text[]) AS given (account, slot, version)`,
+    network,
+    byteaArray(closed.map(update => update.account)),
+    int8Array(closed.map(update => update.slot)),
+    textArray(closed.map(update => update.writeVersion.toString())),
+    now,
+  )
+  await transaction.run(
+    `DELETE FROM solana_closed WHERE (account, network) IN
+       (SELECT account, network FROM solana_closed WHERE closed_at_ms < $1 LIMIT ${forgottenAtOnceMax})`,
+    now - closedKeptMs,
+  )
+}
+
+export async function putLamports(
+  transaction: Transaction,
+  network: SolanaNetwork,
+  account: SolanaAccount,
+): Promise<void> {
+  await transaction.run(
+    `INSERT INTO solana_accounts AS known (network, owner, lamports, slot, chain_time, read_at_ms)
+     VALUES ($1, $2, $3::text::numeric, $4, $5, $6)
+     ON CONFLICT (owner, network) DO UPDATE SET lamports = excluded.lamports, slot = excluded.slot,
+       chain_time = excluded.chain_time, read_at_ms = excluded.read_at_ms WHERE excluded.slot >= known.slot`,
+    networkNumber(network),
+    account.owner,
+    account.lamports.toString(),
+    account.slot,
+    account.chainTime,
+    account.readAtMs,
+  )
+}
+
+async function lock(transaction: Transaction, kind: number, keys: readonly Uint8Array[]): Promise<void> {
+  if (keys.length === 0) return
+  const stripes = [...new Set(keys.map(key => (key[key.length - 1] ?? 0) % lockStripes))].sort((a, b) => a - b)
+  await transaction.query(
+    'SELECT pg_advisory_xact_lock($1, stripe)::text FROM unnest($2::int4[]) AS stripe',
+    kind,
+    int4Array(stripes),
+  )
+}
+
+function keyOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
+  if (a === undefined || 'closed' in a !== 'closed' in b || a.slot !== b.slot || a.writeVersion !== b.writeVersion)
+    return false
+  if ('closed' in a || 'closed' in b) return true
+  const keys = (holding: Holding): string => keyOf(holding.owner) + keyOf(holding.mint) + holding.program
+  return keys(a) === keys(b) && a.amount === b.amount
+}

@@ -1,0 +1,111 @@
+// Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
+import type { TransferPage, TransferPageQuery, TransferRange } from '../store.ts'
+import type { Database } from './database.ts'
+import { bucketBlocks, wholeBucket } from './migrations.ts'
+import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'
+import { weightSql } from './transfer-counts.ts'
+import { bytesOf } from './values.ts'
+
+const noBytes = new Uint8Array(0)
+export const emptyPage: TransferPage = {
+  length: 0,
+  blocks: [],
+  transactionIndexes: [],
+  logIndexes: [],
+  batchIndexes: [],
+  timestamps: [],
+  blockHashes: noBytes,
+  payloads: noBytes,
+}
+
+type Order = TransferPageQuery['order']
+
+// The rows come as three values, not as rows of their own, because the driver pays for each value (for 100 rows 0.43 ms
+// against 0.48 ms). Limits within keep both branches on their index, whatever the planner thinks of the contract's size.
+function pageSql(order: Order): string {
+  const [direction, beyond, within] = order === 'asc' ? ['ASC', '>', '<='] : ['DESC', '<', '>=']
+  const branch = (table: string): string => `(SELECT block, place, timestamp, hash, payload FROM ${table}
+    WHERE contract = $1 AND (block, place) ${beyond} ($2::int4, $3::int8) AND block ${within} $4::int4
+    ORDER BY block ${direction}, place ${direction} LIMIT $5)`
+  return `SELECT string_agg(int4send(block) || int8send(place) || int8send(timestamp), ''), string_agg(hash, ''), string_agg(payload, '')
+    FROM (SELECT * FROM (${branch('hot_transfers')} UNION ALL ${branch('transfers')}) AS both_temperatures
+      ORDER BY block ${direction}, place ${direction} LIMIT $5) AS page`
+}
+
+const pageSqlOf: Record<Order, string> = { asc: pageSql('asc'), desc: pageSql('desc') }
+const positionBytes = 4 + 8 + 8
+
+export async function transferPage(
+  database: Database,
+  contract: number,
+  query: TransferPageQuery,
+): Promise<TransferPage> {
+  const from = Math.max(0, query.fromBlock ?? 0)
+  const to = Math.min(query.toBlock ?? blockMax, blockMax - 1)
+  if (from > to || query.limit <= 0) return emptyPage
+  const start = startOf(query, from, to)
+  const end = query.order === 'asc' ? to : from
+  const [row] = await database.read(pageSqlOf[query.order], contract, start.block, start.place, end, query.limit)
+  if (row === undefined || row[0] === null) return emptyPage
+  return pageOf(bytesOf(row[0]), bytesOf(row[1]), bytesOf(row[2]))
+}
+
+/** Rows lie strictly beyond it: the edge of the range or the cursor, whichever is further on. */
+function startOf({ order, after }: TransferPageQuery, from: number, to: number): Bound {
+  const edge: Bound = order === 'asc' ? { block: from, place: -1n } : { block: to + 1, place: -1n }
+  if (after === undefined) return edge
+  const cursor = boundOf(after)
+  return isBehind(cursor, edge) === (order === 'asc') ? cursor : edge
+}
+
+function pageOf(positions: Buffer, blockHashes: Buffer, payloads: Buffer): TransferPage {
+  const length = positions.length / positionBytes
+  const blocks = new Array<string>(length)
+  const transactionIndexes = new Array<string>(length)
+  const logIndexes = new Array<string>(length)
+  const batchIndexes = new Array<string>(length)
+  const timestamps = new Array<string>(length)
+  for (let row = 0, at = 0; row < length; row++, at += positionBytes) {
+    const high = positions.readUInt32BE(at + 4)
+    const low = positions.readUInt32BE(at + 8)
+    blocks[row] = String(positions.readUInt32BE(at))
+    transactionIndexes[row] = String(transactionIndexOf(high))
+    logIndexes[row] = String(logIndexOf(high, low))
+    batchIndexes[row] = String(batchIndexOf(low))
+    timestamps[row] = String(positions.readUInt32BE(at + 12) * 2 ** 32 + positions.readUInt32BE(at + 16))
+  }
+  return { length, blocks, transactionIndexes, logIndexes, batchIndexes, timestamps, blockHashes, payloads }
+}
+
+const hotCountSql = `(SELECT coalesce(sum(${weightSql}), 0) FROM hot_transfers WHERE contract = $1 AND block BETWEEN $2::int4 AND $3::int4)`
+const wholeSql = `(SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket = ${wholeBucket})`
+const wholeCountSql = `SELECT ${hotCountSql} + ${wholeSql}`
+
+// A contract without ERC-2309 ranges has as many transfers as rows, and then the index alone gives the count of an edge.
+const edge = (from: string, to: string): string => {
+  const rows = `FROM transfers WHERE contract = $1 AND block BETWEEN ${from}::int4 AND ${to}::int4`
+  return `CASE WHEN (SELECT stored = transfers FROM transfer_counts WHERE contract = $1 AND bucket = ${wholeBucket})
+    THEN (SELECT count(*) ${rows}) ELSE (SELECT coalesce(sum(${weightSql}), 0) ${rows}) END`
+}
+const boundedCountSql = `SELECT ${hotCountSql} + ${edge('$4', '$5')} + ${edge('$6', '$7')} +
+  (SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket BETWEEN $8::int4 AND $9::int4)`
+
+/** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
+export async function transferCount(database: Database, contract: number, range: TransferRange): Promise<number> {
+  const from = Math.max(range.fromBlock ?? 0, 0)
+  const to = Math.min(range.toBlock ?? blockMax, blockMax - 1)
+  if (from > to) return 0
+  if (from === 0 && to === blockMax - 1) {
+    const [row] = await database.read(wholeCountSql, contract, from, to)
+    return Number(row?.[0])
+  }
+  const firstBucket = Math.ceil(from / bucketBlocks)
+  const lastBucket = Math.floor((to + 1) / bucketBlocks) - 1
+  // Without a whole bucket within, the lower edge is all there is.
+  const edges =
+    firstBucket > lastBucket
+      ? [from, to, 1, 0]
+      : [from, firstBucket * bucketBlocks - 1, (lastBucket + 1) * bucketBlocks, to]
+  const [row] = await database.read(boundedCountSql, contract, from, to, ...edges, firstBucket, lastBucket)
+  return Number(row?.[0])
+}
