@@ -12,7 +12,7 @@ export type SimContract = {
   nonce: number | undefined
 }
 
-// Collections that are known by their address on Ethereum's main chain; genesis holds them here.
+// Collections that are known by their address on Ethereum's main chain, chain 1; genesis holds them here.
 const knownCollections: { kind: ContractKind; address: string; weight: number }[] = [
   { kind: 'kitties', address: '0x06012c8cf97bead5deae237070f9587f8e7a266d', weight: 0.2 },
   { kind: 'punks', address: '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb', weight: 0.15 },
@@ -113,7 +113,8 @@ export class ContractTable {
 type Spec = { kind: SimContract['kind']; deployedAt: number; weight: number; deployed: boolean; address?: string }
 
 function generatedSpecs(options: SimChainOptions): Spec[] {
-  const specs: Spec[] = knownCollections.map(known => ({ ...known, deployedAt: 0, deployed: false }))
+  const known = options.chainId === 1 ? knownCollections : []
+  const specs: Spec[] = known.map(collection => ({ ...collection, deployedAt: 0, deployed: false }))
   for (let at = 0; at < options.erc20Contracts; at++) {
     specs.push({ kind: 'erc20', deployedAt: 1, weight: 0, deployed: true })
   }

@@ -1,0 +1,56 @@
+// The simulator and the indexer were written apart: what one generates the other must fetch, prove and decode to the last row.
+import { afterEach, expect, test } from 'vitest'
+import { referenceChains } from '../../src/chains.ts'
+import { FullSource } from '../../src/evm/full-source.ts'
+import { ChainRpc } from '../../src/evm/rpc.ts'
+import type { ActivityRow, Address, Evidence, TransferRow } from '../../src/model.ts'
+import { unpackTransfer } from '../../src/store/transfer-payload.ts'
+import type { Fault } from './faults.ts'
+import { type SimNode, startSimNode } from './node.ts'
+import type { SimChainOptions } from './options.ts'
+import { expectedActivity, expectedTransfers } from './truth.ts'
+
+let node: SimNode
+let rpc: ChainRpc
+
+afterEach(async () => {
+  await rpc.close()
+  await node.close()
+})
+
+const withoutReceipts: Fault[] = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }]
+
+test.each([
+  ['eth', { hashes: 'real' }, [], 'receipts-root'],
+  ['eth', { hashes: 'cheap' }, withoutReceipts, 'bloom'],
+  ['polygon', { hashes: 'real', stateSync: 'listed' }, [], 'receipts-root'],
+  ['polygon', { hashes: 'real', stateSync: 'unlisted' }, withoutReceipts, 'bloom'],
+] satisfies [string, Partial<SimChainOptions>, Fault[], Evidence][])(
+  '%s with %j and faults %j is proven by %s',
+  async (name, options, faults, evidence) => {
+    const chain = referenceChains.find(known => known.name === name)!
+    const shape = { height: 330, chainId: chain.id, denseEvery: 40, emptyEvery: 9, finalityDepth: 100, seed: 17 }
+    node = await startSimNode({ chain: { ...shape, ...options }, endpoints: [{ faults }] })
+    node.reorg({ depth: 20, length: 25 })
+    rpc = new ChainRpc({ chain, endpoints: [{ url: node.url }] })
+    const source = new FullSource(chain, rpc)
+    const { signal } = new AbortController()
+    const { head } = node.chain
+    const transfers: TransferRow[] = []
+    const activity = new Map<Address, ActivityRow>()
+    for (let from = 0; from <= head; from += 67) {
+      const range = await source.range({ from, to: Math.min(from + 66, head) }, 'block', signal)
+      expect(range.evidence).toBe(evidence)
+      transfers.push(...range.transfers)
+      for (const row of range.activity) {
+        const known = activity.get(row.address)
+        activity.set(row.address, known === undefined ? row : { ...known, last: row.last })
+      }
+    }
+    const found = transfers.map(({ payload, ...row }) => ({ ...row, ...unpackTransfer(payload) }))
+    const expected = expectedTransfers(node.chain, { from: 0, to: head })
+    expect(found).toEqual(expected.map(({ blockHash: _, timestamp: __, ...row }) => row))
+    expect(found.length).toBeGreaterThan(3_000)
+    expect(activity).toEqual(expectedActivity(node.chain, { from: 0, to: head }))
+  },
+)
