@@ -8,7 +8,7 @@ export type { StoreRole }
 
 export type OpenStoreOptions = {
   /**
-   * `owner`: the one process that indexes; a second one is refused. `reader`: serves requests, with short writes that
+   * `owner`: the one process that indexes; a second one is refused where the store is a file. `reader`: serves requests, with short writes that
    * never block its thread. `tool`: a command with short writes beside a running owner.
    */
   role: StoreRole
@@ -16,9 +16,14 @@ export type OpenStoreOptions = {
 
 export async function openStore(url: string, { role }: OpenStoreOptions): Promise<Store> {
   if (url.startsWith('file:')) return await openSqliteStore(resolve(pathOf(url)), role)
+  if (/^postgres(ql)?:/i.test(url)) {
+    // Loaded only here, so that a store in a file needs no driver in memory.
+    const { openPostgresStore } = await import('./postgres/postgres-store.ts')
+    return await openPostgresStore(url)
+  }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
   throw new AlmanacError('not_configured', `A store at an address with ${scheme} is not available in this version.`, {
-    hint: 'set store to a file, such as file:./almanac.db.',
+    hint: 'set store to a file, such as file:./almanac.db, or to postgres://user:password@host/database.',
   })
 }
 
