@@ -1,0 +1,73 @@
+// The app on a real socket over a real store in a folder of its own, with a real key. Everything ends with `close`.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AppDependencies, createApp } from '../src/api/app.ts'
+import { type ServeOptions, serveApp } from '../src/api/serve.ts'
+import { type ApiSettings, defaultApiSettings } from '../src/api/settings.ts'
+import { ChainTable } from '../src/chains.ts'
+import { StoreGatekeeper } from '../src/keys/gatekeeper.ts'
+import { issueKey } from '../src/keys/keys.ts'
+import { scopes } from '../src/keys/scopes.ts'
+import { createLog } from '../src/log.ts'
+import { createMetrics } from '../src/metrics.ts'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+
+export type ServedApi = {
+  url: string
+  store: Store
+  app: ReturnType<typeof createApp>
+  /** A key with every scope and no limit. */
+  key: string
+  /** What the service has logged. */
+  logged: string[]
+  /** Sends a request with the key; a header of `undefined` is left out. */
+  get(target: string, headers?: Record<string, string | undefined>, method?: string): Promise<Response>
+  close(): Promise<void>
+}
+
+export type ServedApiOptions = {
+  fill?: (store: Store) => Promise<void>
+  settings?: Partial<ApiSettings>
+  serve?: Partial<ServeOptions>
+  parts?: Partial<AppDependencies>
+}
+
+export async function serveApi({ fill, settings, serve, parts }: ServedApiOptions = {}): Promise<ServedApi> {
+  const folder = await mkdtemp(join(tmpdir(), 'almanac-api-'))
+  const store = await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' })
+  await fill?.(store)
+  const { secret: key } = await issueKey(store, { name: 'test', scopes })
+  const gatekeeper = await StoreGatekeeper.open(store)
+  const logged: string[] = []
+  const app = createApp({
+    store,
+    chains: new ChainTable(),
+    settings: { ...defaultApiSettings, ...settings },
+    gatekeeper,
+    log: createLog({ level: 'info', format: 'json', write: line => logged.push(line) }),
+    metrics: createMetrics(),
+    version: '0.0.0-test',
+    status: async () => ({ chains: {}, solana: {} }),
+    ...parts,
+  })
+  const served = await serveApp(app, { host: '127.0.0.1', port: 0, ...serve })
+  return {
+    url: served.url,
+    store,
+    app,
+    key,
+    logged,
+    get(target, headers = {}, method = 'GET') {
+      const all = Object.entries({ 'x-api-key': key, ...headers }).filter(([, value]) => value !== undefined)
+      return fetch(served.url + target, { method, headers: all as [string, string][] })
+    },
+    async close() {
+      await served.close()
+      await gatekeeper.close()
+      await store.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
