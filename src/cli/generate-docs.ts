@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { openApiText } from '../api/openapi.ts'
 import { defaultApiSettings } from '../api/settings.ts'
 import { ChainTable } from '../chains.ts'
+import { createEvmMetrics } from '../evm/metrics.ts'
 import { createMetrics } from '../metrics.ts'
 import { commandsPage } from './commands-page.ts'
 import { metricsPage } from './metrics-page.ts'
@@ -14,7 +15,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/settings.md', settingsPage()],
     ['docs/commands.md', commandsPage(createProgram())],
-    ['docs/metrics.md', await metricsPage([createMetrics().registry])],
+    ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     [
       'docs/openapi.json',
       openApiText({
