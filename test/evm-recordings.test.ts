@@ -1,0 +1,215 @@
+// The decoders and checks on real recordings: Polygon mainnet blocks with a reorganisation, and the whole chain of hive.
+import { existsSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { serializeTransaction, keccak256 as viemKeccak } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { ChainTable } from '../src/chains.ts'
+import { collectActivity } from '../src/evm/activity.ts'
+import { blockHashOf } from '../src/evm/block-hash.ts'
+import { decodeTransfers } from '../src/evm/decode.ts'
+import { earlyCollectionsOf } from '../src/evm/early-collections.ts'
+import { bytesOfHex } from '../src/evm/hex.ts'
+import { sequenceLogs, splitByBlock } from '../src/evm/log-sequence.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc-types.ts'
+import { listRoot } from '../src/evm/trie.ts'
+import { checkHeaders, verifyLogs } from '../src/evm/verify.ts'
+import { unpackTransfer } from '../src/store/transfer-payload.ts'
+
+const folder = '../shared/fixtures'
+const absent = !existsSync(`${folder}/polygon/watch1.jsonl.gz`) || !existsSync(`${folder}/hive/chain.json`)
+if (absent) console.warn(`skipped: no recordings in ${folder}`)
+
+const chains = new ChainTable()
+const polygon = chains.parse('polygon')!
+const eth = chains.parse('eth')!
+const lines = (path: string): string[] =>
+  gunzipSync(readFileSync(`${folder}/${path}`))
+    .toString()
+    .trim()
+    .split('\n')
+
+type Step = { step: number; head: boolean; block: RpcBlock; logs: RpcLog[] }
+const numberOf = (block: RpcBlock): number => Number(block.number)
+
+describe.skipIf(absent)('polygon', () => {
+  const steps = absent ? [] : lines('polygon/watch1.jsonl.gz').map(line => JSON.parse(line) as Step)
+  const orphan = '0x6f01a5163724e4bfbbcac469a9a2aafd16bc1a50f15c346b1ab1347561fb7c4d'
+  const canonical = steps
+    .filter(({ block }) => block.hash !== orphan)
+    .sort((a, b) => numberOf(a.block) - numberOf(b.block))
+
+  test('every NFT transfer of the canonical chain is found, by contract and standard', () => {
+    const logs = sequenceLogs(
+      canonical.flatMap(step => step.logs),
+      { complete: true },
+    )
+    const blocks = new Map(canonical.map(({ block }) => [numberOf(block), block]))
+    const { rows, malformed } = decodeTransfers({
+      logs,
+      earlyCollections: earlyCollectionsOf(polygon.id),
+      valueOf: (_, block, index) => (blocks.get(block)?.transactions[index] as RpcTransaction | undefined)?.value,
+    })
+    expect(Object.values(malformed)).toEqual(Object.values(malformed).map(() => 0))
+    const counts: Record<string, [number, number]> = {}
+    for (const row of rows) {
+      const count = counts[row.contract] ?? [0, 0]
+      count[unpackTransfer(row.payload).standard === 'ERC721' ? 0 : 1]++
+      counts[row.contract] = count
+    }
+    expect(rows.length).toBe(63)
+    expect(counts).toEqual({
+      '0x4d97dcd97ec945f40cf65f87097ace5ea0476045': [0, 48],
+      '0x598e29cd83582702ea289c1cb50b051484b7212c': [4, 0],
+      '0x86935f11c86623dec8a25696e1c19a8659cbf95d': [1, 3],
+      '0x2bbd787c23b62ecb0173d850cc406e4d2a03b02c': [3, 0],
+      '0x257d2190399404f7a4ae8f0605763f4a39bc3f8f': [1, 0],
+      '0x3165feae42a182e5ec33bafa9f326e8c409fdbe6': [1, 0],
+      '0xbccaa7acb552a2c7eb27c7eb77c2cc99580735b9': [1, 0],
+      '0xf556faf23fc2feefa33ee6db2d1ee4c70e534513': [1, 0],
+    })
+  })
+
+  test('all 57 blocks pass, the orphan included, and the headers are linked', () => {
+    expect(steps.length).toBe(57)
+    for (const { block, logs } of steps) {
+      expect(verifyLogs({ chain: polygon, block, logs: sequenceLogs(logs, { complete: true }) })).toEqual({
+        ok: true,
+        evidence: 'bloom',
+      })
+      expect(blockHashOf(block)).toBe(block.hash)
+    }
+    const headers = canonical.map(step => step.block)
+    const range = { chain: polygon, from: 13_522_175, to: 13_522_230, headers }
+    expect(checkHeaders(range)).toBeUndefined()
+    expect(checkHeaders({ ...range, headers: headers.with(19, steps[19]!.block) })).toMatchObject({
+      check: 'links',
+      block: 13_522_195,
+    })
+  })
+
+  test('the state-sync transaction needs its quirk', () => {
+    const { block, logs } = canonical.find(step => numberOf(step.block) === 13_522_176)!
+    const sequence = sequenceLogs(logs, { complete: true })
+    const verdict = verifyLogs({ chain: { ...polygon, quirks: {} }, block, logs: sequence })
+    expect(verdict).toMatchObject({ ok: false, failure: { check: 'bloom', block: 13_522_176 } })
+    const beyond = { ...block, transactions: block.transactions.slice(0, -1) }
+    expect(verifyLogs({ chain: polygon, block: beyond, logs: sequence }).ok).toBe(true)
+  })
+
+  test('not one dropped log goes unnoticed, unless it is the last of its block', () => {
+    let hidden = 0
+    let dropped = 0
+    for (const { block, logs } of canonical) {
+      const stateSync = numberOf(block) === 13_522_176 ? 1 : 0
+      for (let drop = 0; drop < logs.length - stateSync; drop++) {
+        const rest = sequenceLogs(logs.toSpliced(drop, 1), { complete: true })
+        const { ok } = verifyLogs({ chain: polygon, block, logs: rest })
+        dropped++
+        if (!ok) continue
+        hidden++
+        expect(drop).toBe(logs.length - stateSync - 1)
+      }
+    }
+    expect(dropped).toBeGreaterThan(1_800)
+    // What the bloom alone cannot see, and why full mode prefers receipts.
+    expect(hidden).toBeLessThan(canonical.length)
+  })
+})
+
+describe.skipIf(absent)('hive', () => {
+  const blocks = absent ? [] : (JSON.parse(readFileSync(`${folder}/hive/chain.json`, 'utf8')) as RpcBlock[])
+  const logs = absent ? [] : lines('hive/logs.jsonl.gz').flatMap(line => (JSON.parse(line) as { logs: RpcLog[] }).logs)
+
+  test('all 55 blocks pass by bloom and block hash', () => {
+    expect(checkHeaders({ chain: eth, from: 0, to: 54, headers: blocks })).toBeUndefined()
+    const { parts, strays } = splitByBlock(sequenceLogs(logs, { complete: true }), blocks.map(numberOf))
+    expect(strays).toBe(0)
+    for (const [index, block] of blocks.entries()) {
+      expect(blockHashOf(block)).toBe(block.hash)
+      expect(verifyLogs({ chain: eth, block, logs: parts[index]! })).toEqual({ ok: true, evidence: 'bloom' })
+    }
+  })
+
+  test('the trie gives the transactions root of every block', () => {
+    for (const block of blocks) {
+      const encoded = (block.transactions as RpcTransaction[]).map(transaction => bytesOfHex(serialized(transaction))!)
+      expect(`0x${Buffer.from(listRoot(encoded)).toString('hex')}`).toBe(block.transactionsRoot)
+    }
+  })
+
+  test('first and last transactions of every wallet are as recorded', () => {
+    type Recorded = Record<
+      string,
+      Record<
+        'first_transaction' | 'last_transaction',
+        { block_number: string; timestamp: number; transaction_hash: string }
+      >
+    >
+    const expected = JSON.parse(readFileSync(`${folder}/hive/expected_wallets.json`, 'utf8')) as Recorded
+    const creations = blocks.flatMap(block => (block.transactions as RpcTransaction[]).filter(({ to }) => to === null))
+    const { rows, unreadable } = collectActivity({
+      blocks,
+      logs: sequenceLogs(logs, { complete: true }),
+      earlyCollections: new Map(),
+    })
+    expect(unreadable).toBe(0)
+    const found = new Map(rows.map(row => [row.address as string, row]))
+    for (const [address, { first_transaction: first, last_transaction: last }] of Object.entries(expected)) {
+      const row = found.get(address)
+      expect(row?.first, address).toMatchObject({
+        block: Number(first.block_number),
+        hash: first.transaction_hash,
+        timestamp: first.timestamp,
+      })
+      expect(row?.last, address).toMatchObject({
+        block: Number(last.block_number),
+        hash: last.transaction_hash,
+        timestamp: last.timestamp,
+      })
+    }
+    // What is more than from and to: created contracts, which the recording leaves out, and no party of a token.
+    const created = new Set(rows.filter(row => !(row.address in expected)).map(row => row.first.hash))
+    expect(created.size).toBe(found.size - Object.keys(expected).length)
+    for (const hash of created) expect(creations.map(creation => creation.hash)).toContain(hash)
+  })
+})
+
+/** A transaction as it is hashed, by viem; its hash tells that it is the same. */
+function serialized(transaction: RpcTransaction): `0x${string}` {
+  const given = transaction as unknown as Record<string, never> & { authorizationList?: Record<string, string>[] }
+  const types = { '0x0': 'legacy', '0x1': 'eip2930', '0x2': 'eip1559', '0x3': 'eip4844', '0x4': 'eip7702' } as Record<
+    string,
+    string
+  >
+  const number = (name: string): bigint | undefined => (given[name] === undefined ? undefined : BigInt(given[name]))
+  const type = types[transaction.type ?? '0x0']!
+  const v = number('v') ?? 0n
+  const legacyChain = v > 35n ? Number((v - 35n) / 2n) : undefined
+  const text = serializeTransaction(
+    {
+      type,
+      chainId: type === 'legacy' ? legacyChain : Number(given.chainId),
+      nonce: Number(transaction.nonce),
+      to: transaction.to ?? undefined,
+      value: BigInt(transaction.value),
+      data: given.input,
+      gas: number('gas'),
+      ...(type === 'legacy' || type === 'eip2930'
+        ? { gasPrice: number('gasPrice') }
+        : { maxFeePerGas: number('maxFeePerGas'), maxPriorityFeePerGas: number('maxPriorityFeePerGas') }),
+      accessList: given.accessList,
+      blobVersionedHashes: given.blobVersionedHashes,
+      maxFeePerBlobGas: number('maxFeePerBlobGas'),
+      authorizationList: given.authorizationList?.map(entry => ({
+        ...entry,
+        address: entry.address,
+        chainId: Number(entry.chainId),
+        nonce: Number(entry.nonce),
+        yParity: Number(entry.yParity),
+      })),
+    } as never,
+    { r: given.r, s: given.s, v, yParity: Number(given.yParity ?? 0) } as never,
+  )
+  expect(viemKeccak(text)).toBe(transaction.hash)
+  return text
+}
