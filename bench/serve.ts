@@ -23,8 +23,8 @@ const { values: options } = parseArgs({
     connections: { type: 'string', default: '8' },
     /** Writes CPU profiles of the server and prints where its time went. */
     profile: { type: 'boolean', default: false },
-    /** Leaves the latency part out. */
-    'only-throughput': { type: 'boolean', default: false },
+    /** `throughput` or `latency`; both if not given. */
+    only: { type: 'string' },
   },
 })
 const large = Number(options.transfers)
@@ -48,16 +48,19 @@ const runner = pinning ? ['taskset', '-c', '0'] : []
 if (pinning) execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
 
 const largeStore = await filledStore(join(here, 'data'), large)
-const smallStore = options['only-throughput'] ? undefined : await filledStore(join(here, 'data'), small)
 const scratch = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
 const stops: (() => Promise<void>)[] = []
 try {
-  const report = { ...machine(), transfers: large, connections, rounds, durationMs, ...(await throughput()) }
-  const whole = smallStore === undefined ? report : { ...report, ...(await latency(smallStore)) }
+  const report = {
+    ...machine(),
+    transfers: large,
+    ...(options.only === 'latency' ? {} : await throughput()),
+    ...(options.only === 'throughput' ? {} : await latency(await filledStore(join(here, 'data'), small))),
+  }
   mkdirSync(join(here, 'results'), { recursive: true })
   const file = join(here, 'results', `serve-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}.json`)
-  writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`)
-  console.log(`\n${JSON.stringify(whole)}`)
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
+  console.log(`\n${JSON.stringify(report)}`)
 } finally {
   for (const stop of stops) await stop()
   rmSync(scratch, { recursive: true, force: true })
@@ -114,6 +117,9 @@ async function throughput() {
     ),
   )
   const result = {
+    connections,
+    rounds,
+    durationMs,
     pageBytes: bodies[0]!.length,
     perSecond: Object.fromEntries(perSecond),
     cpuMicrosPerPage: Object.fromEntries(cpuMicros),
