@@ -1,6 +1,6 @@
 // The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
 import { AlmanacError } from '../../errors.ts'
-import type { Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
@@ -25,7 +25,7 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     requireSameBranch(connection, ordinal, commit)
     finalizeRows(connection, ordinal, highest)
   }
-  const transfersAdded = transfers.insertCold(connection, numbered(context, ordinal, commit.transfers))
+  const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   activity.mergeCold(connection, ordinal, commit.activity)
   for (const { scope, ...interval } of commit.covered) addCoverageRows(connection, ordinal, scope, interval)
@@ -41,7 +41,7 @@ export function commitHot(context: WriteContext, commit: HotCommit): void {
   const replaced = dropHotBlocksAbove(connection, ordinal, commit.ancestor)
   putBlocks(connection, 'hot_blocks', ordinal, commit.blocks)
   const rows = commit.blocks.flatMap(block => block.transfers)
-  transfers.insertHot(connection, ordinal, numbered(context, ordinal, rows))
+  transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
   for (const block of commit.blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
   const above = { from: commit.ancestor + 1, to: aboveAll }
   // After a reorganisation every claim above the ancestor speaks of blocks that are gone, whatever its scope.
@@ -79,7 +79,7 @@ export function addToHot(
     requireOwnRows(number, rows)
   }
   const rows = blocks.flatMap(block => block.transfers)
-  transfers.insertHot(connection, ordinal, numbered(context, ordinal, rows))
+  transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
   for (const block of blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
   for (const { scope, ...interval } of covered) addCoverageRows(connection, ordinal, scope, interval)
 }
@@ -147,19 +147,22 @@ function writeHead(connection: Connection, ordinal: number, head: Block): void {
   )
 }
 
-function numbered(
+function byContract(
   { dictionary }: WriteContext,
   ordinal: number,
   rows: readonly TransferRow[],
-): transfers.NumberedRow[] {
-  return rows.map(row => ({
-    contract: dictionary.addContract(ordinal, row.contract),
-    block: row.block,
-    transactionIndex: row.transactionIndex,
-    logIndex: row.logIndex,
-    batchIndex: row.batchIndex,
-    payload: row.payload,
-  }))
+): transfers.RowsByContract {
+  const byNumber: transfers.RowsByContract = new Map()
+  const numbers = new Map<Address, number>()
+  for (const row of rows) {
+    let number = numbers.get(row.contract)
+    if (number === undefined) {
+      number = dictionary.addContract(ordinal, row.contract)
+      numbers.set(row.contract, number)
+    }
+    transfers.addRow(byNumber, number, row)
+  }
+  return byNumber
 }
 
 function highestBlock({ blocks, covered }: ColdCommit): number {

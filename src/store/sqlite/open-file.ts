@@ -23,7 +23,7 @@ export const readOptions: ConnectionOptions = {
 }
 
 export const writeOptions: ConnectionOptions = { readOnly: false, busyTimeoutMs: 0, cacheMegabytes: 2, mmapBytes: 0 }
-export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 64 }
+export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 32 }
 
 /** Checks the place before SQLite does, because its own words for these are the same few. */
 function requirePlace(path: string): void {

@@ -10,7 +10,8 @@ export class Ownership {
   constructor(path: string) {
     this.#lock = new DatabaseSync(`${path}-lock`, { timeout: 0 })
     try {
-      this.#lock.exec('BEGIN EXCLUSIVE')
+      // Nothing is ever written, so that no journal needs to appear beside it.
+      this.#lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
     } catch (error) {
       this.#lock.close()
       if (!isBusy(error)) throw error

@@ -1,16 +1,23 @@
 // Writing transfers, cold and hot, and the counts that are kept of the cold ones. Callers hold the transaction.
+import type { SQLInputValue } from 'node:sqlite'
 import type { TransferRow } from '../../model.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection } from './connection.ts'
 import { bucketBlocks } from './migrations.ts'
 
-/** A row with its contract's number from the dictionary. */
-export type NumberedRow = Omit<TransferRow, 'contract'> & { contract: number }
+/** Rows of one contract; the contract itself is the number that the dictionary gave it. */
+export type RowsByContract = Map<number, PlacedRow[]>
+export type PlacedRow = Omit<TransferRow, 'contract'>
 
-/** The physical order of the tables. Rows inserted in it are appended within each contract. */
-function byPlace(a: NumberedRow, b: NumberedRow): number {
+/** Rows inserted by one statement: 1.4 times as fast as one by one, and more gives little. */
+const rowsPerInsert = 8
+
+const insertOne = 'INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)'
+const insertMany = `${insertOne}${', (?, ?, ?, ?, ?, ?)'.repeat(rowsPerInsert - 1)}`
+
+/** The physical order of the tables within a contract. Rows inserted in it are appended. */
+function newestFirst(a: PlacedRow, b: PlacedRow): number {
   return (
-    a.contract - b.contract ||
     b.block - a.block ||
     b.transactionIndex - a.transactionIndex ||
     b.logIndex - a.logIndex ||
@@ -18,53 +25,64 @@ function byPlace(a: NumberedRow, b: NumberedRow): number {
   )
 }
 
-/** Returns how many transfers were new. Rows that are there already are left alone and not counted again. */
-export function insertCold(connection: Connection, rows: NumberedRow[]): number {
-  const insert = connection.prepare('INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)')
-  const kept = new KeptCounts(connection)
+function bucketOf({ block }: PlacedRow): number {
+  return Math.floor(block / bucketBlocks)
+}
+
+/** Returns how many rows were new. Those that are there already are left alone and not counted again. */
+export function insertCold(connection: Connection, rowsByContract: RowsByContract): number {
   let added = 0
-  for (const row of rows.sort(byPlace)) {
-    const { contract, block, payload } = row
-    const { changes } = insert.run(contract, block, row.transactionIndex, row.logIndex, row.batchIndex, payload)
-    if (changes === 0) continue
-    added += 1
-    kept.add(contract, block, idCountOf(payload))
+  for (const contract of [...rowsByContract.keys()].sort((a, b) => a - b)) {
+    const rows = (rowsByContract.get(contract) ?? []).sort(newestFirst)
+    for (const bucketRows of splitByBucket(rows)) {
+      const { rowCount, idCount } = insertBucket(connection, contract, bucketRows)
+      if (rowCount > 0) addToCounts(connection, contract, bucketOf(bucketRows[0] as PlacedRow), idCount)
+      added += rowCount
+    }
   }
-  kept.flush()
   return added
 }
 
-/** Sums what changes in one bucket of one contract; rows arrive sorted, so that one sum is open at a time. */
-class KeptCounts {
-  readonly #connection: Connection
-  #contract = -1
-  #bucket = -1
-  #count = 0
-  #hasRanges = false
-
-  constructor(connection: Connection) {
-    this.#connection = connection
+function splitByBucket(sorted: readonly PlacedRow[]): PlacedRow[][] {
+  const parts: PlacedRow[][] = []
+  let start = 0
+  for (let at = 1; at <= sorted.length; at++) {
+    const row = sorted[at]
+    if (row !== undefined && bucketOf(row) === bucketOf(sorted[start] as PlacedRow)) continue
+    parts.push(sorted.slice(start, at))
+    start = at
   }
+  return parts
+}
 
-  add(contract: number, block: number, idCount: number): void {
-    const bucket = Math.floor(block / bucketBlocks)
-    if (contract !== this.#contract || bucket !== this.#bucket) {
-      this.flush()
-      this.#contract = contract
-      this.#bucket = bucket
+/** Rows of one statement count alike, so that its number of changes is enough: ranges go one by one. */
+function insertBucket(
+  connection: Connection,
+  contract: number,
+  rows: readonly PlacedRow[],
+): { rowCount: number; idCount: number } {
+  const added = { rowCount: 0, idCount: 0 }
+  const insert = (sql: string, values: SQLInputValue[], idCount: number): void => {
+    const changes = connection.run(sql, ...values)
+    added.rowCount += changes
+    added.idCount += changes * idCount
+  }
+  const waiting: SQLInputValue[] = []
+  const valuesPerRow = 6
+  for (const { block, transactionIndex, logIndex, batchIndex, payload } of rows) {
+    const idCount = idCountOf(payload)
+    if (idCount !== 1) {
+      markRanges(connection, contract)
+      insert(insertOne, [contract, block, transactionIndex, logIndex, batchIndex, payload], idCount)
+      continue
     }
-    this.#count += idCount
-    if (idCount !== 1) this.#hasRanges = true
+    waiting.push(contract, block, transactionIndex, logIndex, batchIndex, payload)
+    if (waiting.length < valuesPerRow * rowsPerInsert) continue
+    insert(insertMany, waiting, 1)
+    waiting.length = 0
   }
-
-  flush(): void {
-    if (this.#count !== 0) {
-      addToCounts(this.#connection, this.#contract, this.#bucket, this.#count)
-      if (this.#hasRanges) markRanges(this.#connection, this.#contract)
-    }
-    this.#count = 0
-    this.#hasRanges = false
-  }
+  for (let at = 0; at < waiting.length; at += valuesPerRow) insert(insertOne, waiting.slice(at, at + valuesPerRow), 1)
+  return added
 }
 
 function addToCounts(connection: Connection, contract: number, bucket: number, count: number): void {
@@ -103,12 +121,13 @@ export function deleteCold(connection: Connection, contract: number, from: numbe
   connection.run('DELETE FROM transfers WHERE contract = ? AND block BETWEEN ? AND ?', contract, from, to)
 }
 
-export function insertHot(connection: Connection, ordinal: number, rows: NumberedRow[]): void {
+export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {
   const insert = connection.prepare('INSERT OR IGNORE INTO hot_transfers VALUES (?, ?, ?, ?, ?, ?, ?)')
-  for (const row of rows.sort(byPlace)) {
-    insert.run(row.contract, row.block, row.transactionIndex, row.logIndex, row.batchIndex, row.payload, ordinal)
-    if (idCountOf(row.payload) !== 1) markRanges(connection, row.contract)
-  }
+  for (const [contract, rows] of rowsByContract)
+    for (const { block, transactionIndex, logIndex, batchIndex, payload } of rows) {
+      insert.run(contract, block, transactionIndex, logIndex, batchIndex, payload, ordinal)
+      if (idCountOf(payload) !== 1) markRanges(connection, contract)
+    }
 }
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
@@ -121,16 +140,21 @@ export function moveTransfersToCold(connection: Connection, ordinal: number, upT
     ordinal,
     upTo,
   )
-  insertCold(
-    connection,
-    rows.map(([contract, block, tx, log, pos, payload]) => ({
-      contract: contract as number,
+  const rowsByContract: RowsByContract = new Map()
+  for (const [contract, block, tx, log, pos, payload] of rows)
+    addRow(rowsByContract, contract as number, {
       block: block as number,
       transactionIndex: tx as number,
       logIndex: log as number,
       batchIndex: pos as number,
       payload: payload as Uint8Array,
-    })),
-  )
+    })
+  insertCold(connection, rowsByContract)
   connection.run('DELETE FROM hot_transfers WHERE chain = ? AND block <= ?', ordinal, upTo)
+}
+
+export function addRow(rowsByContract: RowsByContract, contract: number, row: PlacedRow): void {
+  const rows = rowsByContract.get(contract)
+  if (rows === undefined) rowsByContract.set(contract, [row])
+  else rows.push(row)
 }
