@@ -100,9 +100,10 @@ function revokeCommand(): Command {
 }
 
 async function withStore<Result>(command: Command, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const { config } = loadConfigFor(command)
   // Loaded here, so that help and version need not wait for an engine.
   const { openStore } = await import('../store/open.ts')
-  const store = await openStore(loadConfigFor(command).config.store, { role: 'tool' })
+  const store = await openStore(config.store, { role: 'tool' })
   try {
     return await use(store)
   } finally {
