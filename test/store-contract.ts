@@ -336,6 +336,40 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
       })
     })
 
+    describe('leases', () => {
+      test('a name has one holder at a time, and each new holder a higher token', async () => {
+        const other = await fixture.beside()
+        const first = await store.claim('follow eth', 'a', 60_000)
+        expect(first).toEqual({ name: 'follow eth', token: 1 })
+        expect(await other.claim('follow eth', 'b', 60_000)).toBeUndefined()
+        expect(await other.claim('follow polygon', 'b', 60_000)).toEqual({ name: 'follow polygon', token: 1 })
+        expect(await store.claim('follow eth', 'a', 60_000)).toEqual(first)
+        await store.release({ name: 'follow eth', token: 0 })
+        expect(await other.claim('follow eth', 'b', 60_000)).toBeUndefined()
+        await store.release(first!)
+        expect(await other.claim('follow eth', 'b', 1)).toEqual({ name: 'follow eth', token: 2 })
+        await expect.poll(() => store.claim('follow eth', 'a', 60_000)).toEqual({ name: 'follow eth', token: 3 })
+        await other.close()
+      })
+
+      test('a holder that lost its lease cannot write, and leaves nothing behind', async () => {
+        const lost = store.fenced((await store.claim('x', 'a', 0))!)
+        await lost.commitCold(cold([1]))
+        await lost.putCheckpoint('feed', '1')
+        const held = store.fenced((await store.claim('x', 'b', 60_000))!)
+        const revision = store.revision()
+        await expect(lost.commitCold(cold([2]))).rejects.toMatchObject({ code: 'conflict' })
+        await expect(
+          lost.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) }),
+        ).rejects.toMatchObject({ code: 'conflict' })
+        await expect(lost.finalize(eth, 50)).rejects.toMatchObject({ code: 'conflict' })
+        await expect(lost.putCheckpoint('feed', '2')).rejects.toMatchObject({ code: 'conflict' })
+        expect([await blocksOfPage(), await store.checkpoint('feed'), store.revision()]).toEqual([['1'], '1', revision])
+        await held.commitCold(cold([2]))
+        expect(await blocksOfPage()).toEqual(['2', '1'])
+      })
+    })
+
     describe('keys', () => {
       const key: KeyRecord = {
         id: 'k1',

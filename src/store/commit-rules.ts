@@ -1,7 +1,7 @@
 // What a commit must fulfil, whatever the engine: pure checks that throw `conflict`.
 import { AlmanacError } from '../errors.ts'
 import type { Block, Hash, TransferRow } from '../model.ts'
-import type { ColdCommit, HotCommit } from './store.ts'
+import type { ColdCommit, HotCommit, Lease } from './store.ts'
 
 /** How far up a cold commit claims finality; -1 where it claims nothing. */
 export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'covered'>): number {
@@ -60,4 +60,10 @@ export function requireOwnRows(number: number, rows: readonly TransferRow[]): vo
   const foreign = rows.find(row => row.block !== number)
   if (foreign !== undefined)
     throw new AlmanacError('conflict', `Block ${number} of the commit holds a transfer of block ${foreign.block}.`)
+}
+
+export function leaseLost({ name, token }: Lease): AlmanacError {
+  return new AlmanacError('conflict', `The lease ${name} has another holder than the one with token ${token}.`, {
+    hint: 'nothing was written; leave this work to its new holder.',
+  })
 }

@@ -23,7 +23,8 @@ export interface Store
     ActivityReader,
     SolanaStore,
     KeyStore,
-    AnnotationStore {
+    AnnotationStore,
+    LeaseStore {
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string
@@ -127,6 +128,25 @@ export interface ChainWriter {
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
+}
+
+// ---- several indexers on one store
+
+/** The right to do a piece of work, such as following a chain. Each new holder gets a higher token. */
+export type Lease = { name: string; token: number }
+
+/** Writes that fail with `conflict`, within their own transaction, as soon as another holder has the lease. */
+export type FencedWriter = ChainWriter & Pick<Store, 'putCheckpoint'>
+
+export interface LeaseStore {
+  /**
+   * Takes a name for `holder`, or keeps it for longer, by the store's clock. Undefined while another holder has it. A holder
+   * that comes back late keeps its token if nobody claimed the name meanwhile.
+   */
+  claim(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
+  /** Gives a name back before its time; nothing happens where another holder has it by now. */
+  release(lease: Lease): Promise<void>
+  fenced(lease: Lease): FencedWriter
 }
 
 // ---- transfers

@@ -20,6 +20,7 @@ import * as coverage from './coverage-table.ts'
 import { Database, type Transaction } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import * as keys from './keys.ts'
+import * as leases from './leases.ts'
 import { migrate } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { type RevisionWatch, watchRevision } from './revision.ts'
@@ -35,7 +36,7 @@ export async function openPostgresStore(url: string): Promise<PostgresStore> {
     await migrate(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()
-    return new PostgresStore(database, watch)
+    return new PostgresStore(database, watch, new Dictionary(database))
   } catch (error) {
     await database.close()
     throw error
@@ -48,12 +49,15 @@ export class PostgresStore implements contract.Store {
   readonly #database: Database
   readonly #dictionary: Dictionary
   readonly #watch: RevisionWatch
+  readonly #lease: contract.Lease | undefined
 
-  constructor(database: Database, watch: RevisionWatch) {
+  /** With a lease it is a second face of the same store, whose writes check the lease. */
+  constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, lease?: contract.Lease) {
     this.location = database.location
     this.#database = database
-    this.#dictionary = new Dictionary(database)
     this.#watch = watch
+    this.#dictionary = dictionary
+    this.#lease = lease
   }
 
   // ---- the store itself
@@ -73,13 +77,14 @@ export class PostgresStore implements contract.Store {
   }
 
   async putCheckpoint(name: string, value: string): Promise<void> {
-    await this.#database.transaction(transaction =>
-      transaction.run(
+    await this.#database.transaction(async transaction => {
+      await transaction.run(
         'INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
         name,
         value,
-      ),
-    )
+      )
+      if (this.#lease !== undefined) await leases.requireLease(transaction, this.#lease)
+    })
   }
 
   async info(): Promise<contract.StoreInfo> {
@@ -293,6 +298,20 @@ export class PostgresStore implements contract.Store {
     )
   }
 
+  // ---- leases
+
+  claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {
+    return this.#database.transaction(transaction => leases.claim(transaction, name, holder, ttlMs))
+  }
+
+  release(lease: contract.Lease): Promise<void> {
+    return this.#database.transaction(transaction => leases.release(transaction, lease))
+  }
+
+  fenced(lease: contract.Lease): contract.FencedWriter {
+    return new PostgresStore(this.#database, this.#watch, this.#dictionary, lease)
+  }
+
   // ---- the ways in
 
   /** One transaction; the revision counts up when it changed anything. */
@@ -301,6 +320,7 @@ export class PostgresStore implements contract.Store {
     const result = await this.#database.transaction(async transaction => {
       counted = undefined
       const done = await work(transaction)
+      if (this.#lease !== undefined) await leases.requireLease(transaction, this.#lease)
       if (transaction.changed) counted = await this.#watch.countUp(transaction)
       return done
     })

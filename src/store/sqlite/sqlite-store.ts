@@ -23,6 +23,7 @@ import * as coverage from './coverage-table.ts'
 import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import * as keys from './keys.ts'
+import * as leases from './leases.ts'
 import { schemaVersion } from './migrations.ts'
 import { ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
 import { Ownership } from './ownership.ts'
@@ -63,27 +64,38 @@ export type SqliteStoreParts = {
   ownership: Ownership | undefined
 }
 
+/** The one writer of a store, and what it knows of numbers that were given. */
+type Writer = { queue: WriteQueue; dictionary: Dictionary | undefined }
+
+function newWriter(location: string, { openWrite, waitMsMax }: SqliteStoreParts): Writer {
+  const writer: Writer = {
+    queue: new WriteQueue(openWrite, { location, waitMsMax, onRollback: () => writer.dictionary?.forget() }),
+    dictionary: undefined,
+  }
+  return writer
+}
+
 export class SqliteStore implements contract.Store {
   readonly engine = 'sqlite'
   readonly location: string
   readonly #path: string
   readonly #read: Connection
   readonly #readDictionary: Dictionary
-  readonly #queue: WriteQueue
+  readonly #writer: Writer
   readonly #ownership: Ownership | undefined
-  #writeDictionary: Dictionary | undefined
+  readonly #parts: SqliteStoreParts
+  readonly #lease: contract.Lease | undefined
 
-  constructor({ path, read, openWrite, waitMsMax, ownership }: SqliteStoreParts) {
-    this.location = `file:${path}`
-    this.#path = path
-    this.#read = read
-    this.#readDictionary = new Dictionary(read)
-    this.#ownership = ownership
-    this.#queue = new WriteQueue(openWrite, {
-      location: this.location,
-      waitMsMax,
-      onRollback: () => this.#writeDictionary?.forget(),
-    })
+  /** With a fence it is a second face of the same store, whose writes check the lease. */
+  constructor(parts: SqliteStoreParts, fence?: { lease: contract.Lease; writer: Writer }) {
+    this.location = `file:${parts.path}`
+    this.#path = parts.path
+    this.#read = parts.read
+    this.#readDictionary = new Dictionary(parts.read)
+    this.#ownership = parts.ownership
+    this.#parts = parts
+    this.#lease = fence?.lease
+    this.#writer = fence?.writer ?? newWriter(this.location, parts)
   }
 
   // ---- the store itself
@@ -107,7 +119,10 @@ export class SqliteStore implements contract.Store {
   }
 
   async putCheckpoint(name: string, value: string): Promise<void> {
-    await this.#queue.transaction(write => write.run('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)', name, value))
+    await this.#writer.queue.transaction(write => {
+      if (this.#lease !== undefined) leases.requireLease(write, this.#lease)
+      write.run('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)', name, value)
+    })
   }
 
   async info(): Promise<contract.StoreInfo> {
@@ -117,9 +132,9 @@ export class SqliteStore implements contract.Store {
 
   async close(): Promise<void> {
     // The writer is the last to leave: it moves the log into the file and removes it.
-    await this.#queue.settled()
+    await this.#writer.queue.settled()
     this.#read.close()
-    this.#queue.close()
+    this.#writer.queue.close()
     this.#ownership?.release()
   }
 
@@ -286,7 +301,7 @@ export class SqliteStore implements contract.Store {
   }
 
   addUse(uses: readonly contract.KeyUse[]): Promise<ReadonlyMap<string, number>> {
-    return this.#queue.transaction(connection => keys.addUse(connection, uses))
+    return this.#writer.queue.transaction(connection => keys.addUse(connection, uses))
   }
 
   async usesOf(day: string): Promise<contract.KeyUse[]> {
@@ -319,14 +334,29 @@ export class SqliteStore implements contract.Store {
     return this.#reading(read => annotations.contractFacts(read, this.#readDictionary, chain, address))
   }
 
+  // ---- leases
+
+  claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {
+    return this.#writer.queue.transaction(connection => leases.claim(connection, name, holder, ttlMs))
+  }
+
+  release(lease: contract.Lease): Promise<void> {
+    return this.#writer.queue.transaction(connection => leases.release(connection, lease))
+  }
+
+  fenced(lease: contract.Lease): contract.FencedWriter {
+    return new SqliteStore(this.#parts, { lease, writer: this.#writer })
+  }
+
   // ---- the two ways in
 
   /** One transaction; the revision counts up when it changed anything. */
   #writing<T>(work: (context: commits.WriteContext) => T): Promise<T> {
-    return this.#queue.transaction(connection => {
-      this.#writeDictionary ??= new Dictionary(connection)
+    return this.#writer.queue.transaction(connection => {
+      if (this.#lease !== undefined) leases.requireLease(connection, this.#lease)
+      this.#writer.dictionary ??= new Dictionary(connection)
       const before = totalChanges(connection)
-      const result = work({ connection, dictionary: this.#writeDictionary })
+      const result = work({ connection, dictionary: this.#writer.dictionary })
       if (totalChanges(connection) !== before) connection.run('UPDATE revision SET value = value + 1')
       return result
     })
