@@ -1,6 +1,6 @@
 // Bodies of answers: whole ones are read in the order of the calls, anything else is told apart.
 import { describe, expect, test } from 'vitest'
-import { lookUnreadable, mayHoldError, readAnswers, refusalIn, UnreadableAnswer } from './rpc-answers.ts'
+import { lookUnreadable, readAnswers, refusalIn, troubleIn, UnreadableAnswer } from './rpc-answers.ts'
 
 const body = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result })
@@ -45,12 +45,29 @@ test.each([
   ['[{"jsonrpc":"2.0"}', 'a cut-off body'],
 ])('%j looks like %s', (text, what) => expect(lookUnreadable(Buffer.from(text))).toBe(what))
 
-test('whole bodies look whole, and their errors are seen without parsing', () => {
+test('whole bodies look whole', () => {
   expect(lookUnreadable(Buffer.from(' {"result":1} \r\n'))).toBeUndefined()
   expect(lookUnreadable(Buffer.from('[1]'))).toBeUndefined()
-  expect(mayHoldError(body([answer(0, 'a')]))).toBe(false)
-  const refused = body([{ id: 0, error: { code: 5, message: 'no' } }])
-  expect(mayHoldError(refused)).toBe(true)
-  expect(refusalIn(refused)).toEqual({ rpcCode: 5, text: 'no' })
-  expect(refusalIn(Buffer.from('<html>"error"</html>'))).toBeUndefined()
+})
+
+describe('trouble', () => {
+  const calls = [{ id: 3 }, { id: 4 }]
+
+  test('none in good answers', () => {
+    expect(troubleIn(body([answer(3, 'a'), answer(4, 'b')]), calls)).toBeUndefined()
+  })
+
+  test('an error of one call, or about the whole batch', () => {
+    const error = { code: 5, message: 'no' }
+    const refusal = { rpcCode: 5, text: 'no' }
+    expect(troubleIn(body([answer(3, 'a'), { id: 4, error }]), calls)).toEqual({ refusal, call: 4, aboutBatch: false })
+    expect(troubleIn(body({ id: null, error }), calls)).toEqual({ refusal, call: undefined, aboutBatch: true })
+    expect(troubleIn(body({ id: 3, error }), [{ id: 3 }])).toEqual({ refusal, call: 3, aboutBatch: false })
+    expect(refusalIn(body([{ id: 0, error }]))).toEqual(refusal)
+    expect(refusalIn(Buffer.from('<html>"error"</html>'))).toBeUndefined()
+  })
+
+  test.each(['{"ok":true}', '<html></html>', '{"error":}', ''])('%j is no answer', text => {
+    expect(troubleIn(Buffer.from(text), calls)).toHaveProperty('unreadable')
+  })
 })

@@ -3,6 +3,10 @@
 export type RpcRefusal = { rpcCode: number | undefined; text: string }
 export type ReadAnswers = { values: unknown[] } | { refusal: RpcRefusal; call: number | undefined }
 
+export type Trouble =
+  | { unreadable: string }
+  | { refusal: RpcRefusal /** The id of the call that failed. */; call: number | undefined; aboutBatch: boolean }
+
 /** A body that cannot be an answer: cut off, an error page, or something else altogether. */
 export class UnreadableAnswer extends Error {
   override readonly name = 'UnreadableAnswer'
@@ -24,9 +28,26 @@ export function lookUnreadable(body: Buffer): string | undefined {
   return body[last] === (first === openBrace ? closeBrace : closeBracket) ? undefined : 'a cut-off body'
 }
 
-/** Whether a body may hold an error: results of the methods in use are hex and numbers, and have no such key. */
-export function mayHoldError(body: Buffer): boolean {
-  return body.includes('"error"')
+/** What is wrong with a body that came with a status below 300, as far as it shows without parsing a good one. */
+export function troubleIn(body: Buffer, calls: readonly { id: number }[]): Trouble | undefined {
+  const unreadable = lookUnreadable(body)
+  if (unreadable !== undefined) return { unreadable }
+  // Results of the methods in use are hex and numbers, and have no such key.
+  if (!body.includes('"error"')) {
+    return body.includes('"result"') ? undefined : { unreadable: 'JSON that is no JSON-RPC answer' }
+  }
+  let parsed: unknown
+  try {
+    parsed = parse(body)
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : 'a body that is not JSON' }
+  }
+  const answers = (Array.isArray(parsed) ? parsed : [parsed]) as ({ id?: unknown; error?: unknown } | null)[]
+  const failing = answers.find(answer => answer?.error !== undefined && answer.error !== null)
+  if (failing === undefined || failing === null) return undefined
+  const call = calls.find(({ id }) => id === failing.id)?.id
+  // The one answer to a whole batch is about the batch, not about a call.
+  return { refusal: refusalOf(failing.error), call, aboutBatch: calls.length > 1 && !Array.isArray(parsed) }
 }
 
 /**
@@ -56,7 +77,7 @@ export function readAnswers(bodies: readonly Buffer[], count: number): ReadAnswe
 
 /** What a body says of itself as an error; undefined where it is not a JSON-RPC error. For answers with an HTTP error status. */
 export function refusalIn(body: Buffer): RpcRefusal | undefined {
-  if (lookUnreadable(body) !== undefined || !mayHoldError(body)) return undefined
+  if (lookUnreadable(body) !== undefined) return undefined
   try {
     const parsed = parse(body)
     const first = (Array.isArray(parsed) ? parsed[0] : parsed) as { error?: unknown } | null

@@ -1,13 +1,7 @@
 // One endpoint: sends calls in batches that it takes, within its limits, and turns whatever comes back into bodies or an AlmanacError.
 import { AlmanacError } from '../errors.ts'
-import {
-  lookUnreadable,
-  mayHoldError,
-  type RpcRefusal,
-  readAnswers,
-  refusalIn,
-  UnreadableAnswer,
-} from './rpc-answers.ts'
+import { type RpcRefusal, readAnswers, refusalIn, troubleIn, UnreadableAnswer } from './rpc-answers.ts'
+import { Batches, type NumberedCall } from './rpc-batches.ts'
 import type { Clock } from './rpc-clock.ts'
 import { type RpcFailure, type RpcFailureKind, rpcError, rpcFailureOf, sortRefusal } from './rpc-errors.ts'
 import { EndpointHealth } from './rpc-health.ts'
@@ -50,8 +44,6 @@ export type RpcObserver = {
   hedge(facts: { endpoint: string; method: string }): void
 }
 
-type NumberedCall = RpcCall & { id: number }
-
 const batchCallsMax = { private: 500, public: 100 }
 const wrongChainRestMs = 60_000
 const quotaRestMs = 60_000
@@ -68,7 +60,7 @@ export class RpcEndpoint {
   readonly #clock: Clock
   readonly #channel: HttpChannel
   readonly #observer: RpcObserver | undefined
-  #batchMax: number
+  readonly #batches: Batches
   #verified: Promise<void> | undefined
 
   constructor(
@@ -87,7 +79,7 @@ export class RpcEndpoint {
     this.#clock = clock
     this.#observer = observer
     this.#channel = new HttpChannel(address)
-    this.#batchMax = address.isPrivate ? batchCallsMax.private : batchCallsMax.public
+    this.#batches = new Batches(address.isPrivate ? batchCallsMax.private : batchCallsMax.public)
     this.health = new EndpointHealth(clock)
     this.limit = new AdaptiveLimit(clock, { isPrivate: address.isPrivate, requestsPerSecond, requestsPerDay, queueMax })
   }
@@ -119,9 +111,7 @@ export class RpcEndpoint {
       })
     } catch (error) {
       if (!(error instanceof UnreadableAnswer)) throw error
-      const failure = this.#fail({ kind: 'invalid-answer', method: methodOf(calls) }, error.message)
-      this.health.failed(failure.message)
-      throw failure
+      throw this.#invalid(methodOf(calls), error.message)
     }
   }
 
@@ -155,30 +145,8 @@ export class RpcEndpoint {
     return untilAborted(this.#verified, options.signal)
   }
 
-  async #send(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer[]> {
-    if (calls.length > this.#batchMax) return this.#sendParts(chunks(calls, this.#batchMax), options)
-    try {
-      return [await this.#sendOne(calls, options)]
-    } catch (error) {
-      const failure = rpcFailureOf(error)
-      const tooLarge = failure?.kind === 'response-too-large' && failure.status !== undefined
-      if (calls.length === 1 || (failure?.kind !== 'batch-refused' && !tooLarge)) throw error
-      if (failure?.kind === 'batch-refused') this.#batchMax = Math.max(1, Math.min(this.#batchMax, calls.length >> 1))
-      return this.#sendParts(chunks(calls, Math.ceil(calls.length / 2)), options)
-    }
-  }
-
-  async #sendParts(parts: NumberedCall[][], options: EndpointAsk): Promise<Buffer[]> {
-    const failed = new AbortController()
-    const signal = AbortSignal.any([options.signal, failed.signal])
-    const sent = parts.map(part => this.#send(part, { ...options, signal }))
-    try {
-      return (await Promise.all(sent)).flat()
-    } catch (error) {
-      failed.abort(error)
-      await Promise.allSettled(sent)
-      throw error
-    }
+  #send(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer[]> {
+    return this.#batches.send(calls, options.signal, (part, signal) => this.#sendOne(part, { ...options, signal }))
   }
 
   async #sendOne(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
@@ -229,44 +197,21 @@ export class RpcEndpoint {
 
   async #exchange(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
     const messages = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
+    const request = JSON.stringify(calls.length === 1 ? messages[0] : messages)
     const method = methodOf(calls)
     try {
-      const { status, body, retryAfterMs } = await this.#channel.post(
-        JSON.stringify(calls.length === 1 ? messages[0] : messages),
-        options,
-      )
+      const { status, body, retryAfterMs } = await this.#channel.post(request, options)
       if (status >= 300) throw this.#refused({ status, refusal: refusalIn(body), method, retryAfterMs })
-      const unreadable = lookUnreadable(body)
-      if (unreadable !== undefined) throw this.#invalid(method, unreadable)
-      if (mayHoldError(body)) this.#throwRefusal(calls, body, retryAfterMs)
-      return body
+      const trouble = troubleIn(body, calls)
+      if (trouble === undefined) return body
+      if ('unreadable' in trouble) throw this.#invalid(method, trouble.unreadable)
+      const failing = calls.find(({ id }) => id === trouble.call)?.method ?? method
+      throw this.#refused({ ...trouble, status, method: failing, retryAfterMs })
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error
       const failure = this.#fail({ kind: error.kind, method }, error.message)
       if (error.kind !== 'response-too-large') this.health.failed(failure.message)
       throw failure
-    }
-  }
-
-  #throwRefusal(calls: readonly NumberedCall[], body: Buffer, retryAfterMs: number | undefined): void {
-    const refusal = refusalIn(body) ?? this.#refusalAmong(calls, body)
-    if (refusal === undefined) return
-    // The one answer to a whole batch is about the batch, not about a call.
-    const whole = calls.length > 1 && body.find(byte => byte === 0x7b || byte === 0x5b) === 0x7b
-    throw this.#refused({ status: 200, refusal, method: methodOf(calls), retryAfterMs, whole })
-  }
-
-  /** An error further down a batch. */
-  #refusalAmong(calls: readonly NumberedCall[], body: Buffer): RpcRefusal | undefined {
-    try {
-      const ids = new Map(calls.map(({ id }, at) => [id, at]))
-      const answers = JSON.parse(body.toString()) as { id?: number; error?: unknown }[]
-      const failing = answers.find(answer => answer.error !== undefined && answer.error !== null)
-      if (failing === undefined) return undefined
-      const answer = Buffer.from(JSON.stringify({ ...failing, id: ids.get(failing.id ?? -1) ?? null }))
-      return refusalIn(answer)
-    } catch {
-      throw this.#invalid(methodOf(calls), `a body of ${body.length} bytes that is not JSON`)
     }
   }
 
@@ -281,13 +226,13 @@ export class RpcEndpoint {
     refusal: RpcRefusal | undefined
     method: string
     retryAfterMs?: number | undefined
-    whole?: boolean
+    aboutBatch?: boolean
   }): AlmanacError {
-    const { status, refusal, method, retryAfterMs, whole } = answer
+    const { status, refusal, method, retryAfterMs, aboutBatch } = answer
     const rpcCode = refusal?.rpcCode
     const text = refusal?.text ?? `HTTP status ${status}`
     const sorted = sortRefusal({ status, rpcCode, text, method })
-    if (whole === true && sorted.kind === 'refused') sorted.kind = 'batch-refused'
+    if (aboutBatch === true && sorted.kind === 'refused') sorted.kind = 'batch-refused'
     const said = this.#address.redact(text)
     const failure = { ...sorted, method, status, ...(rpcCode === undefined ? {} : { rpcCode }) }
     const malformed = sorted.kind === 'refused' && (rpcCode === -32600 || rpcCode === -32602)
@@ -343,12 +288,6 @@ function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {
   if (kind === 'timeout') return { result: 'slow' }
   if (kind !== 'rate-limited') return { result: 'neutral' }
   return { result: 'limited', retryAfterMs: error instanceof AlmanacError ? error.retryAfterMs : undefined }
-}
-
-function chunks<T>(list: readonly T[], size: number): T[][] {
-  const parts: T[][] = []
-  for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size))
-  return parts
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -7,6 +7,7 @@ const samplesForTail = 8
 const failuresToRest = 3
 const restFirstMs = 1_000
 const restMaxMs = 60_000
+const distrustMemoryMs = 10 * 60_000
 const methodMissingMs = 10 * 60_000
 const memory = 0.2
 const fadeHalfMs = 60_000
@@ -22,6 +23,10 @@ export class EndpointHealth {
   #rests = 0
   #restUntil = 0
   #reason: string | undefined
+  #distrusts = 0
+  #distrustedAt = Number.NEGATIVE_INFINITY
+  #distrustUntil = 0
+  #distrustReason: string | undefined
   requests = 0
   errors = 0
 
@@ -31,16 +36,16 @@ export class EndpointHealth {
 
   /** False while the endpoint rests; afterwards one success or failure decides. */
   get healthy(): boolean {
-    return this.#clock.now() >= this.#restUntil
+    return this.restsForMs === 0
   }
 
   get restsForMs(): number {
-    return Math.max(0, this.#restUntil - this.#clock.now())
+    return Math.max(0, this.#restUntil - this.#clock.now(), this.#distrustUntil - this.#clock.now())
   }
 
   /** What failed last; undefined once it answers again. */
   get reason(): string | undefined {
-    return this.#reason
+    return this.#clock.now() < this.#distrustUntil ? this.#distrustReason : this.#reason
   }
 
   get latencyMs(): number | undefined {
@@ -83,6 +88,17 @@ export class EndpointHealth {
     const ownMs = Math.min(restMaxMs, restFirstMs * 2 ** this.#rests)
     this.#rests++
     this.#restUntil = this.#clock.now() + (restMs ?? ownMs)
+  }
+
+  /** It answered, and wrongly. That it goes on answering is no excuse, so successes do not shorten this rest. */
+  distrusted(reason: string): void {
+    const now = this.#clock.now()
+    this.errors++
+    this.#failureShare += (1 - this.#failureShare) * memory
+    this.#distrusts = now - this.#distrustedAt > distrustMemoryMs ? 1 : this.#distrusts + 1
+    this.#distrustedAt = now
+    this.#distrustReason = reason
+    this.#distrustUntil = now + Math.min(restMaxMs, restFirstMs * 2 ** (this.#distrusts - 1))
   }
 
   /** Another endpoint was faster: the time so far is a lower bound of what this one would have taken. */

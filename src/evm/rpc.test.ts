@@ -229,6 +229,7 @@ describe('several endpoints', () => {
     [[{ kind: 'method-missing', methods: ['eth_blockNumber'] }]],
     [[{ kind: 'wrong-chain-id', chainId: 5 }]],
     [[{ kind: 'truncated', rate: 1 }]],
+    [[{ kind: 'not-json-rpc', rate: 1 }]],
   ] satisfies [Fault[]][])('%j at one is answered by the other, without delay', async faults => {
     await start([faults, []])
     const startedAt = performance.now()
@@ -274,7 +275,7 @@ describe('several endpoints', () => {
   test('an endpoint whose answers fail checks is asked last, and comes back', async () => {
     await start([[], []])
     const { endpoint } = await rpc.ask([blockNumber], { signal })
-    for (let at = 0; at < 3; at++) rpc.distrust(endpoint, 'its logs do not match the bloom')
+    rpc.distrust(endpoint, 'its logs do not match the bloom')
     expect(rpc.status().find(status => status.endpoint === endpoint)).toMatchObject({
       healthy: false,
       reason: 'its logs do not match the bloom',

@@ -100,7 +100,7 @@ export class ChainRpc implements RpcPort {
   }
 
   distrust(endpoint: string, reason: string): void {
-    this.#all.find(({ name }) => name === endpoint)?.health.failed(reason)
+    this.#all.find(({ name }) => name === endpoint)?.health.distrusted(reason)
   }
 
   /** Whether some endpoint is not known to lack a method. */
