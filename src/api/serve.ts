@@ -41,6 +41,8 @@ const defaults = {
 export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions): Promise<ServedApp> {
   const limits = { ...defaults, ...options }
   const listener = getRequestListener(app.fetch, {
+    // Stands in for a Host header that HTTP/1.0 clients leave out; no answer depends on it.
+    hostname: 'localhost',
     // Only a Host header or a target that makes no URL gets here: the app answers everything else itself.
     errorHandler: () =>
       problemResponse(new AlmanacError('bad_request', 'The request target or the Host header is not valid')),

@@ -1,0 +1,700 @@
+// The HTTP behaviour of the whole service, on a real socket over a real store.
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as schemas from '../src/api/schemas.ts'
+import { AlmanacError } from '../src/errors.ts'
+import { issueKey } from '../src/keys/keys.ts'
+import { rawRequest } from './raw-request.ts'
+import { seed, seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from './seed.ts'
+import { type ServedApi, serveApi } from './served-api.ts'
+
+let api: ServedApi
+beforeAll(async () => {
+  api = await serveApi({ fill: seed })
+})
+afterAll(async () => {
+  await api.close()
+})
+
+const transfers = (contract: string, query = '', version = 'v2') => `/api/${version}/nft/${contract}/transfers${query}`
+const wallet = (address: string, query = '', version = 'v2') => `/api/${version}/wallets/${address}/chains${query}`
+const sdk = { 'x-moralis-platform': 'NodeJS SDK' }
+type Body = Record<string, never> & { result: Record<string, unknown>[] }
+const bodyOf = async (response: Response) => (await response.json()) as Body
+const json = async (target: string, headers?: Record<string, string | undefined>) =>
+  await bodyOf(await api.get(target, headers))
+
+async function refusal(target: string, headers?: Record<string, string | undefined>) {
+  const response = await api.get(target, headers)
+  const body = schemas.failure.parse(await response.json())
+  expect(response.headers.get('x-request-id')).toBe(body.request_id)
+  return { status: response.status, message: body.message, code: body.code, details: body.details }
+}
+
+describe('NFT transfers', () => {
+  test('in the reference dialect', async () => {
+    const response = await api.get(transfers(seeded.collection, '?limit=2'))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-dialect')).toBe('reference')
+    expect(response.headers.get('vary')).toContain('X-Moralis-Platform')
+    expect(response.headers.get('x-index-complete')).toBe('true')
+    expect(response.headers.get('x-index-evidence')).toBe('bloom')
+    const body = await bodyOf(response)
+    schemas.transferCollection.parse(body)
+    const [row] = seededTransfers(seeded.collection)
+    expect(body).toMatchObject({
+      total: null,
+      page: '0',
+      page_size: '2',
+      cursor: expect.stringMatching(/./),
+      block_exists: true,
+      index_complete: true,
+    })
+    const time = new Date(seededBlock(seeded.chains.eth, row!.block).timestamp * 1_000).toISOString()
+    expect(body.result[0]).toEqual({
+      block_number: `${row!.block}`,
+      block_timestamp: time.slice(0, 19),
+      block_hash: row!.blockHash,
+      transaction_hash: row!.transactionHash,
+      transaction_index: row!.transactionIndex,
+      log_index: row!.logIndex,
+      value: `${row!.value}`,
+      contract_type: 'ERC721',
+      transaction_type: 'Single',
+      token_address: seeded.collection,
+      token_id: `${row!.tokenId}`,
+      from_address: seeded.bob,
+      from_address_label: null,
+      to_address: seeded.alice,
+      to_address_label: seeded.aliceLabel,
+      amount: '1',
+      operator: null,
+      possible_spam: 'false',
+      verified_collection: 'true',
+    })
+    expect(Object.keys(body)).toEqual([
+      'total',
+      'page',
+      'page_size',
+      'cursor',
+      'result',
+      'block_exists',
+      'index_complete',
+    ])
+  })
+
+  test('in the live dialect, for SDKs and on the newer paths', async () => {
+    const body = await json(transfers(seeded.collection, '?limit=300'), sdk)
+    expect(body).toMatchObject({ total: null, page: 0, page_size: 100 })
+    expect(body.result[0]).toMatchObject({
+      block_timestamp: expect.stringMatching(/\.000Z$/),
+      possible_spam: false,
+      verified_collection: true,
+    })
+    for (const version of ['v2.1', 'v2.2']) {
+      const newer = await json(transfers(seeded.collection, '?limit=1&disable_total=false', version))
+      schemas.namedTransferCollection.parse(newer)
+      expect(newer).not.toHaveProperty('total')
+      expect(newer.result[0]).toMatchObject({ token_name: 'Collection', token_symbol: 'COLL', possible_spam: false })
+    }
+    const silent = await json(transfers(seeded.silent, '', 'v2.2'))
+    expect(silent).toEqual({
+      page: 0,
+      page_size: 100,
+      cursor: null,
+      result: [],
+      block_exists: true,
+      index_complete: true,
+    })
+    expect(await json(transfers(seeded.silent))).toMatchObject({ cursor: '', result: [] })
+  })
+
+  test.each([
+    [seeded.collection, 7],
+    [seeded.editions, 100],
+    [seeded.range, 1],
+    [seeded.range, 50],
+    [seeded.deeds, 5],
+  ])('of %s in pages of %s are all there, in order, in both directions', async (contract, limit) => {
+    const chain = contract === seeded.deeds ? 'polygon' : 'eth'
+    const expected = seededTransfers(contract).map(row => [row.block, row.transactionIndex, row.logIndex, row.tokenId])
+    for (const order of ['DESC', 'ASC']) {
+      const seen: unknown[] = []
+      let target = transfers(contract, `?chain=${chain}&limit=${limit}&order=${order}`, 'v2.2')
+      for (let page = 0; ; page++) {
+        const body = await json(target)
+        expect(body.page).toBe(page)
+        for (const row of body.result)
+          seen.push([Number(row.block_number), row.transaction_index, row.log_index, BigInt(row.token_id as string)])
+        if (body.cursor === null) break
+        expect(body.result).toHaveLength(limit)
+        target = transfers(contract, `?cursor=${body.cursor}`, 'v2.2')
+      }
+      expect(order === 'DESC' ? seen : seen.toReversed()).toEqual(expected)
+    }
+  })
+
+  test('show batches, operators, large numbers and hex ids', async () => {
+    const [batch] = (await json(transfers(seeded.editions, '?limit=1'))).result
+    expect(batch).toMatchObject({
+      contract_type: 'ERC1155',
+      transaction_type: 'Batch',
+      operator: seeded.alice,
+      amount: '51',
+      value: '7',
+      possible_spam: 'true',
+    })
+    const [largest] = (await json(transfers(seeded.editions, '?to_block=6029&limit=1&format=hex'))).result
+    expect(largest).toMatchObject({ token_id: `0x${(2n ** 256n - 30n).toString(16)}`, amount: `${2n ** 256n - 1n}` })
+  })
+
+  test('between blocks, both included; blocks win over dates', async () => {
+    const blocks = async (query: string) =>
+      (await json(transfers(seeded.collection, query))).result.map(row => Number(row.block_number))
+    expect(await blocks('?from_block=5003&to_block=5005')).toEqual([5005, 5004, 5003])
+    expect(await blocks('?from_block=5005&to_block=5003')).toEqual([])
+    expect(await blocks('?from_block=5008&from_date=2099-01-01&to_block=5009&to_date=nonsense')).toEqual([5009, 5008])
+  })
+
+  test('between dates of every form, inclusive, also on the pages that follow', async () => {
+    const time = (block: number) => seededBlock(seeded.chains.eth, block).timestamp
+    const blocks = async (query: string) =>
+      (await json(transfers(seeded.collection, query))).result.map(row => Number(row.block_number))
+    const iso = (seconds: number) => new Date(seconds * 1_000).toISOString()
+    expect(await blocks(`?from_date=${iso(time(5003))}&to_date=${iso(time(5005))}`)).toEqual([5005, 5004, 5003])
+    expect(await blocks(`?from_date=${time(5003)}&to_date=${time(5005)}`)).toEqual([5005, 5004, 5003])
+    expect(await blocks(`?from_date=${time(5003) - 11}&to_date=${time(5005) + 11}`)).toEqual([5005, 5004, 5003])
+    expect(await blocks(`?from_date=${time(5003) + 0.5}&to_date=${time(5005) - 0.5}`)).toEqual([5004])
+    const rfc = new Date(time(5003) * 1_000).toUTCString()
+    expect(await blocks(`?from_date=${encodeURIComponent(rfc)}&to_date=${time(5003)}`)).toEqual([5003])
+    const first = await json(transfers(seeded.collection, `?from_date=${time(5003)}&to_date=${time(5005)}&limit=2`))
+    const second = await json(transfers(seeded.collection, `?cursor=${first.cursor}`))
+    expect(second.result.map(row => row.block_number)).toEqual(['5003'])
+    expect(second.cursor).toBe('')
+  })
+
+  test('say whether the blocks exist and whether all of them are indexed', async () => {
+    const truths = async (contract: string, query: string) => {
+      const { block_exists, index_complete } = await json(transfers(contract, query))
+      return [block_exists, index_complete]
+    }
+    expect(await truths(seeded.collection, `?to_block=${seeded.head}`)).toEqual([true, true])
+    expect(await truths(seeded.collection, `?to_block=${seeded.head + 1}`)).toEqual([false, true])
+    expect(await truths(seeded.collection, '?from_date=2099-01-01')).toEqual([false, true])
+    expect(await truths(seeded.collection, '?to_date=2099-01-01')).toEqual([true, true])
+    expect(await truths(seeded.deeds, '?chain=polygon')).toEqual([true, false])
+    expect(await truths(seeded.deeds, `?chain=polygon&from_block=${seeded.deedsFrom}`)).toEqual([true, true])
+    expect(await truths(seeded.deeds, `?chain=polygon&from_block=${seeded.deedsFrom - 1}`)).toEqual([true, false])
+    expect(await truths(seeded.silent, '?chain=polygon')).toEqual([true, false])
+    expect(await truths(seeded.collection, '?chain=palm')).toEqual([false, false])
+    const partial = await api.get(transfers(seeded.deeds, '?chain=polygon'))
+    expect(partial.headers.get('x-index-complete')).toBe('false')
+    expect(partial.headers.get('x-index-evidence')).toBeNull()
+  })
+
+  test('count when asked to', async () => {
+    const response = await api.get(transfers(seeded.range, '?disable_total=false&limit=100'))
+    expect(response.headers.get('deprecation')).toMatch(/^@\d+$/)
+    const first = await bodyOf(response)
+    expect(first.total).toBe('135')
+    expect(await json(transfers(seeded.range, `?cursor=${first.cursor}`))).toMatchObject({
+      total: '135',
+      page: '1',
+      cursor: '',
+    })
+    expect(await json(transfers(seeded.range, '?disable_total=false'), sdk)).toMatchObject({ total: 135 })
+    expect((await api.get(transfers(seeded.range))).headers.get('deprecation')).toBeNull()
+  })
+
+  test('a cursor carries everything but the address, and belongs to it and its chain alone', async () => {
+    const first = await json(transfers(seeded.collection, '?limit=3&format=hex&to_block=5000'))
+    const cursor = `${first.cursor}`
+    const second = await json(
+      transfers(seeded.collection.toUpperCase().replace('0X', '0x'), `?cursor=${cursor}&limit=50&chain=0x01`),
+    )
+    expect(second).toMatchObject({ page: '1', page_size: '3' })
+    expect(second.result[0]!.token_id).toMatch(/^0x/)
+    const invalid = { status: 400, message: 'cursor is not valid' }
+    expect(await refusal(transfers(seeded.collection, `?cursor=${cursor}&chain=polygon`))).toMatchObject(invalid)
+    expect(await refusal(transfers(seeded.editions, `?cursor=${cursor}`))).toMatchObject(invalid)
+    expect(await refusal(transfers(seeded.collection, `?cursor=${cursor.slice(0, -1)}`))).toMatchObject(invalid)
+    expect(await refusal(transfers(seeded.collection, '?cursor=eyJhbGciOiJIUzI1NiJ9'))).toMatchObject(invalid)
+    expect(await json(transfers(seeded.collection, '?cursor=&limit=1'))).toMatchObject({ page: '0' })
+  })
+
+  test.each([
+    ['0x12', '', 'address is not a valid hex address'],
+    ['%00', '', 'address is not a valid hex address'],
+    ['%', '', 'address is not a valid hex address'],
+    [seeded.collection, '?chain=solana', 'chain must be a valid enum value'],
+    [seeded.collection, '?limit=0', 'limit must be a whole number from 1 on (above 100 it is taken as 100), not "0"'],
+    [seeded.collection, '?from_block=-1', 'from_block must be a whole number from 0 on, not "-1"'],
+    [seeded.collection, '?to_block=1.5', 'to_block must be a whole number from 0 on, not "1.5"'],
+    [seeded.collection, '?format=octal', 'format must be decimal or hex, not "octal"'],
+    [seeded.collection, '?disable_total=2', 'disable_total must be true or false, not "2"'],
+    [seeded.collection, '?limit=1&limit=2', 'limit must be given once, not 2 times'],
+  ])('%s%s: %s', async (address, query, message) => {
+    expect(await refusal(transfers(address, query))).toMatchObject({ status: 400, code: 'bad_request', message })
+  })
+
+  test('accept every spelling of a chain and parameters that nobody knows', async () => {
+    for (const chain of ['eth', 'ETH', '0x1', '0x01', '1', ''])
+      expect((await api.get(transfers(seeded.collection, `?chain=${chain}&direction=to&offset=5`))).status).toBe(200)
+    expect(await refusal(transfers(seeded.collection, '?from_date=tomorrow'))).toMatchObject({
+      message: expect.stringMatching(/^from_date must be a date .* not "tomorrow"$/),
+    })
+  })
+})
+
+describe('wallet chains', () => {
+  test('are the active ones, in the order of the chain table', async () => {
+    const response = await api.get(wallet(seeded.alice))
+    const body = schemas.walletChains.parse(await response.json())
+    expect(body.address).toBe(seeded.alice)
+    expect(body.active_chains.map(entry => entry.chain)).toEqual(['eth', 'polygon', 'arbitrum'])
+    const first = seededTransaction(seeded.chains.eth, 302, 1)
+    expect(body.active_chains[0]).toMatchObject({
+      chain_id: '0x1',
+      first_transaction: {
+        block_timestamp: new Date(first.timestamp * 1_000).toISOString(),
+        block_number: '302',
+        transaction_hash: first.hash,
+      },
+      last_transaction: { block_number: `${seeded.head}` },
+    })
+    expect(response.headers.get('x-index-complete')).toBe('false')
+    expect(response.headers.get('x-index-incomplete-chains')).toBe('polygon')
+  })
+
+  test('are the asked ones in request order; inactive ones by dialect', async () => {
+    const query = '?chains[]=0xA4B1&chains=fantom,eth&chains%5B3%5D=arbitrum'
+    const names = (body: { active_chains: { chain: string }[] }) => body.active_chains.map(entry => entry.chain)
+    expect(names((await json(wallet(seeded.alice, query))) as never)).toEqual(['arbitrum', 'eth'])
+    const live = (await json(wallet(seeded.alice, query, 'v2.2'))) as never as { active_chains: { chain: string }[] }
+    expect(names(live)).toEqual(['arbitrum', 'fantom', 'eth'])
+    expect(live.active_chains[1]).toEqual({
+      chain: 'fantom',
+      chain_id: '0xfa',
+      first_transaction: null,
+      last_transaction: null,
+    })
+    const complete = await api.get(wallet(seeded.alice, '?chains=eth,arbitrum'))
+    expect(complete.headers.get('x-index-complete')).toBe('true')
+    expect(complete.headers.get('x-index-incomplete-chains')).toBeNull()
+  })
+
+  test('of a stranger are none, and bad values are refused', async () => {
+    expect(await json(wallet(seeded.silent, '', 'v2.2'))).toEqual({ address: seeded.silent, active_chains: [] })
+    expect(await refusal(wallet('alice.eth'))).toMatchObject({
+      status: 400,
+      message: 'address is not a valid hex address',
+    })
+    expect(await refusal(wallet(seeded.alice, '?chains=eth,base'))).toMatchObject({
+      status: 400,
+      message: 'chain must be a valid enum value',
+    })
+  })
+})
+
+describe('the portfolio', () => {
+  const path = (network: string, address: string) => `/account/${network}/${address}/portfolio`
+
+  test('shows balance, tokens and NFTs, and how fresh they are', async () => {
+    const response = await api.get(path('mainnet', seeded.solanaOwner))
+    const body = schemas.portfolio.parse(await response.json())
+    expect(body).toEqual({
+      nativeBalance: { lamports: `${seeded.solanaLamports}`, solana: '5.99998' },
+      nfts: seededHoldings('nfts'),
+      tokens: seededHoldings('tokens'),
+    })
+    expect(response.headers.get('x-solana-slot')).toBe(`${seeded.solanaSlot}`)
+    expect(Number(response.headers.get('age'))).toBeLessThan(600)
+  })
+
+  test.each([
+    ['testnet', seeded.solanaOwner, 'network must be mainnet or devnet, not "testnet"'],
+    ['mainnet', 'abc', 'address must be a public key of 32 bytes in base58, not "abc"'],
+    ['mainnet', '1'.repeat(44), `address must be a public key of 32 bytes in base58, not "${'1'.repeat(44)}"`],
+    ['mainnet', seeded.alice, `address must be a public key of 32 bytes in base58, not "${seeded.alice}"`],
+  ])('of %s %s is refused with an object', async (network, address, message) => {
+    const response = await api.get(path(network, address))
+    expect(response.status).toBe(400)
+    expect(schemas.solanaFailure.parse(await response.json())).toMatchObject({
+      message,
+      statusCode: 400,
+      error: 'Bad Request',
+    })
+  })
+
+  test('that was never read and cannot be read names the setting', async () => {
+    const response = await api.get(path('devnet', seeded.solanaOwner))
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      code: 'not_configured',
+      message: expect.stringContaining('solana.devnet.rpc'),
+    })
+  })
+})
+
+describe('keys', () => {
+  test('are needed, must be known and need the scope', async () => {
+    const target = transfers(seeded.collection)
+    expect(await refusal(target, { 'x-api-key': undefined })).toMatchObject({
+      status: 401,
+      message: 'API KEY missing from x-api-key header',
+    })
+    expect(await refusal(target, { 'x-api-key': 'wrong' })).toMatchObject({ status: 401, message: 'Invalid key' })
+    const narrow = await issueKey(api.store, { name: 'narrow', scopes: ['wallet-chains'] })
+    expect(await refusal(target, { 'x-api-key': narrow.secret })).toMatchObject({ status: 403, code: 'forbidden' })
+    expect((await api.get(wallet(seeded.alice), { 'x-api-key': narrow.secret })).status).toBe(200)
+  })
+
+  test('with a rate say what is left of it and answer 429', async () => {
+    const slow = await issueKey(api.store, { name: 'slow', scopes: ['nft-transfers'], ratePerSecond: 2 })
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => api.get(transfers(seeded.silent), { 'x-api-key': slow.secret })),
+    )
+    const [first] = answers
+    expect(first!.headers.get('ratelimit-limit')).toBe('2')
+    const refused = answers.find(answer => answer.status === 429)!
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0')
+    expect(await refused.json()).toMatchObject({ message: 'Rate limit exceeded', code: 'rate_limited' })
+  })
+})
+
+describe('errors', () => {
+  test('come as problems when asked for', async () => {
+    const response = await api.get(transfers('0x1'), { accept: 'application/problem+json' })
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(schemas.problem.parse(await response.json())).toMatchObject({
+      title: 'Bad Request',
+      status: 400,
+      detail: 'address is not a valid hex address',
+      code: 'bad_request',
+    })
+  })
+
+  test('for unknown paths and methods', async () => {
+    expect(await refusal('/api/v3/nft/x/transfers')).toMatchObject({ status: 404, code: 'not_found' })
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const response = await api.get(transfers(seeded.collection), {}, method)
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+      expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
+    }
+  })
+
+  test('of the inside stay inside, and are logged once with the request id', async () => {
+    const broken = await serveApi({
+      parts: {
+        freshen: {
+          contract: async () => {
+            throw new Error('secret path /var/lib')
+          },
+          wallet: async () => {
+            throw new AlmanacError('upstream_failed', 'eth endpoint https://node.example/abcdef answered 500')
+          },
+        },
+      },
+    })
+    try {
+      const internal = await broken.get(transfers(seeded.collection))
+      expect(internal.status).toBe(500)
+      const body = await bodyOf(internal)
+      expect(body).toEqual({ message: 'Internal error', code: 'internal', request_id: expect.any(String) })
+      const lines = broken.logged.filter(line => line.includes(`${body.request_id}`))
+      expect(lines).toHaveLength(1)
+      expect(lines[0]).toContain('secret path')
+      const upstream = await broken.get(wallet(seeded.alice, '?chains=eth'))
+      expect(upstream.status).toBe(502)
+      expect(await upstream.text()).not.toContain('node.example')
+    } finally {
+      await broken.close()
+    }
+  })
+
+  test('below HTTP have a body and a request id too', async () => {
+    const cases: [string, number][] = [
+      ['nonsense\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400],
+      [`GET /${'a'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+      [`GET /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+      ['GET /health HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+      ['CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+      ['TRACE /health HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['GET /health HTTP/1.1\r\nHost: x\r\nExpect: nothing\r\n\r\n', 200],
+      ['GET /health HTTP/1.0\r\n\r\n', 200],
+      ['OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+      ['GET http://other/health HTTP/1.1\r\nHost: x\r\n\r\n', 200],
+    ]
+    for (const [bytes, status] of cases) {
+      const answer = await rawRequest(api.url, bytes)
+      expect([bytes.slice(0, 40), answer.status]).toEqual([bytes.slice(0, 40), status])
+      expect(answer.headers.get('x-request-id')).toMatch(/./)
+      if (status >= 400) schemas.failure.parse(JSON.parse(answer.body))
+    }
+  })
+})
+
+describe('conventions', () => {
+  test('an unchanged answer has no body, until something is committed', async () => {
+    const own = await serveApi({ fill: seed })
+    try {
+      const target = transfers(seeded.collection, '?limit=5')
+      const first = await own.get(target)
+      const tag = first.headers.get('etag')!
+      expect(first.headers.get('cache-control')).toBe('private, no-cache')
+      const second = await own.get(target, { 'if-none-match': tag })
+      expect(second.status).toBe(304)
+      expect(await second.text()).toBe('')
+      expect(second.headers.get('etag')).toBe(tag)
+      await own.store.putContractFacts([
+        {
+          chain: seeded.chains.eth,
+          contract: seeded.collection,
+          name: 'Renamed',
+          symbol: undefined,
+          possibleSpam: true,
+          verifiedCollection: false,
+        },
+      ])
+      const third = await own.get(target, { 'if-none-match': tag })
+      expect(third.status).toBe(200)
+      expect((await bodyOf(third)).result[0]).toMatchObject({ possible_spam: 'true' })
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('compresses when asked', async () => {
+    const target = transfers(seeded.collection)
+    const plain = await (await api.get(target, { 'accept-encoding': 'identity' })).text()
+    const head = `GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\nConnection: close\r\n`
+    for (const [encoding, decode] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      for (let repeat = 0; repeat < 2; repeat++) {
+        const answer = await rawRequest(api.url, `${head}Accept-Encoding: ${encoding}\r\n\r\n`)
+        expect(answer.headers.get('content-encoding')).toBe(encoding)
+        expect(decode(Buffer.from(answer.body, 'latin1')).toString()).toBe(plain)
+      }
+    }
+  })
+
+  test('HEAD says what GET would, without the body', async () => {
+    for (const target of [transfers(seeded.collection), wallet(seeded.alice), '/health', '/nowhere']) {
+      const headers = { 'accept-encoding': 'identity', 'x-request-id': 'same' }
+      const [get, head] = [await api.get(target, headers), await api.get(target, headers, 'HEAD')]
+      expect(head.status).toBe(get.status)
+      expect(await head.text()).toBe('')
+      expect(head.headers.get('etag')).toBe(get.headers.get('etag'))
+      expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+    }
+  })
+
+  test('request ids are kept when sane and made otherwise', async () => {
+    const id = async (given: string) =>
+      (await api.get('/health', { 'x-request-id': given })).headers.get('x-request-id')
+    expect(await id('abc-123')).toBe('abc-123')
+    expect(await id('a b')).not.toBe('a b')
+    expect(await id('x'.repeat(65))).not.toBe('x'.repeat(65))
+    expect(await id('')).not.toBe(await id(''))
+  })
+
+  test('browsers may call from any origin, or from the ones that are set', async () => {
+    const preflight = await api.get(
+      transfers(seeded.collection),
+      {
+        origin: 'https://app.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-api-key,x-moralis-platform',
+        'x-api-key': undefined,
+      },
+      'OPTIONS',
+    )
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase()
+    for (const name of [
+      'x-api-key',
+      'authorization',
+      'x-moralis-platform',
+      'x-moralis-platform-version',
+      'x-moralis-build-target',
+    ])
+      expect(allowed).toContain(name)
+    const answer = await api.get(transfers(seeded.collection), { origin: 'https://app.example' })
+    expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+    const own = await serveApi({ settings: { corsOrigins: ['https://app.example'] } })
+    try {
+      const origin = async (given: string) => (await own.get('/health', { origin: given })).headers
+      expect((await origin('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example')
+      expect((await origin('https://evil.example')).get('access-control-allow-origin')).toBeNull()
+      expect((await origin('https://evil.example')).get('vary')).toContain('Origin')
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('nothing in an answer may run or be framed', async () => {
+    for (const target of [transfers(seeded.collection), '/nowhere', '/health', '/reference', '/openapi.json']) {
+      const { headers } = await api.get(target)
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    }
+  })
+
+  test('a slash at the end changes nothing', async () => {
+    expect((await api.get(`${transfers(seeded.collection)}/`)).status).toBe(200)
+    expect((await api.get('/health/')).status).toBe(200)
+  })
+
+  test('the setting wins over path and header', async () => {
+    const own = await serveApi({ fill: seed, settings: { dialect: 'reference' } })
+    try {
+      const response = await own.get(transfers(seeded.collection, '', 'v2.2'), sdk)
+      expect(response.headers.get('x-dialect')).toBe('reference')
+      expect(await response.json()).toMatchObject({ page: '0' })
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('the reference page loads only what the service itself serves', async () => {
+    const page = await (await api.get('/reference', { 'x-api-key': undefined })).text()
+    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!)
+    expect(links.length).toBeGreaterThan(2)
+    for (const link of links.filter(each => !each.startsWith('data:')))
+      expect((await api.get(link, { 'x-api-key': undefined })).status).toBe(200)
+    const document = await json('/openapi.json', { 'x-api-key': undefined })
+    expect(document.openapi).toMatch(/^3\.1/)
+  })
+})
+
+describe('operators', () => {
+  test('see health and readiness without a key, status and metrics with one', async () => {
+    const open = { 'x-api-key': undefined }
+    expect(await (await api.get('/health', open)).json()).toEqual({ status: 'ok' })
+    expect(await (await api.get('/ready', open)).json()).toEqual({ status: 'ready' })
+    expect(await refusal('/status', open)).toMatchObject({ status: 401 })
+    expect(await refusal('/metrics', open)).toMatchObject({ status: 401 })
+    schemas.status.parse(await (await api.get('/status')).json())
+    const metrics = await (await api.get('/metrics', { ...open, authorization: `Bearer ${api.key}` })).text()
+    expect(metrics).toContain('route="/api/v2/nft/:address/transfers"')
+    expect(metrics).not.toContain(seeded.collection)
+  })
+
+  test('can open status and metrics', async () => {
+    const own = await serveApi({ settings: { opsOpen: true } })
+    try {
+      expect((await own.get('/status', { 'x-api-key': undefined })).status).toBe(200)
+      expect((await own.get('/metrics', { 'x-api-key': undefined })).status).toBe(200)
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('are told why the service is not ready', async () => {
+    const chain = {
+      state: 'stalled' as const,
+      head: 1,
+      finalized: 0,
+      covered: [],
+      complete: false,
+      eta_seconds: null,
+      rpc: [],
+    }
+    const own = await serveApi({
+      parts: { status: async () => ({ chains: { eth: { ...chain, lag_seconds: 412 } }, solana: {} }) },
+    })
+    try {
+      const response = await own.get('/ready')
+      expect(response.status).toBe(503)
+      expect(await response.json()).toEqual({
+        status: 'not ready',
+        reason: 'eth is 412 s behind; at most 300 s are allowed.',
+      })
+    } finally {
+      await own.close()
+    }
+  })
+})
+
+describe('bounds', () => {
+  test('more work than allowed is shed, slow work is given up', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const own = await serveApi({
+      settings: { concurrencyMax: 1, queueMax: 1, requestTimeoutMs: 300 },
+      parts: { freshen: { contract: () => promise } },
+    })
+    try {
+      const answers = await Promise.all(
+        [1, 2, 3].map(limit => own.get(transfers(seeded.collection, `?limit=${limit}`))),
+      )
+      expect(answers.map(answer => answer.status).sort()).toEqual([503, 504, 504])
+      const shed = answers.find(answer => answer.status === 503)!
+      expect(shed.headers.get('retry-after')).toBe('1')
+      expect(await shed.json()).toMatchObject({ code: 'overloaded' })
+    } finally {
+      resolve()
+      await own.close()
+    }
+  })
+
+  test('an answer larger than allowed is refused', async () => {
+    const own = await serveApi({ fill: seed, settings: { answerBytesMax: 5_000 } })
+    try {
+      expect((await own.get(transfers(seeded.collection, '?limit=2'))).status).toBe(200)
+      expect((await own.get(transfers(seeded.collection))).status).toBe(503)
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('closing lets requests under way finish', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const own = await serveApi({ parts: { freshen: { contract: () => promise } } })
+    const answer = own.get(transfers(seeded.collection))
+    await new Promise(done => setTimeout(done, 100))
+    const closed = own.close()
+    await new Promise(done => setTimeout(done, 50))
+    resolve()
+    expect((await answer).status).toBe(200)
+    await closed
+    await expect(fetch(`${own.url}/health`)).rejects.toThrow()
+  })
+})
+
+describe('freshening', () => {
+  test('is asked for what is not complete, once a request, and its result is answered', async () => {
+    const asked: unknown[] = []
+    const own = await serveApi({
+      fill: seed,
+      parts: {
+        freshen: {
+          contract: async (...given) => void asked.push(given),
+          wallet: async (...given) => void asked.push(given),
+        },
+      },
+    })
+    try {
+      await own.get(transfers(seeded.collection))
+      await own.get(wallet(seeded.alice, '?chains=eth'))
+      expect(asked).toEqual([])
+      for (let repeat = 0; repeat < 2; repeat++) await own.get(transfers(seeded.deeds, '?chain=polygon'))
+      expect(asked).toEqual([
+        [seeded.chains.polygon, seeded.deeds, 3_000, expect.any(String)],
+        [seeded.chains.polygon, seeded.deeds, 3_000, expect.any(String)],
+      ])
+      asked.length = 0
+      await own.get(wallet(seeded.alice, '?chains=eth,polygon,bsc'))
+      expect(asked).toEqual([[[seeded.chains.polygon, 56], seeded.alice, 3_000, expect.any(String)]])
+    } finally {
+      await own.close()
+    }
+  })
+})
