@@ -2,30 +2,9 @@
 // order of commits give the same rows. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../../model.ts'
-import { bytesOfHex, hexOf } from './bytes.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
+import { mergeActivity, mergedByAddress } from '../merge-activity.ts'
 import type { Connection, Row } from './connection.ts'
-
-function isEarlier(a: TransactionRef, b: TransactionRef): boolean {
-  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
-}
-
-function merge(a: ActivityRow, b: ActivityRow): ActivityRow {
-  return {
-    address: a.address,
-    first: isEarlier(b.first, a.first) ? b.first : a.first,
-    last: isEarlier(a.last, b.last) ? b.last : a.last,
-  }
-}
-
-/** One row for each address, sorted: neighbours in the table are written one after the other. */
-function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
-  const byAddress = new Map<Address, ActivityRow>()
-  for (const row of rows) {
-    const known = byAddress.get(row.address)
-    byAddress.set(row.address, known === undefined ? row : merge(known, row))
-  }
-  return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
-}
 
 // A repeat changes no row: the WHERE is what keeps it from counting as a change.
 const keepFirstAndLast = `ON CONFLICT DO UPDATE SET
@@ -73,7 +52,7 @@ export function moveActivityToCold(connection: Connection, ordinal: number, upTo
   mergeCold(
     connection,
     ordinal,
-    rows.map(row => activityOfRow(hexOf<Address>(row[0]), row)),
+    rows.map(row => activityOfRow(hexOf<Address>(row[0] as Uint8Array), row)),
   )
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block <= ?', ordinal, upTo)
 }
@@ -91,7 +70,7 @@ export function activityOf(connection: Connection, address: Address): Map<ChainI
     const chain = row[0] as ChainId
     const found = activityOfRow(address, row)
     const known = byChain.get(chain)
-    byChain.set(chain, known === undefined ? found : merge(known, found))
+    byChain.set(chain, known === undefined ? found : mergeActivity(known, found))
   }
   return byChain
 }
@@ -101,7 +80,7 @@ function activityOfRow(address: Address, row: Row): ActivityRow {
   const refAt = (at: number): TransactionRef => ({
     block: row[at] as number,
     transactionIndex: row[at + 1] as number,
-    hash: hexOf<Hash>(row[at + 2]),
+    hash: hexOf<Hash>(row[at + 2] as Uint8Array),
     timestamp: row[at + 3] as number,
   })
   return { address, first: refAt(1), last: refAt(5) }

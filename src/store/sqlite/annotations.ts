@@ -1,7 +1,7 @@
 // Labels of addresses and facts of contracts. Callers hold the transaction.
 import type { Address, ChainId } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
 import type { ContractFacts, Label } from '../store.ts'
-import { bytesOfHex } from './bytes.ts'
 import type { Connection } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 

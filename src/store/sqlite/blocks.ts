@@ -1,6 +1,6 @@
 // Known blocks, hot and cold, and finding them by number or moment. Callers hold the transaction.
 import type { Block, Hash } from '../../model.ts'
-import { bytesOfHex, hexOf } from './bytes.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
 
@@ -14,7 +14,7 @@ export function blockKey(ordinal: number, number: number): number {
 function blockOf(row: Row | undefined): Block | undefined {
   if (row === undefined) return undefined
   const number = blockKeySpan - 1 - ((row[0] as number) % blockKeySpan)
-  return { number, hash: hexOf<Hash>(row[1]), timestamp: row[2] as number }
+  return { number, hash: hexOf<Hash>(row[1] as Uint8Array), timestamp: row[2] as number }
 }
 
 /** A block that is known already is written again only where the new reading differs. */

@@ -1,10 +1,17 @@
 // The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
-import { AlmanacError } from '../../errors.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import { bytesOfHex } from '../bytes.ts'
+import {
+  highestBlock,
+  requireHotOrder,
+  requireOwnRows,
+  requireSameBranch,
+  requireStored,
+  unknownBlock,
+} from '../commit-rules.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
-import { bytesOfHex } from './bytes.ts'
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -22,7 +29,10 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
   const highest = highestBlock(commit)
   // Cold rows are final by definition, so a commit above the known final block moves it.
   if (highest > finalizedOf(connection, ordinal)) {
-    requireSameBranch(connection, ordinal, commit)
+    requireSameBranch(
+      commit.blocks,
+      new Map(hotBlocksOf(connection, ordinal).map(({ number, hash }) => [number, hash])),
+    )
     finalizeRows(connection, ordinal, highest)
   }
   const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
@@ -65,18 +75,9 @@ export function addToHot(
 ): void {
   const { connection, dictionary } = context
   const ordinal = dictionary.addOrdinal(chain)
-  for (const { number, hash, transfers: rows } of blocks) {
-    const stored = blockAt(connection, 'hot_blocks', ordinal, number)
-    if (stored?.hash !== hash)
-      throw new AlmanacError(
-        'conflict',
-        `Block ${number} is no longer stored as ${hash}: ${stored?.hash ?? 'not hot'}.`,
-        {
-          hint: 'read the hot blocks again and fetch the rows for those.',
-          retryable: true,
-        },
-      )
-    requireOwnRows(number, rows)
+  for (const block of blocks) {
+    requireStored(block, blockAt(connection, 'hot_blocks', ordinal, block.number)?.hash)
+    requireOwnRows(block.number, block.transfers)
   }
   const rows = blocks.flatMap(block => block.transfers)
   transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
@@ -165,61 +166,12 @@ function byContract(
   return byNumber
 }
 
-function highestBlock({ blocks, covered }: ColdCommit): number {
-  let highest = -1
-  for (const { number } of blocks) highest = Math.max(highest, number)
-  for (const { to } of covered) highest = Math.max(highest, to)
-  return highest
-}
-
-/** A row whose block is unknown could not be answered with its hash and moment. */
 function requireBlocks(connection: Connection, ordinal: number, commit: ColdCommit): void {
   const given = new Set(commit.blocks.map(block => block.number))
   for (const { block } of commit.transfers) {
     if (given.has(block)) continue
     const known = blockAt(connection, 'blocks', ordinal, block) ?? blockAt(connection, 'hot_blocks', ordinal, block)
-    if (known === undefined)
-      throw new AlmanacError('conflict', `The commit has a transfer in block ${block}, but not that block.`, {
-        hint: 'give every block that holds a row in the same commit.',
-      })
+    if (known === undefined) throw unknownBlock(block)
     given.add(block)
   }
-}
-
-function requireSameBranch(connection: Connection, ordinal: number, commit: ColdCommit): void {
-  const hot = new Map(hotBlocksOf(connection, ordinal).map(block => [block.number, block.hash]))
-  if (hot.size === 0) return
-  for (const { number, hash } of commit.blocks) {
-    const stored = hot.get(number)
-    if (stored !== undefined && stored !== hash)
-      throw new AlmanacError('conflict', `Block ${number} is stored as ${stored}, and the final commit says ${hash}.`, {
-        hint: 'replace the blocks that are not final from their common ancestor on, then commit again.',
-      })
-  }
-}
-
-function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
-  if (ancestor < finalized)
-    throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: ${finalized} is final.`, {
-      hint: 'check the endpoint that reported the fork; drop the range and index it again if finality itself was wrong.',
-    })
-  let previous = ancestor
-  let claimedNext = covered === undefined ? undefined : Math.max(covered.from, ancestor + 1)
-  for (const { number, transfers } of blocks) {
-    if (number <= previous || (claimedNext !== undefined && number > claimedNext))
-      throw new AlmanacError('conflict', `Block ${number} cannot follow block ${previous} in one commit.`, {
-        hint: 'give the blocks lowest first, and without gaps where they are claimed to be complete.',
-      })
-    requireOwnRows(number, transfers)
-    previous = number
-    if (claimedNext !== undefined) claimedNext = Math.max(claimedNext, number + 1)
-  }
-  if (blocks.length > 0 && head.number < previous)
-    throw new AlmanacError('conflict', `The head ${head.number} lies below the commit's last block ${previous}.`)
-}
-
-function requireOwnRows(number: number, rows: readonly TransferRow[]): void {
-  const foreign = rows.find(row => row.block !== number)
-  if (foreign !== undefined)
-    throw new AlmanacError('conflict', `Block ${number} of the commit holds a transfer of block ${foreign.block}.`)
 }

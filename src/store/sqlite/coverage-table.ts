@@ -1,7 +1,7 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; here only the rows that a change touches are read and rewritten.
 import { addCoverage, removeCoverage } from '../../coverage.ts'
 import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
-import { bytesOfHex, hexOf } from './bytes.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection, Row } from './connection.ts'
 
 type StoredScope = string | Buffer
@@ -11,7 +11,7 @@ function storedScope(scope: CoverageScope): StoredScope {
 }
 
 function scopeOf(stored: Row[number] | undefined): CoverageScope {
-  return typeof stored === 'string' ? (stored as CoverageScope) : hexOf<Address>(stored)
+  return typeof stored === 'string' ? (stored as CoverageScope) : hexOf<Address>(stored as Uint8Array)
 }
 
 function intervalOf(row: Row): CoveredInterval {

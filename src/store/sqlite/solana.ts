@@ -2,6 +2,7 @@
 // Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import { hexOf } from '../bytes.ts'
 import type {
   Holding,
   HoldingUpdate,
@@ -11,7 +12,6 @@ import type {
   SolanaAccount,
   TokenProgram,
 } from '../store.ts'
-import { hexOf } from './bytes.ts'
 import type { Connection, Row } from './connection.ts'
 
 /** How long a closed account is remembered; no source delivers an update that late. */
@@ -134,7 +134,7 @@ export function putOwner(
   )
   const listed = new Set(holdings.map(holding => hexOf(holding.account)))
   const stored = connection.all('SELECT account FROM solana_holdings WHERE network = ? AND owner = ?', number, owner)
-  const gone = stored.filter(([token]) => !listed.has(hexOf(token)))
+  const gone = stored.filter(([token]) => !listed.has(hexOf(token as Uint8Array)))
   const put = connection.prepare(upsertHolding('slot <= ?10'))
   for (const [token] of gone)
     put.run(...holdingValues(number, { account: token as Uint8Array, closed: true, slot, writeVersion: 0n }), slot)
