@@ -31,14 +31,15 @@ describe.each(solanaNodes)('over subscriptions, from $name', ({ start, name }) =
   let ask: Asker
   let slowest = 0
 
-  const connect = (subscriptionsMax = 5_000) => {
+  const connect = (other: { subscriptionsMax?: number; maxAgeMs?: number } = {}) => {
     // A day of age: whatever is fresh is so because of a subscription.
     const settings = {
       rpc: [proxy.rpcUrl],
       ws: proxy.wsUrl,
       maxAgeMs: 86_400_000,
-      subscriptionsMax,
+      subscriptionsMax: 5_000,
       reconcileMs: 3_600_000,
+      ...other,
     }
     const made = new Network({ network: 'devnet', settings, store, log })
     return { made, ask: asker(store, made) }
@@ -58,8 +59,8 @@ describe.each(solanaNodes)('over subscriptions, from $name', ({ start, name }) =
 
   /** The node's own word, and ours, until they agree or time is up. */
   const expectFresh = async (owner: string) => {
-    const [wanted, lamports] = [await wallet.tokensOf(owner), await wallet.lamportsOf(owner)]
     const since = performance.now()
+    const [wanted, lamports] = [await wallet.tokensOf(owner), await wallet.lamportsOf(owner)]
     await expect
       .poll(
         async () => {
@@ -268,8 +269,47 @@ describe.each(solanaNodes)('over subscriptions, from $name', ({ start, name }) =
     expect((await expectFresh(owner.address)).tokens).toMatchObject([{ amount: '6' }])
   })
 
+  test('a socket that stays open and says nothing is not believed', async () => {
+    const owner = await newOwner()
+    const mint = await wallet.createMint({ decimals: 6 })
+    await wallet.mintTo(owner.address, mint, 1_000_000n)
+    const impatient = connect({ maxAgeMs: 0 })
+    try {
+      await impatient.ask(owner.address)
+      await expect.poll(() => impatient.made.status().watched?.live, { timeout: 20_000 }).toBe(1)
+      proxy.socketsSilent = true
+      await wallet.mintTo(owner.address, mint, 2_000_000n)
+      const seen = async () => (await impatient.ask(owner.address)).tokens[0]?.amount
+      await expect.poll(seen, { timeout: 3_000 }).toBe('3')
+      await expect.poll(() => impatient.made.status().state, { timeout: 15_000 }).toBe('stalled')
+      proxy.socketsSilent = false
+      await expect.poll(() => impatient.made.status().watched?.live, { timeout: 20_000 }).toBe(1)
+    } finally {
+      await impatient.made.close()
+    }
+  })
+
+  test('an endpoint that fails while a notification must be checked does not leave a stale answer', async () => {
+    const owner = await newOwner()
+    const mint = await wallet.createMint({ decimals: 6 })
+    await wallet.mintTo(owner.address, mint, 1_000_000n)
+    await watched(owner.address)
+    const other = await wallet.createMint({ decimals: 6 })
+    proxy.fault = () => ({ kind: 'status', status: 500 })
+    await wallet.mintTo(owner.address, other, 5_000_000n)
+    // The new mint cannot be read: the owner is not answered for until it can.
+    const answer = () =>
+      ask(owner.address).then(
+        ({ tokens }) => tokens.length,
+        () => 'an error',
+      )
+    await expect.poll(answer, { timeout: 3_000 }).not.toBe(1)
+    proxy.fault = undefined
+    await expect.poll(answer, { timeout: 15_000 }).toBe(2)
+  })
+
   test('the least recently asked owners leave when there are too many', async () => {
-    const small = connect(9)
+    const small = connect({ subscriptionsMax: 9 })
     try {
       const owners = await Promise.all(Array.from({ length: 5 }, newOwner))
       for (const owner of owners) await small.ask(owner.address)

@@ -10,7 +10,7 @@ import { decodeTokenAccount } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
 import type { Freshness, OnDemand } from './on-demand.ts'
 import { clockSysvar, tokenProgramAddresses, tokenProgramAt, tokenPrograms } from './programs.ts'
-import { type AccountInfo, readAccount, type SolanaRpc } from './rpc.ts'
+import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
 import type { OwnerReading } from './source.ts'
 import { type Subject, Subscriptions } from './subscriptions.ts'
 import { UpdateQueue } from './update-queue.ts'
@@ -21,6 +21,8 @@ const idleMs = 10 * 60_000
 const startsAtOnce = 4
 const restartPauseMs = 2_000
 const sweepMs = 500
+/** A chain has two slots a second: after so long without one, the socket's silence about an owner means nothing. */
+const quietMsMax = 2_000
 /** Readings that a start may need until one finds no token account that was not subscribed to before. */
 const startReadingsMax = 4
 
@@ -63,6 +65,11 @@ export class Follower {
   readonly #byTokenAccount = new Map<string, Watch>()
   readonly #byMint = new Map<string, Set<Watch>>()
   readonly #confirmed = new Set<string>()
+  /** The slot as of which an account that is subscribed to is known. */
+  readonly #knownSlots = new Map<string, number>()
+  /** Accounts to be read because a notification of them seemed older than what is known. */
+  readonly #doubted = new Set<string>()
+  #readingDoubted: Promise<void> | undefined
   readonly #sweeper: NodeJS.Timeout
   #root = 0
   #headSlot = 0
@@ -96,8 +103,9 @@ export class Follower {
     this.#watches.set(address, watch)
     if (!watch.live) return undefined
     const clock = watch.needsClock ? await this.#clock.now() : this.#clock.last
+    await this.#readingDoubted
     await this.#queue.drained()
-    if (!watch.live) return undefined
+    if (!watch.live || Date.now() - this.#headAtMs > quietMsMax) return undefined
     return {
       slot: Math.max(watch.slot, this.#root, this.#clock.pushedSlot - 1),
       chainTime: clock.chainTime,
@@ -160,7 +168,9 @@ export class Follower {
 
   #onDown(): void {
     this.#confirmed.clear()
-    for (const watch of this.#watches.values()) watch.live = false
+    this.#knownSlots.clear()
+    this.#doubted.clear()
+    for (const watch of this.#watches.values()) this.#doubt(watch)
   }
 
   #onNotification(key: string, result: unknown): void {
@@ -184,16 +194,43 @@ export class Follower {
       this.#clock.push(value, slot)
       return
     }
+    // A late notification is rare and a node that counts wrongly is not: neither may hide a change.
+    if (slot < (this.#knownSlots.get(address) ?? 0)) {
+      this.#doubted.add(address)
+      this.#readingDoubted ??= this.#readDoubted().finally(() => {
+        this.#readingDoubted = undefined
+      })
+      return
+    }
     // Nodes say null, or an account without lamports, for one that is gone.
     const info = value === null ? undefined : readAccount(value)
     if (value !== null && info === undefined) {
       this.#socket.reset(`a notification of ${address} is no account`)
       return
     }
+    this.#onAccountInfo(address, info, slot)
+  }
+
+  #onAccountInfo(address: string, info: AccountInfo | undefined, slot: number): void {
+    this.#knownSlots.set(address, slot)
     const watch = this.#watches.get(address)
     if (watch !== undefined) this.#onOwner(watch, info, slot)
     if (this.#byTokenAccount.has(address)) this.#onTokenAccount(address, info, slot)
     if (this.#byMint.has(address)) this.#onMint(address, info, slot)
+  }
+
+  async #readDoubted(): Promise<void> {
+    try {
+      while (this.#doubted.size > 0) {
+        const addresses = [...this.#doubted].slice(0, accountsPerCallMax)
+        for (const address of addresses) this.#doubted.delete(address)
+        const least = Math.max(...addresses.map(address => this.#knownSlots.get(address) ?? 0))
+        const { slot, value } = await this.#options.rpc.accounts(addresses, least)
+        for (const [index, address] of addresses.entries()) this.#onAccountInfo(address, value[index], slot)
+      }
+    } catch (error) {
+      this.#socket.reset(messageOf(error))
+    }
   }
 
   #onOwner({ owner }: Watch, info: AccountInfo | undefined, slot: number): void {
@@ -254,14 +291,12 @@ export class Follower {
       if (!this.#makeRoom(2, watch)) throw new Error('there are too many subscriptions')
       await this.#subscribe(accountSubject(address))
       const { slot, value } = await this.#options.rpc.accounts([address], watch.slot)
-      if (this.#byTokenAccount.get(address) === watch) {
-        this.#queue.add({ kind: 'holding', holding: holdingUpdateOf(base58.decode(address), value[0], slot) })
-      }
+      this.#onAccountInfo(address, value[0], slot)
       await this.#queue.drained()
       if (mint !== undefined) await this.#followMints(watch, [mint])
     } catch (error) {
       // Whatever could not be subscribed to makes the owner one that must be read.
-      watch.live = false
+      this.#doubt(watch)
       watch.notBeforeMs = Date.now() + restartPauseMs
       this.#say('adopt', error, 'A new token account could not be subscribed to; its owner is read again.')
     }
@@ -297,17 +332,25 @@ export class Follower {
         const reading = await this.#options.onDemand.read(watch.owner, { anew: true })
         if (differences !== undefined) this.#options.onReconciled?.(differences(reading))
         watch.slot = reading.account.slot
+        this.#knownSlots.set(watch.address, reading.account.slot)
+        for (const { account, slot } of reading.holdings) this.#knownSlots.set(base58.encode(account), slot)
         watch.readAtMs = Date.now()
         if (!(await this.#follow(watch, reading))) break
       }
       if (this.#socket.up && this.#watches.get(watch.address) === watch) watch.live = true
     } catch (error) {
-      watch.live = false
+      this.#doubt(watch)
       watch.notBeforeMs = Date.now() + restartPauseMs
       this.#say('bring-up', error, 'An owner cannot be kept fresh now; it is read when asked for.')
     } finally {
       watch.busy = false
     }
+  }
+
+  /** From now on the owner must be read to be answered for. */
+  #doubt(watch: Watch): void {
+    watch.live = false
+    this.#options.onDemand.forget(watch.owner)
   }
 
   async #subscribeAll(watch: Watch): Promise<void> {
@@ -361,10 +404,10 @@ export class Follower {
     if (added.length === 0) return
     if (!this.#makeRoom(added.length, watch)) throw new Error('there are too many subscriptions')
     await Promise.all(added.map(mint => this.#subscribe(accountSubject(mint))))
-    for (let first = 0; first < added.length; first += 100) {
-      const chunk = added.slice(first, first + 100)
+    for (let first = 0; first < added.length; first += accountsPerCallMax) {
+      const chunk = added.slice(first, first + accountsPerCallMax)
       const { slot, value } = await rpc.accounts(chunk, watch.slot)
-      for (const [index, mint] of chunk.entries()) this.#onMint(mint, value[index], slot)
+      for (const [index, mint] of chunk.entries()) this.#onAccountInfo(mint, value[index], slot)
     }
   }
 
@@ -381,6 +424,7 @@ export class Follower {
 
   #unsubscribe(key: string): void {
     this.#confirmed.delete(key)
+    this.#knownSlots.delete(key.slice('account:'.length))
     this.#socket.remove(key)
   }
 

@@ -56,6 +56,12 @@ export class OnDemand {
     return reading
   }
 
+  /** What is stored of the owner may be wrong, however young it is. Its slot stays as the least for the next reading. */
+  forget(owner: Uint8Array): void {
+    const known = this.#fresh.get(keyOf(owner))
+    if (known !== undefined) this.#fresh.set(keyOf(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
+  }
+
   async #readAndStore(owner: Uint8Array, key: string): Promise<OwnerReading> {
     const { rpc, store, nowMs, onReading } = this.#options
     const reading = await readOwner({ rpc, nowMs }, owner, this.#fresh.get(key)?.slot)
