@@ -1,0 +1,95 @@
+// Both engines side by side in one run: how fast transfers go in, how much disk they take, how long a page and a count take.
+// The server is a throwaway one with its safety settings on. Run: npm run bench:engines [-- --transfers 500000]
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { ChainId } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+import { startPostgres } from '../test/postgres-server.ts'
+import { type Generated, generateTransfers } from './generate.ts'
+import { median, percentile } from './statistics.ts'
+
+const { values } = parseArgs({
+  options: { transfers: { type: 'string', default: '500000' }, samples: { type: 'string', default: '2000' } },
+})
+const transfers = Number(values.transfers)
+const samples = Number(values.samples)
+const chain = 1 as ChainId
+const turn = 50
+const directory = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+const server = await startPostgres({ fsync: 'on', full_page_writes: 'on', max_wal_size: '4GB', shared_buffers: '1GB' })
+
+type Subject = { engine: string; store: Store; generated: Generated; bytesPerTransfer: number }
+
+async function fill(engine: string, url: string, bytes: (store: Store) => Promise<number>): Promise<Subject> {
+  const store = await openStore(url, { role: 'owner' })
+  const before = await bytes(store)
+  const generated = await generateTransfers(store, { chain, transfers, largestShare: 0.12 })
+  return { engine, store, generated, bytesPerTransfer: ((await bytes(store)) - before) / transfers }
+}
+
+/** Alternating in short turns, so that both meet the same moments of the machine. */
+async function alternate(
+  subjects: readonly Subject[],
+  call: (subject: Subject, sample: number) => Promise<unknown>,
+): Promise<number[][]> {
+  const times: number[][] = subjects.map(() => [])
+  for (let done = 0; done < samples; done += turn)
+    for (const [index, subject] of subjects.entries())
+      for (let sample = done; sample < done + turn; sample++) {
+        const startedAt = performance.now()
+        await call(subject, sample)
+        times[index]!.push((performance.now() - startedAt) * 1000)
+      }
+  return times
+}
+
+try {
+  const fileBytes = async () =>
+    readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+  const subjects = [
+    await fill('sqlite', `file:${join(directory, 'almanac.db')}`, fileBytes),
+    await fill('postgres', await server.createDatabase(), async store => (await store.info()).sizeBytes),
+  ]
+  const contractOf = ({ generated }: Subject, sample: number) => {
+    const large = generated.contracts.filter(contract => contract.transfers >= 300).slice(0, 40)
+    return large[sample % large.length]!.contract
+  }
+  const first = await alternate(subjects, (subject, sample) =>
+    subject.store.transferPage({ chain, contract: contractOf(subject, sample), order: 'desc', limit: 100 }),
+  )
+  const deep = await alternate(subjects, (subject, sample) => {
+    const { from, to } = subject.generated
+    const block = Math.floor(to - (0.2 + 0.5 * ((sample * 0.618) % 1)) * (to - from))
+    const after = { block, transactionIndex: 5, logIndex: 5, batchIndex: 0 }
+    return subject.store.transferPage({
+      chain,
+      contract: contractOf(subject, sample),
+      order: 'desc',
+      after,
+      limit: 100,
+    })
+  })
+  const counts = await alternate(subjects, (subject, sample) => {
+    const { from, to } = subject.generated
+    const fromBlock = from + Math.floor(((sample * 0.618) % 1) * (to - from))
+    return subject.store.transferCount({ chain, contract: contractOf(subject, sample), fromBlock })
+  })
+  const results = subjects.map(({ engine, generated, bytesPerTransfer }, index) => ({
+    engine,
+    'transfers/s': Math.round((transfers / generated.commitMs) * 1000),
+    'bytes/transfer': Number(bytesPerTransfer.toFixed(1)),
+    'page p50 µs': Math.round(median(first[index]!)),
+    'page p99 µs': Math.round(percentile(first[index]!, 0.99)),
+    'deep page p50 µs': Math.round(median(deep[index]!)),
+    'count p50 µs': Math.round(median(counts[index]!)),
+  }))
+  console.table(results)
+  console.log(JSON.stringify({ benchmark: 'store-engines', transfers, results }))
+  for (const { store } of subjects) await store.close()
+} finally {
+  await server.stop()
+  rmSync(directory, { recursive: true })
+}
