@@ -215,7 +215,7 @@ test('every page is the next stretch of what the chain holds when it is asked fo
     ),
     { numRuns: Number(process.env.ALMANAC_PAGING_RUNS ?? 40) },
   )
-}, 120_000)
+}, 1_200_000)
 
 /** Ids tell the rows of a log apart: those of a range start at 1,000, those of a batch at 100. */
 function shownRow(row: Page['result'][number]) {
