@@ -108,10 +108,12 @@ describe('headers', () => {
       check: 'header-unreadable',
       block: 2,
     })
-    expect(checkHeaders({ ...range, headers: headers.with(0, { ...headers[0]!, hash: null }) })).toMatchObject({
-      check: 'header-unreadable',
-      block: 1,
-    })
+    expect(checkHeaders({ ...range, headers: headers.with(0, { ...headers[0]!, hash: null as never }) })).toMatchObject(
+      {
+        check: 'header-unreadable',
+        block: 1,
+      },
+    )
   })
 
   test('a header that its hash was not made of fails where hashes are Ethereum hashes', () => {
