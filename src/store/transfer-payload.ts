@@ -93,6 +93,22 @@ export function unpackTransfer(payload: Uint8Array): TransferFacts {
   }
 }
 
+/** How many bytes the payload takes that starts at `at`; payloads of a page stand back to back. */
+export function payloadLengthAt(payloads: Uint8Array, at: number): number {
+  const flags = payloads[at]!
+  return (
+    payloadHeaderBytes +
+    32 +
+    (flags & payloadFlags.toZero ? 0 : 20) +
+    (flags & payloadFlags.fromZero ? 0 : 20) +
+    (flags & payloadFlags.operator ? 20 : 0) +
+    payloads[at + 1]! +
+    payloads[at + 2]! +
+    payloads[at + 3]! +
+    (flags & payloadFlags.range ? 4 : 0)
+  )
+}
+
 /** The id count of a packed row without unpacking the rest. */
 export function idCountOf(payload: Uint8Array): number {
   if (((payload[0] ?? 0) & payloadFlags.range) === 0) return 1
