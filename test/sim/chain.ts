@@ -29,7 +29,7 @@ export class SimChain {
   /** Every branch there ever was; the trunk first. */
   readonly branches: Branch[] = [trunk]
   readonly #maker: TransactionMaker
-  readonly #blocks = new LRUCache<string, SimBlock>({ max: 2_000 })
+  readonly #blocks: LRUCache<string, SimBlock>
   /** Real mode only: hashes by owner and number, and what a real hash stands for. */
   readonly #realHashes = new Map<string, string>()
   readonly #blockOfRealHash = new Map<string, { branch: number; number: number }>()
@@ -38,13 +38,18 @@ export class SimChain {
   #branch = trunk
   #head: number
   #finalized: number | undefined
+  /** Never goes back, even when the head does. */
+  #finalizedByDepth = 0
 
-  constructor(options: Partial<SimChainOptions> = {}) {
+  /** `blocksKept` bounds memory; it changes nothing that is seen. */
+  constructor(options: Partial<SimChainOptions> = {}, { blocksKept = 2_000 }: { blocksKept?: number } = {}) {
     this.options = { ...defaultSimChainOptions, ...options }
+    this.#blocks = new LRUCache({ max: blocksKept })
     this.wallets = new WalletSchedule(this.options)
     this.contracts = new ContractTable(this.options, this.wallets.address(deployer))
     this.#maker = new TransactionMaker(this.options, this.wallets, this.contracts)
     this.#head = this.options.height
+    this.#finalizedByDepth = Math.max(0, this.#head - this.options.finalityDepth)
   }
 
   get head(): number {
@@ -57,7 +62,7 @@ export class SimChain {
   }
 
   get finalized(): number {
-    return this.#finalized ?? Math.max(0, this.#head - this.options.finalityDepth)
+    return this.#finalized ?? this.#finalizedByDepth
   }
 
   // ---- the story
@@ -102,6 +107,7 @@ export class SimChain {
   #moveTo(branch: Branch, head: number, from: number): void {
     this.#branch = branch
     this.#head = head
+    this.#finalizedByDepth = Math.max(this.#finalizedByDepth, head - this.options.finalityDepth)
     for (const listener of this.#listeners) listener({ from: Math.max(0, from), to: head })
   }
 

@@ -1,8 +1,10 @@
 // Runs a simulated node in its own process: `node test/sim/main.ts --height 5000 --seed 7`; prints its URLs as one line of JSON.
 import { parseArgs } from 'node:util'
+import { SimChain } from './chain.ts'
 import type { Fault } from './faults.ts'
 import { startSimNode } from './node.ts'
 import { defaultSimChainOptions, type SimChainOptions } from './options.ts'
+import { makeStory } from './story.ts'
 
 const { values } = parseArgs({
   options: {
@@ -17,9 +19,13 @@ const { values } = parseArgs({
     host: { type: 'string', default: '127.0.0.1' },
     /** Mines a block every so many milliseconds. */
     'mine-every-ms': { type: 'string' },
-    /** Makes all answers ready before the URL is printed. */
-    warm: { type: 'boolean', default: false },
-    'cache-mb': { type: 'string', default: '512' },
+    /** Tells the next move of a seeded story, reorganisations included, every so many milliseconds. */
+    'move-every-ms': { type: 'string' },
+    /** Makes all answers ready before the URL is printed; `logs` leaves out receipts. */
+    warm: { type: 'string' },
+    'cache-mb': { type: 'string', default: '1024' },
+    /** Accepts `sim_mine`, `sim_reorg`, `sim_finalize` and `sim_faults`. */
+    control: { type: 'boolean', default: false },
   },
 })
 
@@ -33,19 +39,28 @@ const unknown = Object.keys(chosen).filter(key => !(key in defaultSimChainOption
 if (unknown.length > 0) throw new Error(`unknown options of the chain: ${unknown.join(', ')}`)
 
 const faults = JSON.parse(values.faults) as Fault[][]
+const options = { ...flags, ...chosen }
+const blocksKept = values.warm === undefined ? 2_000 : (options.height ?? defaultSimChainOptions.height) + 2_000
 const node = await startSimNode({
-  chain: { ...flags, ...chosen },
+  chain: new SimChain(options, { blocksKept }),
+  control: values.control,
   endpoints: faults.map((list, at) => ({ faults: list, port: at === 0 ? Number(values.port) : 0 })),
   host: values.host,
   cacheBytes: Number(values['cache-mb']) * 2 ** 20,
 })
-if (values.warm) node.warm({ from: 0, to: node.chain.head })
-const everyMs = Number(values['mine-every-ms'] ?? 0)
-const timer = everyMs > 0 ? setInterval(() => node.mine(), everyMs) : undefined
+if (values.warm !== undefined) node.warm({ from: 0, to: node.chain.head }, { receipts: values.warm !== 'logs' })
+
+const timers: NodeJS.Timeout[] = []
+const every = (ms: string | undefined, move: () => void): void => {
+  if (ms !== undefined) timers.push(setInterval(move, Number(ms)))
+}
+const story = makeStory({ seed: node.chain.options.seed, depthMax: Math.min(12, node.chain.options.finalityDepth) })
+every(values['mine-every-ms'], () => node.mine())
+every(values['move-every-ms'], () => node.tell([story.next().value]))
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    clearInterval(timer)
+    for (const timer of timers) clearInterval(timer)
     void node.close()
   })
 }

@@ -103,13 +103,13 @@ export class SimMethods {
   }
 
   /** Makes what a range's blocks answer, within the bounds of what is kept. */
-  warm({ from, to }: { from: number; to: number }): void {
+  warm({ from, to }: { from: number; to: number }, { receipts }: { receipts: boolean }): void {
     const view = { head: this.chain.head, finalized: this.chain.finalized }
     for (let number = from; number <= to; number++) {
-      this.logsAnswer({ from: number, to: number, address: undefined, topics: [], block: undefined }, view)
+      this.#blockLogs(this.chain.block(number))
       this.block(number, true, view)
       this.block(number, false, view)
-      this.receiptsAnswer(quantity(number), view)
+      if (receipts) this.receiptsAnswer(quantity(number), view)
     }
   }
 
@@ -199,13 +199,18 @@ export class SimMethods {
   #allLogs(filter: LogFilter, view: View): Buffer {
     const parts: Buffer[] = []
     this.#eachBlock(filter, view, block => {
-      const bytes = this.#kept(`logs:${block.branch}:${block.number}`, () => {
-        const texts = logTexts(block, this.#render)
-        return Buffer.from(texts.map(log => log.text).join(), 'latin1')
-      })
+      const bytes = this.#blockLogs(block)
       if (bytes.length > 0) parts.push(parts.length === 0 ? openBracket : comma, bytes)
     })
     return parts.length === 0 ? emptyArray : Buffer.concat([...parts, closeBracket])
+  }
+
+  /** The logs of a block with commas between them. */
+  #blockLogs(block: SimBlock): Buffer {
+    return this.#kept(`logs:${block.branch}:${block.number}`, () => {
+      const texts = logTexts(block, this.#render)
+      return Buffer.from(texts.map(log => log.text).join(), 'latin1')
+    })
   }
 
   #eachBlock(filter: LogFilter, view: View, visit: (block: SimBlock) => void): void {

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { SimChain } from './chain.ts'
+import { type Control, controlAnswer } from './control.ts'
 import { type Reply, SimEndpoint } from './endpoint.ts'
 import type { Fault } from './faults.ts'
 import { headerText, quantity } from './json.ts'
 import { SimMethods } from './methods.ts'
 import type { SimChainOptions } from './options.ts'
+import { type Move, makeMove } from './story.ts'
 import { ServerWebSocket } from './websocket.ts'
 
 export type SimNodeOptions = {
@@ -16,6 +18,8 @@ export type SimNodeOptions = {
   /** Faults of each endpoint; one endpoint without faults by default. */
   endpoints?: readonly { faults?: readonly Fault[]; seed?: number; port?: number }[]
   host?: string
+  /** Lets clients move the head and change faults by `sim_` methods, for a node in its own process. */
+  control?: boolean
   /** Bytes of ready-made answers that are kept. */
   cacheBytes?: number
 }
@@ -38,8 +42,10 @@ export type SimNode = {
   url: string
   mine(count?: number): void
   reorg(move: { depth: number; length: number }): void
+  /** The next moves of a seeded story; see `story.ts`. */
+  tell(moves: readonly Move[]): void
   /** Makes the answers of a range ready, so that a benchmark measures its reader. */
-  warm(range: { from: number; to: number }): void
+  warm(range: { from: number; to: number }, options?: { receipts?: boolean }): void
   close(): Promise<void>
 }
 
@@ -47,10 +53,12 @@ export async function startSimNode(options: SimNodeOptions = {}): Promise<SimNod
   const chain = options.chain instanceof SimChain ? options.chain : new SimChain(options.chain)
   const { host = '127.0.0.1', cacheBytes } = options
   const methods = new SimMethods(chain, cacheBytes === undefined ? {} : { cacheBytes })
-  const endpoints = await Promise.all(
-    (options.endpoints ?? [{}]).map(({ faults = [], seed, port = 0 }, at) =>
-      new EndpointServer(methods, { faults, seed: seed ?? chain.options.seed * 31 + at }).listen(host, port),
-    ),
+  const control = options.control === true ? (body: string) => controlAnswer(body, chain, () => endpoints) : undefined
+  const endpoints: EndpointServer[] = await Promise.all(
+    (options.endpoints ?? [{}]).map(({ faults = [], seed, port = 0 }, at) => {
+      const ownSeed = seed ?? chain.options.seed * 31 + at
+      return new EndpointServer(methods, { faults, seed: ownSeed, control }).listen(host, port)
+    }),
   )
   return {
     chain,
@@ -58,7 +66,10 @@ export async function startSimNode(options: SimNodeOptions = {}): Promise<SimNod
     url: endpoints[0]!.url,
     mine: count => chain.mine(count),
     reorg: move => void chain.reorg(move),
-    warm: range => methods.warm(range),
+    tell: moves => {
+      for (const move of moves) makeMove(chain, move)
+    },
+    warm: (range, { receipts = true } = {}) => methods.warm(range, { receipts }),
     close: async () => {
       await Promise.all(endpoints.map(endpoint => endpoint.close()))
     },
@@ -75,8 +86,11 @@ class EndpointServer extends SimEndpoint {
   readonly #sockets = new Set<ServerWebSocket>()
   readonly #stopped = new AbortController()
 
-  constructor(methods: SimMethods, options: { seed: number; faults: readonly Fault[] }) {
+  readonly #control: Control | undefined
+
+  constructor(methods: SimMethods, options: { seed: number; faults: readonly Fault[]; control: Control | undefined }) {
     super(methods, options)
+    this.#control = options.control
     this.#server = createServer(
       { keepAliveTimeout: 30_000 },
       (request, response) => void this.#handle(request, response),
@@ -108,7 +122,13 @@ class EndpointServer extends SimEndpoint {
     try {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
-      const reply = this.answer(Buffer.concat(chunks).toString())
+      const body = Buffer.concat(chunks).toString()
+      const controlled = this.#control?.(body)
+      if (controlled !== undefined) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(controlled)
+        return
+      }
+      const reply = this.answer(body)
       if (reply.delayMs > 0) await delay(reply.delayMs, undefined, { signal: this.#stopped.signal })
       await this.#send(request, response, reply)
     } catch {
