@@ -127,7 +127,7 @@ const path: fc.Arbitrary<string[]> = fc.oneof(
     .tuple(mostly(fc.constantFrom('mainnet', 'devnet')), mostly(fc.constant(seeded.solanaOwner)))
     .map(([network, address]) => ['account', network, address, 'portfolio']),
   fc.array(hostile, { maxLength: 4 }),
-  fc.constantFrom(['health'], ['ready'], ['status'], ['metrics'], ['openapi.json'], ['reference']),
+  fc.constantFrom<string[][]>(['health'], ['ready'], ['status'], ['metrics'], ['openapi.json'], ['reference']),
 )
 const headerText = fc.oneof(
   fc.constantFrom(

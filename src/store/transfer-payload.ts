@@ -67,7 +67,10 @@ export function unpackTransfer(payload: Uint8Array): TransferFacts {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   const flags = bytes[0] ?? 0
   let at = payloadHeaderBytes
-  const take = (length: number): Buffer => bytes.subarray(at, (at += length))
+  const take = (length: number): Buffer => {
+    at += length
+    return bytes.subarray(at - length, at)
+  }
   const hex = (length: number): string => `0x${take(length).toString('hex')}`
   const integer = (length: number): bigint => (length === 0 ? 0n : BigInt(hex(length)))
   const transactionHash = hex(32) as Hash
