@@ -205,6 +205,11 @@ export class SimChain {
 
   // ---- making
 
+  /** Whether a block of the canonical branch is at hand. */
+  isKept(number: number): boolean {
+    return this.#blocks.has(`${ownerOf(this.#branch, number).id}:${number}`)
+  }
+
   /** Whether a contract may have logs in a block; false is certain and takes no generation. */
   mayHaveLogs(address: string, number: number): boolean {
     const contract = this.contracts.byAddress(address)

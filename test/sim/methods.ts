@@ -218,13 +218,14 @@ export class SimMethods {
     const single = filter.address?.length === 1 ? filter.address[0] : undefined
     for (let number = filter.from; number <= to; number++) {
       if (single !== undefined) {
-        const silent = this.chain.silentUntil(single, number)
-        if (silent >= number) {
-          number = silent
+        const silentUntil = this.chain.silentUntil(single, number)
+        if (silentUntil >= number) {
+          number = silentUntil
           continue
         }
       }
-      if (filter.address?.every(address => !this.chain.mayHaveLogs(address, number))) continue
+      const silent = (address: string): boolean => !this.chain.mayHaveLogs(address, number)
+      if (!this.chain.isKept(number) && filter.address?.every(silent)) continue
       visit(this.chain.block(number))
     }
   }

@@ -85,7 +85,7 @@ export class TransactionMaker {
       token,
       callLogs,
       logs,
-      value: amount % 5 < 2 && call !== 'plain' ? 0n : BigInt(amount) * 10n ** BigInt(amount % 9),
+      value: amount % 5 < 2 && call !== 'plain' ? 0n : BigInt(amount) * powersOfTen[amount % 9]!,
       gasPrice: BigInt(1 + (lane % 5)) * 1_000_000_000n,
       gasUsed: 21_000 + 25_000 * logs,
       succeeded,
@@ -240,6 +240,8 @@ export class TransactionMaker {
     return this.#wallets.address({ kind: 'sender', lane, epoch: this.#wallets.epochOf(lane, slot), index })
   }
 }
+
+const powersOfTen = Array.from({ length: 9 }, (_, power) => 10n ** BigInt(power))
 
 export const deploymentGas = 1_500_000
 
