@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
-import { applicationId, migrations, schemaVersion } from './migrations.ts'
+import { applicationId, migrations } from './migrations.ts'
 
 const waitMsMax = 30_000
 const pollMs = 5
@@ -40,12 +40,12 @@ function requirePlace(path: string): void {
 }
 
 /** Creates the file or brings it to the current schema, waiting for others without blocking the thread. */
-export async function prepareFile(path: string): Promise<void> {
+export async function prepareFile(path: string, steps = migrations): Promise<void> {
   requirePlace(path)
   const deadline = performance.now() + waitMsMax
   while (true) {
     try {
-      prepareOnce(path)
+      prepareOnce(path, steps)
       return
     } catch (error) {
       if (!isBusy(error)) throw storeFailure(error, `file:${path}`)
@@ -55,15 +55,15 @@ export async function prepareFile(path: string): Promise<void> {
   }
 }
 
-function prepareOnce(path: string): void {
+function prepareOnce(path: string, steps: readonly string[]): void {
   const connection = new Connection(path, writeOptions)
   try {
-    if (versionOf(connection, path) === schemaVersion) return
+    if (versionOf(connection, path, steps.length) === steps.length) return
     connection.database.exec('PRAGMA journal_mode = WAL')
     while (true) {
       connection.run('BEGIN IMMEDIATE')
-      const version = versionOf(connection, path)
-      const migration = migrations[version]
+      const version = versionOf(connection, path, steps.length)
+      const migration = steps[version]
       if (migration === undefined) break
       connection.database.exec(migration)
       connection.database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1}; COMMIT`)
@@ -74,7 +74,7 @@ function prepareOnce(path: string): void {
 }
 
 /** The schema version of a store, 0 for an empty file; throws for a file that is not for this version. */
-function versionOf(connection: Connection, path: string): number {
+function versionOf(connection: Connection, path: string, known: number): number {
   const [application] = connection.get('PRAGMA application_id') ?? []
   const [version] = connection.get('PRAGMA user_version') ?? []
   if (application === 0 && version === 0 && connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined)
@@ -83,10 +83,10 @@ function versionOf(connection: Connection, path: string): number {
     throw new AlmanacError('store_corrupt', `The file ${path} is a database of another program.`, {
       hint: 'name another file under store; this one was left as it is.',
     })
-  if ((version as number) > schemaVersion)
+  if ((version as number) > known)
     throw new AlmanacError(
       'store_newer',
-      `The store file:${path} has schema version ${version}; this version of Almanac knows up to ${schemaVersion}.`,
+      `The store file:${path} has schema version ${version}; this version of Almanac knows up to ${known}.`,
       { hint: 'start the newer version of Almanac that wrote it, or name another file under store.' },
     )
   return version as number

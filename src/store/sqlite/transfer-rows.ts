@@ -11,6 +11,7 @@ export type PlacedRow = Omit<TransferRow, 'contract'>
 
 /** Rows inserted by one statement: 1.4 times as fast as one by one, and more gives little. */
 const rowsPerInsert = 8
+const valuesPerRow = 6
 
 const insertOne = 'INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)'
 const insertMany = `${insertOne}${', (?, ?, ?, ?, ?, ?)'.repeat(rowsPerInsert - 1)}`
@@ -62,26 +63,31 @@ function insertBucket(
   rows: readonly PlacedRow[],
 ): { rowCount: number; idCount: number } {
   const added = { rowCount: 0, idCount: 0 }
+  let waiting: SQLInputValue[] = []
   const insert = (sql: string, values: SQLInputValue[], idCount: number): void => {
     const changes = connection.run(sql, ...values)
     added.rowCount += changes
     added.idCount += changes * idCount
   }
-  const waiting: SQLInputValue[] = []
-  const valuesPerRow = 6
+  const insertWaiting = (): void => {
+    if (waiting.length === valuesPerRow * rowsPerInsert) insert(insertMany, waiting, 1)
+    else
+      for (let at = 0; at < waiting.length; at += valuesPerRow)
+        insert(insertOne, waiting.slice(at, at + valuesPerRow), 1)
+    waiting = []
+  }
   for (const { block, transactionIndex, logIndex, batchIndex, payload } of rows) {
     const idCount = idCountOf(payload)
-    if (idCount !== 1) {
-      markRanges(connection, contract)
-      insert(insertOne, [contract, block, transactionIndex, logIndex, batchIndex, payload], idCount)
+    if (idCount === 1) {
+      waiting.push(contract, block, transactionIndex, logIndex, batchIndex, payload)
+      if (waiting.length === valuesPerRow * rowsPerInsert) insertWaiting()
       continue
     }
-    waiting.push(contract, block, transactionIndex, logIndex, batchIndex, payload)
-    if (waiting.length < valuesPerRow * rowsPerInsert) continue
-    insert(insertMany, waiting, 1)
-    waiting.length = 0
+    insertWaiting()
+    markRanges(connection, contract)
+    insert(insertOne, [contract, block, transactionIndex, logIndex, batchIndex, payload], idCount)
   }
-  for (let at = 0; at < waiting.length; at += valuesPerRow) insert(insertOne, waiting.slice(at, at + valuesPerRow), 1)
+  insertWaiting()
   return added
 }
 

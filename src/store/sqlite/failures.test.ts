@@ -1,0 +1,221 @@
+// What the store says of files, disks and directories that it cannot use, and that it leaves them as they were.
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
+import { openStore } from '../open.ts'
+import type { ColdCommit, Store } from '../store.ts'
+import { Connection } from './connection.ts'
+import { migrations, schemaVersion } from './migrations.ts'
+import { prepareFile, readOptions, writeOptions } from './open-file.ts'
+import { SqliteStore } from './sqlite-store.ts'
+
+let directory: string
+let path: string
+const open = (role: 'owner' | 'reader' | 'tool' = 'owner'): Promise<Store> => openStore(`file:${path}`, { role })
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'almanac-store-'))
+  path = join(directory, 'almanac.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function commitOf(from: number, count: number): ColdCommit {
+  const blocks = Array.from({ length: count }, (_, index) => writerBlock(from + index))
+  const transfers = blocks.flatMap(block => block.transfers)
+  return { chain: writerChain, covered: [], blocks, transfers, activity: blocks.flatMap(block => block.activity) }
+}
+
+const countOf = (store: Store) => store.transferCount({ chain: writerChain, contract: writerContract })
+
+describe('a file that this version cannot use', () => {
+  const refusals: [string, () => void | Promise<void>, { code: string; message: RegExp }][] = [
+    [
+      'of a newer version',
+      async () => {
+        await (await open()).close()
+        const raw = new DatabaseSync(path)
+        raw.exec(`PRAGMA user_version = ${schemaVersion + 1}`)
+        raw.close()
+      },
+      { code: 'store_newer', message: /schema version \d+; this version of Almanac knows up to/ },
+    ],
+    [
+      'that is no database',
+      () => writeFileSync(path, 'store: file:./almanac.db\n'.repeat(1_000)),
+      { code: 'store_corrupt', message: /not a readable database/ },
+    ],
+    [
+      'of another program',
+      () => {
+        const raw = new DatabaseSync(path)
+        raw.exec('CREATE TABLE notes (text); INSERT INTO notes VALUES (1)')
+        raw.close()
+      },
+      { code: 'store_corrupt', message: /database of another program/ },
+    ],
+    [
+      'whose first page is damaged',
+      async () => {
+        await (await open()).close()
+        const bytes = readFileSync(path)
+        bytes.fill(0xff, 100, 4096)
+        writeFileSync(path, bytes)
+      },
+      { code: 'store_corrupt', message: /not a readable database/ },
+    ],
+    [
+      'that was cut short',
+      async () => {
+        const store = await open()
+        await store.commitCold(commitOf(1, 200))
+        await store.close()
+        truncateSync(path, 40_960)
+      },
+      { code: 'store_corrupt', message: /not a readable database/ },
+    ],
+  ]
+
+  for (const [name, make, expected] of refusals)
+    for (const role of ['owner', 'reader', 'tool'] as const)
+      test(`${name} is refused to a ${role} and left as it was`, async () => {
+        await make()
+        const before = readFileSync(path)
+        const error = await open(role).catch(caught => caught)
+        expect(error).toMatchObject({ code: expected.code, hint: expect.any(String) })
+        expect(error.message).toMatch(expected.message)
+        expect(readFileSync(path).equals(before)).toBe(true)
+        // Whatever was opened on the way was closed again.
+        rmSync(path)
+        await (await open('owner')).close()
+      })
+
+  test('with damage further in is reported by the read that meets it', async () => {
+    const store = await open()
+    await store.commitCold(commitOf(1, 400))
+    await store.close()
+    const bytes = readFileSync(path)
+    bytes.fill(0xff, bytes.length - 40 * 4096)
+    writeFileSync(path, bytes)
+    const damaged = await open('reader')
+    const page = damaged.transferPage({ chain: writerChain, contract: writerContract, order: 'desc', limit: 10_000 })
+    await expect(page).rejects.toMatchObject({ code: 'store_corrupt' })
+    await damaged.close()
+  })
+})
+
+describe('a place that cannot hold a store', () => {
+  test('a missing directory is named', async () => {
+    path = join(directory, 'none', 'almanac.db')
+    await expect(open()).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining(join(directory, 'none')),
+    })
+  })
+
+  test('a directory in place of the file is named', async () => {
+    path = directory
+    await expect(open()).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining('is a directory'),
+    })
+  })
+
+  test('a directory without the right to write is named', async () => {
+    const closed = join(directory, 'closed')
+    mkdirSync(closed)
+    chmodSync(directory, 0o755)
+    chmodSync(closed, 0o555)
+    const openFile = fileURLToPath(new URL('../open.ts', import.meta.url))
+    const script = `const { openStore } = await import(${JSON.stringify(openFile)})
+      await openStore('file:${join(closed, 'almanac.db')}', { role: 'owner' }).catch(error => console.log(error.code, error.message, error.hint))`
+    // The right to write is nothing to root: it opens the file as another user.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    if (user.uid !== undefined) chownSync(closed, user.uid, user.gid)
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { ...user, encoding: 'utf8' })
+    chmodSync(closed, 0o755)
+    expect(child.stdout, child.stderr).toMatch(/^store_failed .*cannot be opened for writing.*right to write/)
+  })
+
+  for (const url of ['file:', 'file:./', 'mysql://x/y', 'almanac.db'])
+    test(`${url} is no address of a store`, async () => {
+      await expect(openStore(url, { role: 'owner' })).rejects.toMatchObject({
+        code: expect.stringMatching(/^(not_configured|config_invalid)$/),
+        hint: expect.stringContaining('file:./almanac.db'),
+      })
+    })
+})
+
+describe('a full disk', () => {
+  test('rolls the commit back, keeps what was there, and takes the same commit once there is room', async () => {
+    await prepareFile(path)
+    let write: Connection | undefined
+    const limitPages = (pages: number) => write?.database.exec(`PRAGMA max_page_count = ${pages}`)
+    const store = new SqliteStore({
+      path,
+      read: new Connection(path, readOptions),
+      openWrite: () => (write = new Connection(path, writeOptions)),
+      waitMsMax: 100,
+      ownership: undefined,
+    })
+    await store.commitCold(commitOf(1, 10))
+    const before = await countOf(store)
+    const revision = store.revision()
+    limitPages(80)
+    const large = commitOf(11, 500)
+    await expect(store.commitCold(large)).rejects.toMatchObject({ code: 'store_full', retryable: true })
+    expect(await countOf(store)).toBe(before)
+    expect(store.revision()).toBe(revision)
+    limitPages(1_000_000)
+    expect(await store.commitCold(large)).toEqual({ transfersAdded: large.transfers.length })
+    expect(await countOf(store)).toBe(before + large.transfers.length)
+    await store.close()
+  })
+})
+
+describe('migrations', () => {
+  test('bring an older file forward step by step and keep its rows', async () => {
+    const store = await open()
+    await store.commitCold(commitOf(1, 3))
+    await store.close()
+    const next = [...migrations, 'CREATE TABLE later (x)', 'INSERT INTO later VALUES (7)']
+    await prepareFile(path, next)
+    const raw = new DatabaseSync(path)
+    expect(raw.prepare('SELECT x FROM later').all()).toEqual([{ x: 7 }])
+    expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: next.length })
+    expect(raw.prepare('SELECT count(*) AS rows FROM transfers').get()).toEqual({ rows: 60 })
+    raw.close()
+  })
+
+  test('a step that fails leaves the file at the step before', async () => {
+    await (await open()).close()
+    const failing = [...migrations, 'CREATE TABLE later (x)', 'CREATE TABLE other (x); INSERT INTO none VALUES (7)']
+    await expect(prepareFile(path, failing)).rejects.toMatchObject({ code: 'store_failed' })
+    const raw = new DatabaseSync(path)
+    expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: migrations.length + 1 })
+    expect(raw.prepare("SELECT name FROM sqlite_schema WHERE name IN ('later', 'other')").all()).toEqual([
+      { name: 'later' },
+    ])
+    raw.close()
+  })
+
+  test('several processes may open a new file at the same moment', async () => {
+    const stores = await Promise.all([open('owner'), open('reader'), open('tool'), open('reader')])
+    const secrets = await Promise.all(stores.map(store => store.secret()))
+    for (const secret of secrets) expect(secret).toEqual(secrets[0])
+    for (const store of stores) await store.close()
+  })
+})
