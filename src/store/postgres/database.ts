@@ -52,6 +52,8 @@ export class Database {
     })
     // An idle connection that the server ends is replaced with the next call, which reports what is wrong if it lasts.
     this.#pool.on('error', () => {})
+    // The same between two statements of a transaction: the next one fails, and nothing must end the process before.
+    this.#pool.on('connect', client => client.on('error', () => {}))
   }
 
   /** One statement, one snapshot. Repeated once on another connection, because reading twice changes nothing. */

@@ -30,7 +30,10 @@ export class Dictionary {
     const known = await this.ordinalOf(chain)
     if (known !== undefined) return known
     await this.#database.transaction(transaction =>
-      transaction.run('INSERT INTO chains (id) VALUES ($1) ON CONFLICT DO NOTHING', chain),
+      transaction.run(
+        "INSERT INTO chains (ordinal, id) VALUES (nextval('chain_ordinals'), $1) ON CONFLICT DO NOTHING",
+        chain,
+      ),
     )
     return (await this.ordinalOf(chain)) as number
   }
@@ -73,11 +76,10 @@ export class Dictionary {
     if (unknown.some(address => !numbers.has(address))) {
       await this.#database.transaction(transaction =>
         transaction.run(
-          `INSERT INTO contracts (chain, address) SELECT $1::int4, given.address FROM unnest($2::bytea[]) AS given (address)
-           WHERE NOT EXISTS (SELECT FROM contracts known WHERE known.address = given.address AND known.chain = $1)
-           ORDER BY given.address ON CONFLICT DO NOTHING`,
+          `INSERT INTO contracts (id, chain, address) SELECT nextval('contract_numbers'), $1::int4, address
+           FROM unnest($2::bytea[]) AS address ON CONFLICT DO NOTHING`,
           ordinal,
-          wanted,
+          byteaArray(unknown.filter(address => !numbers.has(address)).map(bytesOfHex)),
         ),
       )
       await this.#findContracts(ordinal, wanted, numbers)

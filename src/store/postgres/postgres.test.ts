@@ -5,13 +5,16 @@ import { type StoreFixture, storeContract } from '../../../test/store-contract.t
 import { openPostgresStore } from './postgres-store.ts'
 
 let server: PostgresServer
+let empty: string
 beforeAll(async () => {
   server = await startPostgres()
+  empty = await server.createDatabase()
+  await (await openPostgresStore(empty)).close()
 })
 afterAll(() => server.stop())
 
 storeContract('postgres', async (): Promise<StoreFixture> => {
-  const url = await server.createDatabase()
+  const url = await server.createDatabase(empty)
   const store = await openPostgresStore(url)
   return { store, beside: () => openPostgresStore(url), dispose: () => store.close() }
 })

@@ -1,0 +1,204 @@
+// What only a server has: processes that start at once, write at once, die, and hear of each other.
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
+import { AlmanacError } from '../../errors.ts'
+import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
+import type { ColdCommit, Store } from '../store.ts'
+import { packTransfer } from '../transfer-payload.ts'
+import { openPostgresStore } from './postgres-store.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.stop())
+
+const eth = 1 as ChainId
+const contract = `0x${'c'.repeat(40)}` as Address
+const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}` as Hash
+const block = (number: number): Block => ({ number, hash: hash(number), timestamp: number * 12 })
+
+/** `perBlock` transfers in each of the blocks. */
+function commit(from: number, to: number, perBlock = 3, of: readonly Address[] = [contract]): ColdCommit {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const payload = packTransfer({
+    standard: 'ERC721',
+    batch: false,
+    from: zeroAddress,
+    to: contract,
+    operator: undefined,
+    tokenId: 1n,
+    amount: 1n,
+    value: 0n,
+    transactionHash: hash(1),
+    idCount: 1,
+  })
+  return {
+    chain: eth,
+    covered: [{ from, to, evidence: 'bloom', scope: 'full' }],
+    blocks: numbers.map(block),
+    activity: [],
+    transfers: numbers.flatMap(number =>
+      Array.from({ length: perBlock }, (_, logIndex) => ({
+        block: number,
+        transactionIndex: 0,
+        logIndex,
+        batchIndex: 0,
+        contract: of[(number + logIndex) % of.length]!,
+        payload,
+      })),
+    ),
+  }
+}
+
+async function query(url: string, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+describe('opening', () => {
+  test('any number of processes may start on an empty database', async () => {
+    const url = await server.createDatabase()
+    const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore(url)))
+    const secrets = await Promise.all(stores.map(async store => Buffer.from(await store.secret()).toString('hex')))
+    expect(new Set(secrets).size).toBe(1)
+    await Promise.all(stores.map(store => store.close()))
+  })
+
+  test('a newer schema and the tables of another program are refused and left alone', async () => {
+    const newer = await server.createDatabase()
+    await (await openPostgresStore(newer)).close()
+    await query(newer, 'UPDATE almanac_schema SET version = 99')
+    await expect(openPostgresStore(newer)).rejects.toMatchObject({ code: 'store_newer' })
+    const foreign = await server.createDatabase()
+    await query(foreign, 'CREATE TABLE transfers (x int)')
+    await expect(openPostgresStore(foreign)).rejects.toMatchObject({ code: 'store_corrupt' })
+    expect((await query(foreign, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('1')
+  })
+
+  test('a server that is not there, and a database that is not, are told apart', async () => {
+    const nobody = openPostgresStore('postgres://almanac@127.0.0.1:1/almanac')
+    await expect(nobody).rejects.toMatchObject({ code: 'store_failed', retryable: true })
+    const missing = openPostgresStore(server.url('missing'))
+    await expect(missing).rejects.toMatchObject({ code: 'store_failed', retryable: false })
+  })
+
+  test('without named statements everything works the same', async () => {
+    const store = await openPostgresStore(`${await server.createDatabase()}?prepare=false&pool=2`)
+    await store.commitCold(commit(1, 5))
+    expect((await store.transferPage({ chain: eth, contract, order: 'desc', limit: 4 })).blocks).toEqual([
+      ...['5', '5', '5', '4'],
+    ])
+    await store.close()
+  })
+})
+
+describe('writing at once', () => {
+  test('commits that overlap are all there once, with right counts and coverage', async () => {
+    const url = await server.createDatabase()
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(url)))
+    const contracts = ['1', '2', '3', '4', '5'].map(digit => `0x${digit.repeat(40)}` as Address)
+    const starts = Array.from({ length: 60 }, (_, index) => (index * 37) % 300)
+    const added = await Promise.all(
+      starts.map((from, index) => stores[index % 3]!.commitCold(commit(from, from + 40, 7, contracts))),
+    )
+    const blocks = new Set(starts.flatMap(from => Array.from({ length: 41 }, (_, index) => from + index)))
+    expect(added.reduce((sum, { transfersAdded }) => sum + transfersAdded, 0)).toBe(blocks.size * 7)
+    const store: Store = stores[0]!
+    let counted = 0
+    for (const one of contracts) {
+      const whole = await store.transferCount({ chain: eth, contract: one })
+      const lower = await store.transferCount({ chain: eth, contract: one, toBlock: 150 })
+      const upper = await store.transferCount({ chain: eth, contract: one, fromBlock: 151 })
+      expect(lower + upper).toBe(whole)
+      counted += whole
+    }
+    expect(counted).toBe(blocks.size * 7)
+    const covered = await store.coverage(eth, 'full')
+    expect(covered.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.size)
+    await Promise.all(stores.map(one => one.close()))
+    const deadlocks = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()'
+    expect((await query(url, deadlocks)).rows[0].deadlocks).toBe('0')
+  })
+
+  test('a server that is killed again and again loses and repeats nothing', { timeout: 60_000 }, async () => {
+    const store = await openPostgresStore(await server.createDatabase())
+    const attempts: unknown[] = []
+    const write = async (): Promise<void> => {
+      for (let from = 0; from < 2_000; from += 20)
+        for (let done = false; !done; ) {
+          try {
+            await store.commitCold(commit(from, from + 19))
+            done = true
+          } catch (error) {
+            attempts.push(error)
+            await new Promise(resolve => setTimeout(resolve, 50))
+          }
+        }
+    }
+    const writing = write()
+    for (let round = 0; round < 3; round++) {
+      await new Promise(resolve => setTimeout(resolve, 300))
+      await server.kill()
+      await server.start()
+    }
+    await writing
+    expect(attempts.length).toBeGreaterThan(0)
+    for (const error of attempts) {
+      expect(error).toBeInstanceOf(AlmanacError)
+      expect(error).toMatchObject({ code: 'store_failed', retryable: true })
+    }
+    expect(await store.transferCount({ chain: eth, contract })).toBe(6_000)
+    expect(await store.transferCount({ chain: eth, contract, fromBlock: 1, toBlock: 1_998 })).toBe(1_998 * 3)
+    expect(await store.coverage(eth, 'full')).toEqual([{ from: 0, to: 1_999, evidence: 'bloom' }])
+    await store.close()
+  })
+})
+
+describe('the revision', () => {
+  test('of another process is known within a second, and stays while nothing changes', async () => {
+    const url = await server.createDatabase()
+    const store = await openPostgresStore(url)
+    // Another address of the same database has a watch of its own, as another process has.
+    const other = await openPostgresStore(`${url}?application_name=other`)
+    const before = other.revision()
+    await store.commitCold(commit(1, 2))
+    await expect.poll(() => other.revision(), { timeout: 1_000 }).not.toBe(before)
+    const settled = other.revision()
+    await store.commitCold(commit(1, 2))
+    await store.putCheckpoint('feed', '1')
+    await new Promise(resolve => setTimeout(resolve, 500))
+    expect(other.revision()).toBe(settled)
+    await Promise.all([store.close(), other.close()])
+  })
+})
+
+describe('pages', () => {
+  test('are walks along the index that end with the page, whatever the statistics say', async () => {
+    const url = await server.createDatabase()
+    const store = await openPostgresStore(`${url}?pool=1`)
+    await store.commitCold(commit(1, 3_000, 10, [contract, `0x${'d'.repeat(40)}` as Address]))
+    await query(url, 'VACUUM ANALYZE transfers')
+    const rowsBefore = await rowsRead(url)
+    const rounds = 20
+    for (let round = 0; round < rounds; round++)
+      for (const order of ['asc', 'desc'] as const)
+        expect((await store.transferPage({ chain: eth, contract, order, limit: 100, fromBlock: 5 })).length).toBe(100)
+    await store.close()
+    await expect.poll(() => rowsRead(url)).toBeGreaterThan(rowsBefore)
+    const read = (await rowsRead(url)) - rowsBefore
+    expect(read).toBeLessThanOrEqual(rounds * 2 * 101)
+  })
+
+  async function rowsRead(url: string): Promise<number> {
+    const sql =
+      "SELECT idx_tup_read + seq_tup_read AS read FROM pg_stat_user_tables t JOIN pg_stat_user_indexes USING (relid) WHERE t.relname = 'transfers'"
+    return Number((await query(url, sql)).rows[0].read)
+  }
+})
