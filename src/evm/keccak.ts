@@ -6,5 +6,6 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 const native = getHashes().includes('keccak-256')
 
 export function keccak256(bytes: Uint8Array): Uint8Array {
-  return native ? hash('keccak-256', bytes, 'buffer') : keccak_256(bytes)
+  // By way of hex, because `hash` takes 1.5 times as long to make the buffer itself.
+  return native ? Buffer.from(hash('keccak-256', bytes, 'hex'), 'hex') : keccak_256(bytes)
 }

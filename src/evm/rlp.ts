@@ -28,10 +28,12 @@ function collect(item: RlpItem, pieces: Uint8Array[]): number {
 }
 
 function lengthPrefix(offset: number, length: number): Uint8Array {
-  if (length < 56) return Uint8Array.of(offset + length)
+  if (length < 56) return oneByte[offset + length]!
   const digits: number[] = []
   for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256)
   return Uint8Array.of(offset + 55 + digits.length, ...digits)
 }
 
 const noBytes = new Uint8Array(0)
+// Nearly every prefix is one of these.
+const oneByte = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
