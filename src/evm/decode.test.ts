@@ -247,7 +247,7 @@ describe('ERC-1155', () => {
     })
   })
 
-  test('200,000 entries that are there are 200,000 rows', () => {
+  test('200,000 entries that are there are 200,000 rows', { timeout: 30_000 }, () => {
     const count = 200_000
     const array = `${word(BigInt(count)).slice(2)}${word(1n).slice(2).repeat(count)}`
     const data = `${words(0x40n, BigInt(0x60 + 32 * count))}${array}${array}`
