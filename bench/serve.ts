@@ -11,9 +11,11 @@ import { serialize } from 'node:v8'
 import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import { Client, requestBytes, runLoad } from './load.ts'
+import { distinctPages, key } from './page-requests.ts'
 import { summariseProfile } from './profile.ts'
+import { measureLatency } from './serve-latency.ts'
 import { type FilledStore, filledStore } from './serve-store.ts'
-import { median, percentile } from './statistics.ts'
+import { median } from './statistics.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -33,14 +35,10 @@ const rounds = Number(options.rounds)
 const durationMs = Number(options.seconds) * 1_000
 const connections = Number(options.connections)
 
-const key = 'a-key-for-the-benchmark'
-const headers = { 'x-api-key': key }
 const here = fileURLToPath(new URL('.', import.meta.url))
 const distinctBodies = 512
 const repeatedPages = 16
 const warmUpMs = 1_500
-const latencySamples = 1_500
-const latencyWarmUp = 200
 
 // The server has the first core, this process the second.
 const pinning = availableParallelism() > 1 && existsSync('/usr/bin/taskset')
@@ -55,7 +53,7 @@ try {
     ...machine(),
     transfers: large,
     ...(options.only === 'latency' ? {} : await throughput()),
-    ...(options.only === 'throughput' ? {} : await latency(await filledStore(join(here, 'data'), small))),
+    ...(options.only === 'throughput' ? {} : await latency()),
   }
   mkdirSync(join(here, 'results'), { recursive: true })
   const file = join(here, 'results', `serve-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}.json`)
@@ -142,75 +140,26 @@ async function throughput() {
   return result
 }
 
-async function latency(fewer: FilledStore) {
-  const lanes = await Promise.all(
-    [fewer, largeStore].map(async store => {
-      const client = await Client.open((await started(store)).url)
-      const cursors = await cursorsOf(client, store)
-      const deep = cursors.slice(Math.floor(cursors.length / 2))
-      const random = (count: number) => Math.floor(Math.random() * count)
-      const to = () => store.to - random(Math.floor((store.to - store.from) / 2))
-      const { largest, contracts } = store
-      return {
-        transfers: store.transfers,
-        client,
-        kinds: {
-          'first page': () => transfersRequest(contracts[random(contracts.length)]!, `to_block=${to()}`),
-          'deep page': () => transfersRequest(largest, `cursor=${deep[random(deep.length)]}`),
-          'first page with total': () => transfersRequest(largest, `disable_total=false&limit=${100 + random(9_999)}`),
-          'bounded page with total': () => transfersRequest(largest, `disable_total=false&to_block=${to()}`),
+async function latency() {
+  const smallStore = await filledStore(join(here, 'data'), small)
+  const results = await measureLatency([smallStore, largeStore], store => started(store))
+  console.log(`\nlatency over one connection, ms; the largest contract has a tenth of all transfers`)
+  console.table(
+    Object.fromEntries(
+      Object.entries(results).map(([kind, row]) => [
+        kind,
+        {
+          [`p50 at ${small}`]: rounded(row.small.p50Ms),
+          [`p99 at ${small}`]: rounded(row.small.p99Ms),
+          [`p50 at ${large}`]: rounded(row.large.p50Ms),
+          [`p99 at ${large}`]: rounded(row.large.p99Ms),
+          'p50 ratio': rounded(row.p50Ratio),
+          'cpu ratio': rounded(row.cpuRatio),
         },
-      }
-    }),
+      ]),
+    ),
   )
-  const kinds = Object.keys(lanes[0]!.kinds) as (keyof (typeof lanes)[0]['kinds'])[]
-  const samples = new Map<string, number[]>()
-  for (const kind of kinds) {
-    for (let index = -latencyWarmUp; index < latencySamples; index++) {
-      // The two stores take turns, so that both see the same machine.
-      for (const lane of lanes) {
-        const request = lane.kinds[kind]()
-        const begun = performance.now()
-        await lane.client.count(request)
-        const tookMs = performance.now() - begun
-        const name = `${kind}, ${lane.transfers}`
-        if (index >= 0) samples.set(name, [...(samples.get(name) ?? []), tookMs])
-      }
-    }
-  }
-  for (const lane of lanes) lane.client.close()
-  const table = Object.fromEntries(
-    kinds.map(kind => {
-      const [few, many] = lanes.map(lane => samples.get(`${kind}, ${lane.transfers}`)!)
-      const row = {
-        [`p50 ms at ${small}`]: rounded(percentile(few!, 0.5)),
-        [`p99 ms at ${small}`]: rounded(percentile(few!, 0.99)),
-        [`p50 ms at ${large}`]: rounded(percentile(many!, 0.5)),
-        [`p99 ms at ${large}`]: rounded(percentile(many!, 0.99)),
-        'p50 ratio': rounded(percentile(many!, 0.5) / percentile(few!, 0.5)),
-      }
-      return [kind, row]
-    }),
-  )
-  console.log(`\nlatency over one connection; the large contract has ${large / 10} transfers`)
-  console.table(table)
-  return { latency: table }
-}
-
-/** Each call another page, so that nothing that keeps answers can help. */
-function distinctPages({ contracts, from, to }: FilledStore): () => Buffer {
-  const blocks = Math.floor((to - from) / 2)
-  let next = 0
-  return () => {
-    const index = next++
-    // A prime step, so that neighbours in time are none in the store.
-    const block = to - ((index * 7_919) % blocks)
-    return transfersRequest(contracts[index % contracts.length]!, `to_block=${block}`)
-  }
-}
-
-function transfersRequest(contract: string, query: string): Buffer {
-  return requestBytes(`/api/v2/nft/${contract}/transfers?${query}`, headers)
+  return { latency: results }
 }
 
 async function bodyOf(client: Client, request: Buffer): Promise<Buffer> {
@@ -218,20 +167,6 @@ async function bodyOf(client: Client, request: Buffer): Promise<Buffer> {
   const page = JSON.parse(body.toString()) as { result?: unknown[] }
   if (status !== 200 || page.result?.length !== 100) throw new Error(`Not a page of 100: ${header}\n${body}`)
   return body
-}
-
-/** The cursors of every page of the large contract, up to a number that is deep enough. */
-async function cursorsOf(client: Client, { largest }: FilledStore): Promise<string[]> {
-  const cursors: string[] = []
-  for (let cursor = ''; cursors.length < 20_000; ) {
-    const { body } = await client.get(transfersRequest(largest, cursor === '' ? '' : `cursor=${cursor}`))
-    const page = JSON.parse(body.toString()) as { cursor: string }
-    if (page.cursor === '') break
-    cursor = encodeURIComponent(page.cursor)
-    cursors.push(cursor)
-  }
-  // The last page holds no full hundred.
-  return cursors.slice(0, -1)
 }
 
 async function started({ file }: FilledStore, nodeFlags: readonly string[] = []): Promise<RunningAlmanac> {
