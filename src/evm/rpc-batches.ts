@@ -1,4 +1,5 @@
 // Sends calls in batches of a size that an endpoint takes, and learns that size from its refusals.
+import { followSignals } from './rpc-abort.ts'
 import { rpcFailureOf } from './rpc-errors.ts'
 import type { RpcCall } from './rpc-port.ts'
 
@@ -30,13 +31,12 @@ export class Batches {
 
   /** All together; the first failure calls off the rest. */
   async #sendParts(parts: NumberedCall[][], signal: AbortSignal, sendOne: SendOne): Promise<Buffer[]> {
-    const failed = new AbortController()
-    const both = AbortSignal.any([signal, failed.signal])
-    const sent = parts.map(part => this.send(part, both, sendOne))
+    using linked = followSignals(signal)
+    const sent = parts.map(part => this.send(part, linked.signal, sendOne))
     try {
       return (await Promise.all(sent)).flat()
     } catch (error) {
-      failed.abort(error)
+      linked.abort(error)
       await Promise.allSettled(sent)
       throw error
     }

@@ -1,5 +1,6 @@
 // Asks one endpoint, and a second one beside it when the first is slower than it usually is. The first good answer wins; the other
 // request is called off.
+import { followSignals, type LinkedSignal } from './rpc-abort.ts'
 import type { Clock } from './rpc-clock.ts'
 import type { RpcEndpoint } from './rpc-endpoint.ts'
 
@@ -21,29 +22,33 @@ const overtaken = new Error('another endpoint was faster')
 export function askHedged<T>(hedged: HedgedAsk<T>): Promise<T> {
   const { first, second, ask, mayHedge, onHedge, method, clock, signal } = hedged
   return new Promise((resolve, reject) => {
-    const running = new Map<RpcEndpoint, AbortController>()
+    const running = new Map<RpcEndpoint, LinkedSignal>()
     let cancelHedge = (): void => {}
     let firstError: unknown
     let sentAt = clock.now()
 
+    const end = (endpoint: RpcEndpoint): void => {
+      running.get(endpoint)?.[Symbol.dispose]()
+      running.delete(endpoint)
+    }
     const won = (endpoint: RpcEndpoint, answer: T): void => {
       cancelHedge()
-      running.delete(endpoint)
+      end(endpoint)
       if (running.has(first)) first.health.overtaken(method, clock.now() - sentAt)
       for (const loser of running.values()) loser.abort(overtaken)
       resolve(answer)
     }
     const lost = (endpoint: RpcEndpoint, error: unknown): void => {
-      running.delete(endpoint)
+      end(endpoint)
       firstError ??= error
       if (running.size > 0) return
       cancelHedge()
       reject(firstError)
     }
     const run = (endpoint: RpcEndpoint, onSent: () => void): void => {
-      const controller = new AbortController()
-      running.set(endpoint, controller)
-      ask(endpoint, { signal: AbortSignal.any([signal, controller.signal]), onSent }).then(
+      const linked = followSignals(signal)
+      running.set(endpoint, linked)
+      ask(endpoint, { signal: linked.signal, onSent }).then(
         answer => won(endpoint, answer),
         error => lost(endpoint, error),
       )

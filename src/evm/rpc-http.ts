@@ -3,6 +3,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import { messageOf } from '../errors.ts'
+import { followSignals } from './rpc-abort.ts'
 import type { EndpointAddress } from './rpc-secrets.ts'
 
 export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
@@ -43,26 +44,20 @@ export class HttpChannel {
   }
 
   async post(body: string, { timeoutMs, bytesMax, signal }: HttpBounds): Promise<HttpAnswer> {
-    const timeout = AbortSignal.timeout(timeoutMs)
+    using linked = followSignals(signal)
+    const tooLate = new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`)
+    const timer = setTimeout(() => linked.abort(tooLate), timeoutMs)
     try {
-      const {
-        statusCode,
-        headers,
-        body: stream,
-      } = await this.#pool.request({
-        path: this.#address.path,
-        method: 'POST',
-        headers: this.#headers,
-        body,
-        signal: AbortSignal.any([timeout, signal]),
-      })
+      const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
+      const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
       const received = await readBounded(unpacked(stream, headers['content-encoding']), bytesMax)
       return { status: statusCode, body: received, retryAfterMs: retryAfterOf(headers['retry-after']) }
     } catch (error) {
-      if (signal.aborted) throw signal.reason
-      if (timeout.aborted) throw new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`)
+      if (linked.signal.aborted) throw linked.signal.reason
       if (error instanceof HttpFailure) throw error
       throw new HttpFailure('transport', this.#address.redact(messageOf(error)))
+    } finally {
+      clearTimeout(timer)
     }
   }
 

@@ -9,6 +9,7 @@
 // All calls of one `ask` go to one endpoint, in one batch where it takes batches. Each succeeds or the whole fails.
 import { AlmanacError } from '../errors.ts'
 import { RangeRefused } from './chain-source.ts'
+import { followSignals } from './rpc-abort.ts'
 import { type Clock, realClock, sleep } from './rpc-clock.ts'
 import { type EndpointAnswer, type EndpointSettings, methodOf, RpcEndpoint, type RpcObserver } from './rpc-endpoint.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './rpc-errors.ts'
@@ -132,7 +133,8 @@ export class ChainRpc implements RpcPort {
     accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T,
   ): Promise<T> {
     this.#asks++
-    const signal = AbortSignal.any([options.signal, this.#closed.signal])
+    using linked = followSignals(options.signal, this.#closed.signal)
+    const { signal } = linked
     const failures = new Map<RpcEndpoint, AlmanacError>()
     let last: AlmanacError | undefined
     for (let attempt = 0; attempt < (this.#options.attemptsMax ?? 4); attempt++) {
