@@ -38,6 +38,8 @@ const defaults = {
   drainTimeoutMs: 10_000,
 }
 
+const drainSweepMs = 25
+
 export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions): Promise<ServedApp> {
   const limits = { ...defaults, ...options }
   const listener = getRequestListener(app.fetch, {
@@ -135,8 +137,11 @@ function urlOf(server: Server): string {
 async function drain(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()
+  // A connection that a client keeps alive becomes idle only once its last answer is sent.
+  const sweep = setInterval(() => server.closeIdleConnections(), drainSweepMs)
   const timer = setTimeout(() => server.closeAllConnections(), timeoutMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(timer)
 }
 
