@@ -1,0 +1,39 @@
+// One indexing job of the benchmark in its own process: from an empty store to everything covered.
+import { ChainTable } from '../src/chains.ts'
+import { isCovered } from '../src/coverage.ts'
+import { createEvm } from '../src/evm/create-evm.ts'
+import { createLog } from '../src/log.ts'
+import type { Address, ChainId } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import type { IndexJob, IndexResult } from './evm-index.ts'
+
+const job = JSON.parse(process.argv[2]!) as IndexJob
+const store = await openStore(job.store, { role: 'owner' })
+const started = performance.now()
+const settings = {
+  rpc: [job.url],
+  index: job.index,
+  from: 0,
+  contracts: job.contract === undefined ? [] : [job.contract as Address],
+}
+const log = createLog({ level: 'warn', format: 'text' })
+const evm = createEvm({ settings: { eth: settings }, chains: new ChainTable(), store, log })
+const chain = 1 as ChainId
+const wanted = { from: 0, to: job.head }
+let rssMb = 0
+for (;;) {
+  const covered =
+    job.contract === undefined
+      ? await store.coverage(chain, 'full')
+      : await store.contractCoverage(chain, job.contract as Address)
+  rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
+  if (isCovered(covered, wanted)) break
+  await new Promise(resolve => setTimeout(resolve, 10))
+}
+const seconds = (performance.now() - started) / 1_000
+const text = await evm.metrics()
+const transfers = Number(/almanac_evm_transfers_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0)
+await evm.close()
+await store.close()
+process.send?.({ seconds, transfers, rssMb } satisfies IndexResult)
+process.disconnect?.()
