@@ -2,7 +2,7 @@
 // head from then on. Several requests for one contract share one job.
 import { missingIntervals } from '../coverage.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
-import type { Address, ChainId, CoveredInterval } from '../model.ts'
+import type { Address, ChainId, CoveredInterval, Interval } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, fill } from './backfill.ts'
@@ -71,14 +71,13 @@ export class ContractJobs {
   }
 
   async #index(contract: Address, signal: AbortSignal): Promise<void> {
-    const { chain, store, follower, from, source, backfill } = this.#options
+    const { chain, store, source, backfill } = this.#options
     let delayMs = backfill.retryDelayMs.first
     while (!signal.aborted) {
       try {
         await this.#watch(contract, signal)
-        await this.#skipBeforeDeployment(contract, signal)
-        const covered = await store.contractCoverage(chain, contract)
-        const missing = missingIntervals(covered, { from, to: follower.finalized })
+        if ((await this.#missing(contract)).length > 0) await this.#skipBeforeDeployment(contract, signal)
+        const missing = await this.#missing(contract)
         const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
           source.contractRange(contract, interval, abort)
         await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
@@ -90,6 +89,11 @@ export class ContractJobs {
         delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
       }
     }
+  }
+
+  async #missing(contract: Address): Promise<Interval[]> {
+    const { chain, store, follower, from } = this.#options
+    return missingIntervals(await store.contractCoverage(chain, contract), { from, to: follower.finalized })
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */

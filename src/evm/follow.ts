@@ -1,7 +1,7 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
 // blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, CoverageScope, Interval } from '../model.ts'
+import type { Block, ChainId, CoverageScope, Hash, Interval } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { type ChainSource, type DecodedRange, type Header, type HeadReport, RangeRefused } from './chain-source.ts'
 import { concatRanges, hotBlocksOf } from './range-commit.ts'
@@ -38,6 +38,8 @@ export class Follower {
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #finalized = -1
+  /** The hash of the final block, where it is known: every branch must grow from it. */
+  #finalHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
   #latest: Header | undefined
@@ -74,6 +76,8 @@ export class Follower {
     const { store, chain } = this.#options
     this.#hot = await store.hotBlocks(chain)
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
+    const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
+    if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
     this.#started = true
   }
 
@@ -102,9 +106,20 @@ export class Follower {
         await store.commitHot({ chain, ancestor: survivors, blocks: [], head: latest })
       }
     }
-    await store.finalize(chain, start)
-    this.#finalized = start
-    this.#hot = []
+    await this.#settleAt(start, start === final?.number ? final.hash : undefined)
+  }
+
+  async #settleAt(upTo: number, hash: Hash | undefined): Promise<void> {
+    const { store, chain } = this.#options
+    await store.finalize(chain, upTo)
+    if (hash !== undefined) await store.putCheckpoint(this.#finalName, `${upTo} ${hash}`)
+    this.#finalized = upTo
+    this.#finalHash = hash
+    this.#hot = this.#hot.filter(block => block.number > upTo)
+  }
+
+  get #finalName(): string {
+    return `final/${this.#options.chain}`
   }
 
   /** The highest hot block that the chain still has, or the final one. */
@@ -130,6 +145,7 @@ export class Follower {
     const to = Math.min(latest.number, floor + this.#options.rangeSize.blocks)
     const range = await this.#fetch({ from: floor + 1, to }, signal)
     if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
+    if (floor === this.#finalized) this.#checkGrowsFromFinal(range.headers[0])
     await this.#commit(floor, range, latest)
     return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
   }
@@ -191,7 +207,23 @@ export class Follower {
       }
       header = parent
     }
+    this.#checkGrowsFromFinal(header)
     return this.#finalized
+  }
+
+  /** A branch that leaves the chain below its final block is not followed: that is for a person to decide. */
+  #checkGrowsFromFinal(header: Header | undefined): void {
+    if (header === undefined || this.#finalHash === undefined || header.number !== this.#finalized + 1) return
+    if (header.parentHash === this.#finalHash) return
+    const { chainName } = this.#options
+    throw new AlmanacError(
+      'upstream_invalid',
+      `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
+      {
+        retryable: true,
+        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised so deep, raise chains.${chainName}.finality.`,
+      },
+    )
   }
 
   async #fetch(interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
@@ -221,7 +253,7 @@ export class Follower {
   }
 
   async #finalize(final: Header): Promise<void> {
-    const { store, chain, chainName } = this.#options
+    const { chainName } = this.#options
     const upTo = Math.min(final.number, this.tip?.number ?? final.number)
     if (upTo <= this.#finalized) return
     const stored = this.#hot.find(block => block.number === final.number)
@@ -235,9 +267,10 @@ export class Follower {
         },
       )
     }
-    await store.finalize(chain, upTo)
-    this.#finalized = upTo
-    this.#hot = this.#hot.filter(block => block.number > upTo)
+    await this.#settleAt(
+      upTo,
+      this.#hot.find(block => block.number === upTo)?.hash ?? (upTo === final.number ? final.hash : undefined),
+    )
   }
 }
 

@@ -101,7 +101,7 @@ export class WatchedSource implements ChainSource {
     const headerCalls = headersOf.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), false] }),
     )
-    const calls = [...headerCalls, ...(contracts.length === 0 ? [] : [logsCall(contracts, interval)])]
+    const calls = [...headerCalls, ...logsCalls(contracts, interval)]
     for (;;) {
       const answers = await this.#rpc.ask(calls, { signal, exclude: distrusted })
       const found = this.#read(answers, contracts, interval, headersOf)
@@ -123,9 +123,9 @@ export class WatchedSource implements ChainSource {
     const [from, to] = [headersOf[0] ?? interval.to, headersOf.at(-1) ?? interval.to]
     const failed = checkHeaders({ chain: this.#chain, from, to, headers })
     if (failed !== undefined) return failed.message
-    const given = contracts.length === 0 ? [] : answers.values[headersOf.length]
-    if (!Array.isArray(given)) return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered no list`
-    const logs = sequenceLogs(given as RpcLog[], { complete: false })
+    const lists = answers.values.slice(headersOf.length)
+    if (!lists.every(Array.isArray)) return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered no list`
+    const logs = sequenceLogs(lists.flat() as RpcLog[], { complete: false })
     const readHeaders = new Map((headers as RpcHeader[]).map(header => [Number(header.number), headerOf(header)]))
     const asked = new Set<string>(contracts)
     const first = logs.blocks[0]
@@ -156,7 +156,10 @@ export class WatchedSource implements ChainSource {
     const end: RpcCall = { method: 'eth_getBlockByNumber', params: [hexOf(interval.to), false] }
     let other: RpcAnswers
     try {
-      other = await this.#rpc.ask([end, logsCall(contracts, interval)], { signal, exclude: new Set([found.endpoint]) })
+      other = await this.#rpc.ask([end, ...logsCalls(contracts, interval)], {
+        signal,
+        exclude: new Set([found.endpoint]),
+      })
     } catch (error) {
       if (error instanceof RangeRefused || error instanceof AlmanacError) return 'one-endpoint'
       throw error
@@ -185,12 +188,17 @@ export class WatchedSource implements ChainSource {
 
 type Found = { endpoint: string; logs: LogSequence; headers: Header[]; bytes: number }
 
-function logsCall(contracts: readonly Address[], { from, to }: Interval): RpcCall {
-  const address = contracts.length === 1 ? contracts[0] : contracts
-  return {
-    method: 'eth_getLogs',
-    params: [{ fromBlock: hexOf(from), toBlock: hexOf(to), address, topics: [transferTopics] }],
+// Nodes bound the addresses of a filter at a thousand or so, and slow down before.
+const contractsPerCall = 200
+
+function logsCalls(contracts: readonly Address[], { from, to }: Interval): RpcCall[] {
+  const calls: RpcCall[] = []
+  for (let at = 0; at < contracts.length; at += contractsPerCall) {
+    const address = contracts.slice(at, at + contractsPerCall)
+    const filter = { fromBlock: hexOf(from), toBlock: hexOf(to), address, topics: [transferTopics] }
+    calls.push({ method: 'eth_getLogs', params: [filter] })
   }
+  return calls
 }
 
 function sameLogs(a: LogSequence, b: LogSequence): boolean {
