@@ -13,7 +13,7 @@ import { Wallet } from './solana-wallet.ts'
 
 const log = createLog({ level: 'silent', format: 'json' })
 
-describe.each(solanaNodes)('on demand, from $name', ({ start, name }) => {
+describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ start, name }) => {
   if (start === undefined) return test.skip(`${name} does not run on this machine`, () => {})
   let node: SolanaNode
   let wallet: Wallet
