@@ -29,8 +29,8 @@ export function equalBlooms(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0
 }
 
-// Addresses and first topics repeat within a block and across blocks, and a hash costs as much as eight look-ups, so the
-// bits of recent values are kept: 11 MB at most. When the table is full it starts anew; what is in use comes back at once.
+// Addresses and first topics repeat within a block and across blocks, and hashing is the dear part, so the
+// bits of recent values are kept, up to a limit. When the table is full it starts anew; what is in use comes back at once.
 const rememberedMax = 65_536
 const remembered = new Map<string, number>()
 const rememberedBits = new Uint16Array(3 * rememberedMax)

@@ -4,7 +4,7 @@
 // The order is (block, transaction index, log index). Three things come back from real nodes instead:
 //
 // - The same log twice, or logs in any order. Equal logs at one place are one log; the rest is sorted.
-// - Log indexes that start anew with every transaction (Besu before 2022, early Ethermint, Erigon's state-sync logs) or repeat
+// - Log indexes that start anew with every transaction (Besu until 2022, early Ethermint, Erigon's state-sync logs) or repeat
 //   in other ways. Where the sequence holds *every* log of its blocks, such a block is numbered again from 0 by order: the
 //   numbers that the other clients of that chain give, so a range that is read again from another endpoint keeps its
 //   identities. Where only some logs were asked for that count is unknown; the numbers stay as they came, and
