@@ -41,8 +41,8 @@ test('the tail of a method is known once enough was seen of it', () => {
   const { health } = started()
   for (let at = 1; at <= 7; at++) health.succeeded('eth_getLogs', at)
   expect(health.tailMs('eth_getLogs')).toBeUndefined()
-  for (let at = 8; at <= 20; at++) health.succeeded('eth_getLogs', at)
-  expect(health.tailMs('eth_getLogs')).toBe(19)
+  for (let at = 8; at <= 24; at++) health.succeeded('eth_getLogs', at)
+  expect(health.tailMs('eth_getLogs')).toBe(23)
   expect(health.tailMs('eth_call')).toBeUndefined()
 })
 

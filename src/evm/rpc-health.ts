@@ -14,7 +14,7 @@ const fadeHalfMs = 60_000
 
 export class EndpointHealth {
   readonly #clock: Clock
-  readonly #latencies = new Map<string, number[]>()
+  readonly #latencies = new Map<string, Latencies>()
   readonly #missing = new Map<string, number>()
   #failureShare = 0
   #sampledAt = 0
@@ -63,10 +63,7 @@ export class EndpointHealth {
 
   /** The time within which 19 of 20 requests of a method were answered; undefined while too few were. */
   tailMs(method: string): number | undefined {
-    const samples = this.#latencies.get(method)
-    if (samples === undefined || samples.length < samplesForTail) return undefined
-    const sorted = samples.toSorted((a, b) => a - b)
-    return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.95) - 1)]
+    return this.#latencies.get(method)?.tailMs
   }
 
   succeeded(method: string, elapsedMs: number): void {
@@ -119,9 +116,16 @@ export class EndpointHealth {
     this.#sampledAt = this.#clock.now()
     this.#latencyMs =
       this.#latencyMs === undefined ? elapsedMs : this.#latencyMs + (elapsedMs - this.#latencyMs) * memory
-    const samples = this.#latencies.get(method) ?? []
-    if (samples.length >= samplesMax) samples.shift()
-    samples.push(elapsedMs)
-    this.#latencies.set(method, samples)
+    const latencies = this.#latencies.get(method) ?? { samples: [], taken: 0, tailMs: undefined }
+    latencies.samples[latencies.taken++ % samplesMax] = elapsedMs
+    // Sorting for every request would cost more than the rest of the bookkeeping.
+    if (latencies.taken % samplesForTail === 0) latencies.tailMs = tailOf(latencies.samples)
+    this.#latencies.set(method, latencies)
   }
+}
+
+type Latencies = { samples: number[]; taken: number; tailMs: number | undefined }
+
+function tailOf(samples: readonly number[]): number | undefined {
+  return samples.toSorted((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
 }

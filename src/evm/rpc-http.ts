@@ -45,8 +45,8 @@ export class HttpChannel {
 
   async post(body: string, { timeoutMs, bytesMax, signal }: HttpBounds): Promise<HttpAnswer> {
     using linked = followSignals(signal)
-    const tooLate = new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`)
-    const timer = setTimeout(() => linked.abort(tooLate), timeoutMs)
+    const tooLate = (): void => linked.abort(new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`))
+    const timer = setTimeout(tooLate, timeoutMs)
     try {
       const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
       const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
