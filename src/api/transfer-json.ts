@@ -7,7 +7,7 @@ import type { AnswerRows } from '../query/answer-rows.ts'
 import type { ContractFacts } from '../store/store.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
-import { hexOf, putAscii, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
+import { hexOf, putAscii, putDecimal, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
 
 export type TransferJson = {
   rows: AnswerRows
@@ -185,14 +185,14 @@ function writeRow(
   at = putAscii(bytes, at + texts.logIndex.length, stored.logIndexes[row]!)
 
   bytes.set(texts.value, at)
-  at = putInteger(bytes, at + texts.value.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)
+  at = putDecimal(bytes, at + texts.value.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)
 
   const kind = texts.kinds[flags & (payloadFlags.erc1155 | payloadFlags.batch)]!
   bytes.set(kind, at)
   at += kind.length
   at =
     idOffset === 0 && page.format === 'decimal'
-      ? putInteger(bytes, at, payloads, idAt, idLength)
+      ? putDecimal(bytes, at, payloads, idAt, idLength)
       : putAscii(bytes, at, tokenIdText(payloads, idAt, idLength, idOffset, page.format))
 
   const hasTo = (flags & payloadFlags.toZero) === 0
@@ -210,7 +210,7 @@ function writeRow(
   }
 
   // An amount that takes no bytes is one.
-  at = amountLength === 0 ? putAscii(bytes, at, '1') : putInteger(bytes, at, payloads, amountAt, amountLength)
+  at = amountLength === 0 ? putAscii(bytes, at, '1') : putDecimal(bytes, at, payloads, amountAt, amountLength)
   if ((flags & payloadFlags.operator) === 0) {
     bytes.set(texts.noOperator, at)
     return at + texts.noOperator.length
@@ -232,14 +232,6 @@ function fillDate(texts: RowTexts, seconds: number): void {
 
 function labelText(labels: ReadonlyMap<Address, string>, hex: string): string {
   return JSON.stringify(labels.get(`0x${hex}` as Address) ?? null)
-}
-
-/** Big-endian bytes as decimal text. Up to six bytes they are exact as a number. */
-function putInteger(out: Uint8Array, at: number, source: Buffer, start: number, length: number): number {
-  if (length > 6) return putAscii(out, at, BigInt(`0x${hexOf(source, start, length)}`).toString())
-  let value = 0
-  for (let index = start; index < start + length; index++) value = value * 256 + source[index]!
-  return putAscii(out, at, String(value))
 }
 
 function tokenIdText(source: Buffer, start: number, length: number, plus: number, format: 'decimal' | 'hex'): string {
