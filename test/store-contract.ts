@@ -169,6 +169,39 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
         expect(await store.coverage(eth, 'full')).toEqual([{ from: 2, to: 3, evidence: 'bloom' }])
       })
 
+      test('activity is merged by block and transaction index, in whatever order and however often it comes', async () => {
+        const ref = (number: number, transactionIndex: number) => ({
+          block: number,
+          transactionIndex,
+          hash: hash(number * 100 + transactionIndex),
+          timestamp: number * 10,
+        })
+        const spans = [
+          [ref(5, 2), ref(5, 2)],
+          [ref(5, 3), ref(5, 3)],
+          [ref(5, 1), ref(5, 1)],
+          [ref(4, 9), ref(4, 9)],
+          [ref(2, 5), ref(6, 0)],
+        ] as const
+        for (const [first, last] of [...spans, ...spans])
+          await store.commitCold(cold([first.block], { activity: [{ address: wallet, first, last }] }))
+        expect((await store.activityOf(wallet)).get(eth)).toEqual({
+          address: wallet,
+          first: ref(2, 5),
+          last: ref(6, 0),
+        })
+        for (const [first, last] of spans.slice(0, 3))
+          await store.commitCold(cold([5], { chain: polygon, activity: [{ address: wallet, first, last }] }))
+        const there = { address: wallet, first: ref(5, 1), last: ref(5, 3) }
+        expect((await store.activityOf(wallet)).get(polygon)).toEqual(there)
+      })
+
+      test('the last reading of a final block is the one that is kept', async () => {
+        await store.commitCold(cold([1], { blocks: [block(1, 3)] }))
+        await store.commitCold(cold([1]))
+        expect(rowsOf(await store.transferPage(latest))[0]?.hash).toBe(block(1).hash)
+      })
+
       test('a final commit that contradicts a hot block is refused', async () => {
         await store.commitHot({ chain: eth, ancestor: 0, blocks: [hot(1, 1)], head: block(1, 1) })
         await expect(store.commitCold(cold([1]))).rejects.toMatchObject({ code: 'conflict' })

@@ -17,6 +17,7 @@ export function putLabels(connection: Connection, dictionary: Dictionary, labels
     const ordinal = chain === undefined ? everyChain : dictionary.addOrdinal(chain)
     put.run(bytesOfHex(address), ordinal, source, ranks.indexOf(rank), label, updatedAt)
   }
+  connection.run('UPDATE revision SET labels = labels + 1')
 }
 
 export function removeLabels(
@@ -35,10 +36,11 @@ export function removeLabels(
       source,
     )
   }
+  if (removed > 0) connection.run('UPDATE revision SET labels = labels + 1')
   return removed
 }
 
-/** The better rank wins, then a label of this very chain, then the newer one. */
+/** Of addresses that are not repeated. The better rank wins, then a label of this very chain, then the newer one. */
 export function labelsOf(
   connection: Connection,
   dictionary: Dictionary,
@@ -50,7 +52,7 @@ export function labelsOf(
     'SELECT label FROM labels WHERE address = ? AND chain IN (0, ?) ORDER BY rank, chain DESC, updated_at DESC, source LIMIT 1',
   )
   const found = new Map<Address, string>()
-  for (const address of new Set(addresses)) {
+  for (const address of addresses) {
     const row = winner.get(bytesOfHex(address), ordinal) as unknown as [string] | undefined
     if (row !== undefined) found.set(address, row[0])
   }

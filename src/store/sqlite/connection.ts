@@ -3,7 +3,16 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 
 export type Row = SQLOutputValue[]
 
-export type ConnectionOptions = { readOnly: boolean; busyTimeoutMs: number; cacheMegabytes: number; mmapBytes: number }
+export type ConnectionOptions = {
+  readOnly: boolean
+  busyTimeoutMs: number
+  cacheMegabytes: number
+  mmapBytes: number
+  /** A commit that leaves the log longer than this moves it into the file, on its own time. */
+  logPagesMax: number
+}
+
+const logBytesKept = 64 * 2 ** 20
 
 export class Connection {
   readonly database: DatabaseSync
@@ -11,9 +20,12 @@ export class Connection {
 
   constructor(path: string, options: ConnectionOptions) {
     this.database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs })
-    this.database.exec(
-      `PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA mmap_size = ${options.mmapBytes}; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY`,
-    )
+    this.database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024};
+      PRAGMA mmap_size = ${options.mmapBytes};
+      PRAGMA synchronous = NORMAL;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA wal_autocheckpoint = ${options.logPagesMax};
+      PRAGMA journal_size_limit = ${logBytesKept}`)
   }
 
   /** Prepared once for each text; rows come as arrays, which costs less than objects. */

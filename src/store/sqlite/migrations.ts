@@ -198,6 +198,62 @@ CREATE TABLE contract_facts (
 ) WITHOUT ROWID;
 `
 
+// What the tables say, for people with the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. The payload is laid
+// out in transfer-payload.ts: flags, three lengths, transaction hash, then the addresses that are not zero and the integers.
+// Nothing of Almanac reads these views.
+const views = `
+ALTER TABLE revision ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
+
+CREATE VIEW readable_transfers AS
+WITH every AS (
+  SELECT contract, block, tx, log, pos, payload, 'cold' AS temperature FROM transfers
+  UNION ALL SELECT contract, block, tx, log, pos, payload, 'hot' FROM hot_transfers
+), opened AS (
+  SELECT *, unicode(CAST(substr(payload, 1, 1) AS TEXT)) AS flags, hex(payload) AS digits FROM every
+), measured AS (
+  SELECT *, (instr('0123456789ABCDEF', substr(digits, 3, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 4, 1)) - 1 AS id_bytes,
+    (instr('0123456789ABCDEF', substr(digits, 5, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 6, 1)) - 1 AS amount_bytes,
+    (instr('0123456789ABCDEF', substr(digits, 7, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 8, 1)) - 1 AS value_bytes,
+    iif(flags & 8, 0, 40) AS to_digits, iif(flags & 4, 0, 40) AS from_digits, iif(flags & 16, 40, 0) AS operator_digits
+  FROM opened
+), placed AS (
+  SELECT *, 73 + to_digits + from_digits + operator_digits AS id_at FROM measured
+)
+SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
+  iif(flags & 1, 'ERC1155', 'ERC721') AS standard,
+  iif(flags & 2, 'Batch', 'Single') AS type,
+  '0x' || lower(substr(digits, 9, 64)) AS transaction_hash,
+  iif(flags & 4, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73 + to_digits, 40))) AS from_address,
+  iif(flags & 8, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73, 40))) AS to_address,
+  iif(flags & 16, '0x' || lower(substr(digits, 73 + to_digits + from_digits, 40)), NULL) AS operator,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
+  iif(flags & 32, '0x' || lower(substr(digits, -8)), '0x1') AS id_count
+FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
+
+CREATE VIEW readable_blocks AS
+WITH every AS (SELECT *, 'cold' AS temperature FROM blocks UNION ALL SELECT *, 'hot' FROM hot_blocks)
+SELECT chains.id AS chain, 1099511627775 - every.key % 1099511627776 AS number, '0x' || lower(hex(hash)) AS hash,
+  datetime(timestamp, 'unixepoch') AS time, temperature
+FROM every JOIN chains ON chains.ordinal = every.key / 1099511627776;
+
+CREATE VIEW readable_activity AS
+WITH every AS (
+  SELECT address, chain, first_block, first_hash, first_timestamp, last_block, last_hash, last_timestamp, 'cold' AS temperature FROM activity
+  UNION ALL
+  SELECT address, chain, first_block, first_hash, first_timestamp, last_block, last_hash, last_timestamp, 'hot' FROM hot_activity
+)
+SELECT chains.id AS chain, '0x' || lower(hex(address)) AS address, temperature,
+  first_block, '0x' || lower(hex(first_hash)) AS first_hash, datetime(first_timestamp, 'unixepoch') AS first_time,
+  last_block, '0x' || lower(hex(last_hash)) AS last_hash, datetime(last_timestamp, 'unixepoch') AS last_time
+FROM every JOIN chains ON chains.ordinal = every.chain;
+
+CREATE VIEW readable_coverage AS
+SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope))) AS scope, from_block, to_block, evidence
+FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first]
+export const migrations: readonly string[] = [first, views]
 export const schemaVersion = migrations.length

@@ -20,10 +20,20 @@ export const readOptions: ConnectionOptions = {
   busyTimeoutMs: 250,
   cacheMegabytes: 8,
   mmapBytes: mmapBytesMax,
+  logPagesMax: 0,
 }
 
-export const writeOptions: ConnectionOptions = { readOnly: false, busyTimeoutMs: 0, cacheMegabytes: 2, mmapBytes: 0 }
-export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 32 }
+/** Short writes: moving the log is left to the owner, unless there is none and the log has become long. */
+export const writeOptions: ConnectionOptions = {
+  readOnly: false,
+  busyTimeoutMs: 0,
+  cacheMegabytes: 2,
+  mmapBytes: 0,
+  logPagesMax: 16_000,
+}
+
+/** Bulk commits: a log of 16 MB takes a tenth less time than SQLite's usual 4 MB. */
+export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 32, logPagesMax: 4_000 }
 
 /** Checks the place before SQLite does, because its own words for these are the same few. */
 function requirePlace(path: string): void {

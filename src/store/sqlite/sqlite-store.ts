@@ -12,17 +12,18 @@ import type {
   Interval,
   SolanaNetwork,
 } from '../../model.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
 import type * as contract from '../store.ts'
 import { activityOf } from './activity.ts'
 import * as annotations from './annotations.ts'
 import { blocksAround, hotBlocksOf } from './blocks.ts'
-import { hexOf } from './bytes.ts'
 import * as commits from './chain-commits.ts'
 import { Connection, type Row } from './connection.ts'
 import * as coverage from './coverage-table.ts'
 import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import * as keys from './keys.ts'
+import { LabelFilter } from './label-filter.ts'
 import * as leases from './leases.ts'
 import { schemaVersion } from './migrations.ts'
 import { ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
@@ -81,6 +82,7 @@ export class SqliteStore implements contract.Store {
   readonly #path: string
   readonly #read: Connection
   readonly #readDictionary: Dictionary
+  readonly #labelFilter: LabelFilter
   readonly #writer: Writer
   readonly #ownership: Ownership | undefined
   readonly #parts: SqliteStoreParts
@@ -92,6 +94,7 @@ export class SqliteStore implements contract.Store {
     this.#path = parts.path
     this.#read = parts.read
     this.#readDictionary = new Dictionary(parts.read)
+    this.#labelFilter = new LabelFilter(parts.read)
     this.#ownership = parts.ownership
     this.#parts = parts
     this.#lease = fence?.lease
@@ -146,7 +149,7 @@ export class SqliteStore implements contract.Store {
     )
     if (row === undefined || row[0] === null) return undefined
     return {
-      head: { number: row[0] as number, hash: hexOf<Hash>(row[1]), timestamp: row[2] as number },
+      head: { number: row[0] as number, hash: hexOf<Hash>(row[1] as Uint8Array), timestamp: row[2] as number },
       finalized: row[3] as number,
     }
   }
@@ -193,7 +196,10 @@ export class SqliteStore implements contract.Store {
     return this.#ofChain(chain, [], (read, ordinal) =>
       read
         .all('SELECT contract, watched_from FROM watched_contracts WHERE chain = ? ORDER BY contract', ordinal)
-        .map(([address, watchedFrom]) => ({ contract: hexOf<Address>(address), watchedFrom: watchedFrom as number })),
+        .map(([address, watchedFrom]) => ({
+          contract: hexOf<Address>(address as Uint8Array),
+          watchedFrom: watchedFrom as number,
+        })),
     )
   }
 
@@ -323,7 +329,9 @@ export class SqliteStore implements contract.Store {
   }
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
-    return this.#reading(read => annotations.labelsOf(read, this.#readDictionary, chain, addresses))
+    return this.#reading(read =>
+      annotations.labelsOf(read, this.#readDictionary, chain, this.#labelFilter.possible(new Set(addresses))),
+    )
   }
 
   putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
@@ -391,7 +399,7 @@ export class SqliteStore implements contract.Store {
 
 /** The watched intervals from the contract's mark on. */
 function watchedCoverage(read: Connection, ordinal: number, address: Address): CoveredInterval[] {
-  const bytes = Buffer.from(address.slice(2), 'hex')
+  const bytes = bytesOfHex(address)
   const mark = read.get('SELECT watched_from FROM watched_contracts WHERE chain = ? AND contract = ?', ordinal, bytes)
   if (mark === undefined) return []
   const below = { from: 0, to: (mark[0] as number) - 1 }
