@@ -13,7 +13,7 @@ import type { EndpointAddress } from './rpc-secrets.ts'
 export type EndpointSettings = {
   requestsPerSecond?: number | undefined
   /** Calls, each of a batch counted, from midnight to midnight UTC. */
-  dailyBudget?: number | undefined
+  requestsPerDay?: number | undefined
 }
 
 export type EndpointAsk = {
@@ -72,7 +72,7 @@ export class RpcEndpoint {
       observer: RpcObserver | undefined
     },
   ) {
-    const { chain, clock, observer, queueMax, requestsPerSecond, dailyBudget } = options
+    const { chain, clock, observer, queueMax, requestsPerSecond, requestsPerDay } = options
     this.name = address.name
     this.#address = address
     this.#chain = chain
@@ -81,7 +81,7 @@ export class RpcEndpoint {
     this.#channel = new HttpChannel(address)
     this.#batches = new Batches(address.isPrivate ? batchCallsMax.private : batchCallsMax.public)
     this.health = new EndpointHealth(clock)
-    this.limit = new AdaptiveLimit(clock, { isPrivate: address.isPrivate, requestsPerSecond, dailyBudget, queueMax })
+    this.limit = new AdaptiveLimit(clock, { isPrivate: address.isPrivate, requestsPerSecond, requestsPerDay, queueMax })
   }
 
   async ask(calls: readonly RpcCall[], options: EndpointAsk): Promise<EndpointAnswer> {

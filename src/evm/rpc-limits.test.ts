@@ -125,7 +125,7 @@ describe('budgets', () => {
   })
 
   test('the daily budget ends at midnight UTC', async () => {
-    const { limit, clock, permits, ask } = started({ dailyBudget: 3 })
+    const { limit, clock, permits, ask } = started({ requestsPerDay: 3 })
     await clock.advance(23 * 3_600_000)
     ask(3)
     await clock.advance(0)

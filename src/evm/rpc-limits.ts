@@ -6,7 +6,7 @@ export type LimitOptions = {
   /** A local node starts at the maximum, any other at a polite few. */
   isPrivate: boolean
   requestsPerSecond?: number | undefined
-  dailyBudget?: number | undefined
+  requestsPerDay?: number | undefined
   queueMax?: number
 }
 
@@ -72,7 +72,7 @@ export class AdaptiveLimit {
   /** Waits for a turn. `cost` is the number of calls in the request: providers count calls, not requests. */
   acquire({ cost, urgent, signal }: { cost: number; urgent: boolean; signal: AbortSignal }): Promise<Permit> {
     if (this.#budgetLeft() <= 0) {
-      const message = `the daily budget of ${this.#options.dailyBudget} calls is used up`
+      const message = `the daily budget of ${this.#options.requestsPerDay} calls is used up`
       return Promise.reject(new LimitExceeded('daily-budget', message, this.availableInMs))
     }
     const queueMax = this.#options.queueMax ?? 2_000
@@ -164,6 +164,6 @@ export class AdaptiveLimit {
       this.#day = day
       this.#usedToday = 0
     }
-    return (this.#options.dailyBudget ?? Number.POSITIVE_INFINITY) - this.#usedToday
+    return (this.#options.requestsPerDay ?? Number.POSITIVE_INFINITY) - this.#usedToday
   }
 }

@@ -170,12 +170,10 @@ export class ChainRpc implements RpcPort {
       const failed = failures.has(endpoint) ? 1e12 : 0
       const lacking = calls.every(({ method }) => endpoint.health.hasMethod(method)) ? 0 : 1e9
       const restsMs = Math.max(endpoint.health.restsForMs, endpoint.limit.availableInMs)
-      return (
-        failed +
-        lacking +
-        restsMs * 1_000 +
-        endpoint.health.expectedMs * (1 + endpoint.pending / endpoint.limit.concurrency)
-      )
+      // The operator's order counts where endpoints are about equally good: the own node before the one that is paid for.
+      const preference = 1 + this.#all.indexOf(endpoint) / 2
+      const load = 1 + endpoint.pending / endpoint.limit.concurrency
+      return failed + lacking + restsMs * 1_000 + endpoint.health.expectedMs * load * preference
     }
     return this.#all
       .filter(
