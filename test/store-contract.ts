@@ -275,6 +275,25 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
         expect(await store.transferCount({ chain: eth, contract })).toBe(0)
       })
 
+      test('the contracts of a chain are listed in the order of their addresses, page by page', async () => {
+        const first = `0x00${'e'.repeat(38)}` as Address
+        const rows = [contract, otherContract, first].map((of, at) => transfer(1, at, { of }))
+        await store.commitCold(cold([1], { transfers: rows }))
+        await store.commitCold(cold([1], { chain: polygon, transfers: [transfer(1, 0, { of: wallet })] }))
+        await store.commitHot({
+          chain: polygon,
+          ancestor: 1,
+          blocks: [{ ...block(2), transfers: [transfer(2, 0)], activity: [] }],
+          head: block(2),
+        })
+        expect(await store.contractsOf(eth, undefined, 100)).toEqual([first, contract, otherContract])
+        expect(await store.contractsOf(eth, undefined, 2)).toEqual([first, contract])
+        expect(await store.contractsOf(eth, contract, 2)).toEqual([otherContract])
+        expect(await store.contractsOf(eth, otherContract, 2)).toEqual([])
+        expect(await store.contractsOf(polygon, undefined, 100)).toEqual([wallet, contract])
+        expect(await store.contractsOf(77 as ChainId, undefined, 100)).toEqual([])
+      })
+
       test('payload bytes come back as they went in', async () => {
         const payload = Buffer.from(
           packTransfer({

@@ -71,6 +71,8 @@ export interface ChainReader {
   /** Not yet final blocks that are stored, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
+  /** Contracts that rows were ever stored for, in the order of their addresses, from behind `after` on. */
+  contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
 }
 
 export type WatchedContract = { contract: Address; watchedFrom: number }

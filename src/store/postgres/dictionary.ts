@@ -60,6 +60,16 @@ export class Dictionary {
     return Number(row[0])
   }
 
+  async contractsOf(ordinal: number, after: Address | undefined, limit: number): Promise<Address[]> {
+    const rows = await this.#database.read(
+      'SELECT address FROM contracts WHERE address > $1 AND chain = $2 ORDER BY address LIMIT $3',
+      after === undefined ? Buffer.alloc(0) : bytesOfHex(after),
+      ordinal,
+      limit,
+    )
+    return rows.map(([address]) => hexTextOf<Address>(address))
+  }
+
   /** The numbers of all these contracts; those that have none yet get one. */
   async addContracts(ordinal: number, addresses: Iterable<Address>): Promise<ReadonlyMap<Address, number>> {
     const numbers = new Map<Address, number>()

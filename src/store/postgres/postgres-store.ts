@@ -142,6 +142,10 @@ export class PostgresStore implements contract.Store {
     })
   }
 
+  contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]> {
+    return this.#ofChain(chain, [], ordinal => this.#dictionary.contractsOf(ordinal, after, limit))
+  }
+
   async commitCold(commit: contract.ColdCommit): Promise<{ transfersAdded: number }> {
     const numbers = await this.#numbers(commit.chain, commit.transfers)
     return await this.#writing(transaction => commits.commitCold(transaction, numbers, commit))

@@ -1,10 +1,12 @@
 // The small integers that stand for chains and contracts in every row. Once given, a number never changes.
 import { LRUCache } from 'lru-cache'
 import type { Address, ChainId } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection } from './connection.ts'
 
 const contractsMax = 20_000
+/** Before every address. */
+const noAddress = new Uint8Array(0)
 
 export class Dictionary {
   readonly #connection: Connection
@@ -36,6 +38,17 @@ export class Dictionary {
     if (row === undefined) return undefined
     this.#contracts.set(key, row[0] as number)
     return row[0] as number
+  }
+
+  contractsOf(ordinal: number, after: Address | undefined, limit: number): Address[] {
+    return this.#connection
+      .all(
+        'SELECT address FROM contracts WHERE address > ? AND chain = ? ORDER BY address LIMIT ?',
+        after === undefined ? noAddress : bytesOfHex(after),
+        ordinal,
+        limit,
+      )
+      .map(([address]) => hexOf<Address>(address as Uint8Array))
   }
 
   /** Within a write transaction. */

@@ -203,6 +203,10 @@ export class SqliteStore implements contract.Store {
     )
   }
 
+  async contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]> {
+    return this.#ofChain(chain, [], (_read, ordinal) => this.#readDictionary.contractsOf(ordinal, after, limit))
+  }
+
   commitCold(commit: contract.ColdCommit): Promise<{ transfersAdded: number }> {
     return this.#writing(context => commits.commitCold(context, commit))
   }
@@ -330,7 +334,7 @@ export class SqliteStore implements contract.Store {
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
     return this.#reading(read =>
-      annotations.labelsOf(read, this.#readDictionary, chain, this.#labelFilter.possible(new Set(addresses))),
+      annotations.labelsOf(read, this.#readDictionary, chain, this.#labelFilter.possible(addresses)),
     )
   }
 
