@@ -191,7 +191,8 @@ export class RpcEndpoint {
         const message = `${this.#chain.name} endpoint ${this.name} has too many requests waiting.`
         throw new AlmanacError('overloaded', message, { cause: error, retryable: true, hint: 'ask for less at once.' })
       }
-      throw this.#fail({ kind: 'quota', method: methodOf(calls) }, error.message, error.retryAfterMs)
+      const kind = error.reason === 'paused' ? 'rate-limited' : 'quota'
+      throw this.#fail({ kind, method: methodOf(calls) }, error.message, error.retryAfterMs)
     }
   }
 
@@ -285,9 +286,10 @@ export function methodOf(calls: readonly RpcCall[]): string {
 }
 
 function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {
-  if (kind === 'timeout') return { result: 'slow' }
-  if (kind !== 'rate-limited') return { result: 'neutral' }
-  return { result: 'limited', retryAfterMs: error instanceof AlmanacError ? error.retryAfterMs : undefined }
+  const retryAfterMs = error instanceof AlmanacError ? error.retryAfterMs : undefined
+  // Retry-After counts with any status: a 503 with it asks for patience as much as a 429.
+  if (kind === 'rate-limited' || retryAfterMs !== undefined) return { result: 'limited', retryAfterMs }
+  return { result: kind === 'timeout' ? 'slow' : 'neutral' }
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -81,6 +81,22 @@ describe('pauses', () => {
     expect(permits.length).toBe(1)
   })
 
+  test('a pause that is too long for anyone to wait is told at once, to those who wait as well', async () => {
+    const { clock, limit, permits, ask, release } = started()
+    ask(4)
+    await clock.advance(0)
+    const waiting = limit.acquire({ cost: 1, urgent: false, signal })
+    release(1, 'limited', 60_000)
+    await expect(waiting).rejects.toMatchObject({ reason: 'paused', retryAfterMs: 60_000 })
+    await clock.advance(40_000)
+    await expect(limit.acquire({ cost: 1, urgent: true, signal })).rejects.toMatchObject({ retryAfterMs: 20_000 })
+    release(3, 'neutral')
+    await clock.advance(20_000)
+    ask(1)
+    await clock.advance(0)
+    expect(permits.length).toBe(1)
+  })
+
   test('without Retry-After the pause doubles until it answers again', async () => {
     const { limit, clock, permits, ask, release } = started()
     const pauses: number[] = []

@@ -20,10 +20,12 @@ const pauseFirstMs = 250
 const pauseMaxMs = 30_000
 /** A server that asks for more patience than this is treated as one that asks for this. */
 const retryAfterMaxMs = 10 * 60_000
+/** Nobody waits for a pause that is longer: they are told when to come back. */
+export const patienceMs = 10_000
 const dayMs = 86_400_000
 
 export class LimitExceeded extends Error {
-  readonly reason: 'queue-full' | 'daily-budget'
+  readonly reason: 'queue-full' | 'daily-budget' | 'paused'
   readonly retryAfterMs: number | undefined
   constructor(reason: LimitExceeded['reason'], message: string, retryAfterMs?: number) {
     super(message)
@@ -32,7 +34,7 @@ export class LimitExceeded extends Error {
   }
 }
 
-type Waiting = { cost: number; start: (permit: Permit) => void }
+type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
 
 export class AdaptiveLimit {
   readonly #clock: Clock
@@ -79,6 +81,7 @@ export class AdaptiveLimit {
     if (this.#waiting.length + this.#urgent.length >= queueMax) {
       return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
     }
+    if (this.#pausedUntil - this.#clock.now() > patienceMs) return Promise.reject(this.#paused())
     if (signal.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const queue = urgent ? this.#urgent : this.#waiting
@@ -91,6 +94,10 @@ export class AdaptiveLimit {
         start: permit => {
           signal.removeEventListener('abort', onAbort)
           resolve(permit)
+        },
+        refuse: error => {
+          signal.removeEventListener('abort', onAbort)
+          reject(error)
         },
       }
       signal.addEventListener('abort', onAbort, { once: true })
@@ -123,6 +130,13 @@ export class AdaptiveLimit {
     const ownMs = Math.min(pauseMaxMs, pauseFirstMs * 2 ** (Math.max(1, this.#pauses) - 1))
     const pauseMs = retryAfterMs === undefined ? ownMs : Math.min(retryAfterMaxMs, retryAfterMs)
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs)
+    if (pauseMs <= patienceMs) return
+    for (const waiting of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) waiting.refuse(this.#paused())
+  }
+
+  #paused(): LimitExceeded {
+    const waitMs = this.#pausedUntil - this.#clock.now()
+    return new LimitExceeded('paused', `it asked to be left alone for another ${Math.ceil(waitMs)} ms`, waitMs)
   }
 
   #pump(): void {

@@ -105,7 +105,12 @@ describe('one endpoint', () => {
       method: kind === 'wrong-chain' ? 'eth_chainId' : 'eth_blockNumber',
     })
     expect(error.message).toContain(endpoint)
-    if (fault.kind === 'rate-limit') expect(error).toMatchObject({ retryable: true, retryAfterMs: 60_000 })
+    if (fault.kind !== 'rate-limit') return
+    expect(error).toMatchObject({ retryable: true, retryAfterMs: 60_000 })
+    // The next one is not even sent.
+    const { requests } = node.endpoints[0]!
+    expect(await failureOf(rpc.ask([blockNumber], { signal }))).toMatchObject({ code: 'upstream_rate_limited' })
+    expect(node.endpoints[0]!.requests).toBe(requests)
   })
 
   test.each([

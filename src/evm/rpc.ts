@@ -14,6 +14,7 @@ import { type Clock, realClock, sleep } from './rpc-clock.ts'
 import { type EndpointAnswer, type EndpointSettings, methodOf, RpcEndpoint, type RpcObserver } from './rpc-endpoint.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './rpc-errors.ts'
 import { askHedged } from './rpc-hedge.ts'
+import { patienceMs } from './rpc-limits.ts'
 import type { AskOptions, EndpointReport, RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
 import { endpointAddresses, isPrivateHost } from './rpc-secrets.ts'
 
@@ -52,8 +53,6 @@ export type EndpointStatus = EndpointReport & {
   concurrency: number
 }
 
-/** Longer than this nobody waits inside an `ask`: the caller is told when to come back. */
-const patienceMs = 10_000
 const backoffFirstMs = 100
 const hedgeShareMax = 0.1
 

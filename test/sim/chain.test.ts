@@ -1,4 +1,5 @@
 // The simulated chain must be worth trusting: links, blooms, roots, nonces, balances and determinism.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Address } from '../../src/model.ts'
 import { bloomOf, realBlockHash, realTransactionHash } from './block.ts'
@@ -92,6 +93,32 @@ test('real hashes are the keccak of the header, and differ from each other on fo
 })
 
 describe('state', () => {
+  test('addresses, wallets, slots and nonces lead to each other', () => {
+    const { wallets } = new SimChain({ seed: 77, transactionsPerBlock: 20 })
+    fc.assert(
+      fc.property(fc.nat(19), fc.nat(2 ** 31 - 1), (lane, slot) => {
+        const { nonce, ...wallet } = wallets.sender({ lane, slot })
+        expect(wallets.slotOfNonce(wallet, nonce)).toBe(slot)
+        expect(wallets.walletOf(wallets.address(wallet))).toEqual(wallet)
+        const fundingSlot = wallets.fundingSlot(wallet)
+        if (fundingSlot === undefined) return
+        expect(fundingSlot).toBeLessThan(slot)
+        expect(wallets.fundedIn(fundingSlot)).toEqual(wallet)
+      }),
+    )
+  })
+
+  test('blocks and slots lead to each other, whatever blocks are empty', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(0, 2, 3, 7, 100), fc.nat(30_000_000), (emptyEvery, block) => {
+        const { wallets } = new SimChain({ emptyEvery })
+        const slot = wallets.slotOf(block)
+        if (slot === undefined) expect(block === 0 || block % emptyEvery === 0).toBe(true)
+        else expect([wallets.blockOfSlot(slot), wallets.lastSlotAt(block)]).toEqual([block, slot])
+      }),
+    )
+  })
+
   test.each([0, 5])('nonces and balances agree with the blocks (every %i blocks empty)', emptyEvery => {
     const chain = forked({ seed: 5, height: 150, emptyEvery, transactionsPerWallet: 12, deploymentSpan: 40 })
     const balances = new Map<string, bigint>()
