@@ -40,12 +40,12 @@ export function removeLabels(
   return removed
 }
 
-/** Of addresses that are not repeated. The better rank wins, then a label of this very chain, then the newer one. */
+/** The better rank wins, then a label of this very chain, then the newer one. */
 export function labelsOf(
   connection: Connection,
   dictionary: Dictionary,
   chain: ChainId,
-  addresses: readonly Address[],
+  addresses: ReadonlySet<Address>,
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
   const winner = connection.prepare(

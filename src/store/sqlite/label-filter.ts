@@ -1,11 +1,13 @@
 // Knows which addresses surely have no label, so that a page of 200 addresses needs a few reads instead of 200 (measured with
-// a million labels: 30 µs against 900 µs). It is only ever a hint: an address that it lets pass is looked up.
+// a million labels, 10 of 200 labelled: 0.2 ms against 2.8 ms). It is only ever a hint: an address that it lets pass is looked up.
 import type { Connection, Row } from './connection.ts'
 
 const bitsPerLabel = 16
 const probes = 4
 /** Read in pieces of about 10 ms with pauses between them: the thread serves requests meanwhile. */
 const labelsPerPiece = 20_000
+const addressBytes = 20
+const addressDigits = 40
 const noAddress = Buffer.alloc(0)
 
 export class LabelFilter {
@@ -19,13 +21,10 @@ export class LabelFilter {
     this.#connection = connection
   }
 
-  /** Those of the addresses that may have a label; all of them until the filter knows better. */
-  possible<T extends string>(addresses: Iterable<T>): T[] {
+  /** Those of the addresses that may have a label, each once; all of them until the filter knows better. */
+  possible<T extends string>(addresses: readonly T[]): ReadonlySet<T> {
     const bits = this.#current()
-    if (bits === undefined) return [...addresses]
-    const found: T[] = []
-    for (const address of addresses) if (hasAll(bits, address, 2)) found.push(address)
-    return found
+    return new Set(bits === undefined ? addresses : addresses.filter(address => hasAll(bits, address)))
   }
 
   /** Resolves when nothing is being built. */
@@ -47,21 +46,23 @@ export class LabelFilter {
     await pause()
     if (!this.#connection.database.isOpen) return
     const version = labelsVersion(this.#connection)
-    const [count] = this.#connection.get('SELECT count(*) FROM labels') as Row
-    const bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(32, (count as number) * bitsPerLabel))) / 32)
-    let last: Uint8Array = noAddress
-    while (this.#connection.database.isOpen && labelsVersion(this.#connection) === version) {
-      const addresses = nextAddresses(this.#connection, last)
-      if (addresses === undefined) {
-        this.#bits = bits
-        this.#version = version
-        return
-      }
-      last = addresses.subarray(addresses.length - 20)
-      const hex = addresses.toString('hex')
-      for (let at = 0; at < hex.length; at += 40) setAll(bits, hex, at)
+    const pieces: Buffer[] = []
+    let piece = nextAddresses(this.#connection, noAddress)
+    while (piece !== undefined) {
+      pieces.push(piece)
+      await pause()
+      if (!this.#connection.database.isOpen || labelsVersion(this.#connection) !== version) return
+      piece = nextAddresses(this.#connection, piece.subarray(piece.length - addressBytes))
+    }
+    const labels = pieces.reduce((sum, { length }) => sum + length / addressBytes, 0)
+    const bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(32, labels * bitsPerLabel))) / 32)
+    for (const addresses of pieces) {
+      const digits = addresses.toString('hex')
+      for (let at = 0; at < digits.length; at += addressDigits) setAll(bits, digits, at)
       await pause()
     }
+    this.#bits = bits
+    this.#version = version
   }
 }
 
@@ -82,28 +83,34 @@ function nextAddresses(connection: Connection, after: Uint8Array): Buffer | unde
   return row[0] === null ? undefined : Buffer.from(row[0] as Uint8Array)
 }
 
-/** FNV-1a over half of the 40 digits: each half gives one of the two numbers that the probes are made of. */
-function half(text: string, at: number): number {
+/** FNV-1a over ten digits near the end, where addresses that were chosen for their looks are still random. */
+function hashAt(text: string, at: number): number {
   let hash = 0x811c9dc5
-  for (let index = at; index < at + 20; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  for (let index = at; index < at + 10; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return hash ^ (hash >>> 15)
 }
 
-function setAll(bits: Uint32Array, text: string, at: number): void {
+const firstProbe = (text: string, at: number): number => hashAt(text, at + 28)
+const stepOf = (text: string, at: number): number => hashAt(text, at + 18) | 1
+
+function setAll(bits: Uint32Array, digits: string, at: number): void {
   const mask = bits.length * 32 - 1
-  const step = half(text, at + 20) | 1
-  let probe = half(text, at)
+  const step = stepOf(digits, at)
+  let probe = firstProbe(digits, at)
   for (let count = 0; count < probes; count++, probe += step) {
     const bit = probe & mask
     bits[bit >>> 5]! |= 1 << (bit & 31)
   }
 }
 
-function hasAll(bits: Uint32Array, text: string, at: number): boolean {
+/** Most addresses without a label fail at the first bit, before the step is needed. */
+function hasAll(bits: Uint32Array, address: string): boolean {
   const mask = bits.length * 32 - 1
-  const step = half(text, at + 20) | 1
-  let probe = half(text, at)
-  for (let count = 0; count < probes; count++, probe += step) {
+  let probe = firstProbe(address, 2)
+  if ((bits[(probe & mask) >>> 5]! & (1 << (probe & mask & 31))) === 0) return false
+  const step = stepOf(address, 2)
+  for (let count = 1; count < probes; count++) {
+    probe += step
     const bit = probe & mask
     if ((bits[bit >>> 5]! & (1 << (bit & 31))) === 0) return false
   }
