@@ -2,7 +2,8 @@
 // as the owner, and is called from the thread that serves.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Chain, ChainTable } from '../chains.ts'
-import { createEvm, type EvmChainSettings } from '../evm/create-evm.ts'
+import type { EvmChainSettings } from '../evm/connect-chain.ts'
+import { createEvm } from '../evm/create-evm.ts'
 import { createLog, type LogOptions } from '../log.ts'
 import { openStore } from '../store/open.ts'
 import { serveThread } from '../thread-link.ts'

@@ -29,6 +29,14 @@ export type BackfillOptions = {
   onTrouble?: (reason: string | undefined) => void
 }
 
+/** How history is filled, whatever asks for it. */
+export const historyPace = {
+  parallel: 4,
+  rowsPerCommit: 20_000,
+  commitDelayMs: 500,
+  retryDelayMs: { first: 100, max: 15_000 },
+} as const satisfies Partial<BackfillOptions>
+
 export type BackfillProgress = {
   blocks: number
   rows: number

@@ -7,13 +7,13 @@ import type { Log } from '../log.ts'
 import type { Address, Interval } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
-import { type BackfillOptions, type BackfillProgress, backfill, fill } from './backfill.ts'
+import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
 import { ContractJobs } from './contract-jobs.ts'
 import { Follower, type FollowStep } from './follow.ts'
 import { FullSource } from './full-source.ts'
 import type { EvmMetrics } from './metrics.ts'
 import { Progress } from './progress.ts'
-import { RangeSize } from './range-size.ts'
+import { historySizes, RangeSize, type RangeSizeOptions } from './range-size.ts'
 import type { RpcPort } from './rpc-port.ts'
 import { Trouble } from './trouble.ts'
 import { Turns } from './turns.ts'
@@ -37,8 +37,7 @@ export type ChainIndexerOptions = ChainSetup & {
   onNews?: (look: () => void) => () => void
 }
 
-const targetBytes = 2_000_000
-const retryDelayMs = { first: 100, max: 15_000 }
+const { retryDelayMs } = historyPace
 const historyCheckMs = 2_000
 const contractsWaitingMax = 1_000
 
@@ -75,7 +74,7 @@ export class ChainIndexer {
       from,
       finalityDepth: chain.finalityDepth,
       finalizedTag: chain.finalizedTag,
-      rangeSize: new RangeSize({ targetBytes, blocksInitial: 8, blocksMax: 200 }),
+      rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: 30_000,
       now: Date.now,
     })
@@ -87,7 +86,7 @@ export class ChainIndexer {
         chain: chain.id,
         source: this.#source,
         from,
-        backfill: this.#backfillOptions({ blocksInitial: 2_000, blocksMax: 5_000_000 }),
+        backfill: this.#backfillOptions(historySizes.contract),
         parallel: 4,
         waitingMax: contractsWaitingMax,
       })
@@ -159,6 +158,7 @@ export class ChainIndexer {
       rates: this.#progress.rates() ?? null,
       blocks_left: this.#blocksLeft,
       index,
+      from,
       rpc: this.#options.rpc.status(),
     } as const
   }
@@ -171,7 +171,7 @@ export class ChainIndexer {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    let delayMs = retryDelayMs.first
+    let delayMs: number = retryDelayMs.first
     if (this.#source instanceof WatchedSource) {
       for (const { contract } of await this.#options.store.watchedContracts(this.setup.chain.id))
         this.#source.watched.add(contract)
@@ -242,7 +242,7 @@ export class ChainIndexer {
   #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
     const { chain, store } = this.#options
     return {
-      ...this.#backfillOptions({ blocksInitial: 8, blocksMax: 1_000 }),
+      ...this.#backfillOptions(historySizes.full),
       chain: chain.id,
       store,
       scope,
@@ -250,16 +250,10 @@ export class ChainIndexer {
     }
   }
 
-  #backfillOptions(size: {
-    blocksInitial: number
-    blocksMax: number
-  }): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
+  #backfillOptions(size: RangeSizeOptions): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
     return {
-      rangeSize: new RangeSize({ targetBytes, ...size }),
-      parallel: 4,
-      rowsPerCommit: 20_000,
-      commitDelayMs: 500,
-      retryDelayMs,
+      ...historyPace,
+      rangeSize: new RangeSize(size),
       onProgress: progress => this.#count(progress),
       onTrouble: reason =>
         reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', new Error(reason)),

@@ -4,22 +4,11 @@ import type { Log } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { ChainIndexer } from './chain-indexer.ts'
+import { connectChain, type EvmChainSettings } from './connect-chain.ts'
 import { HeadsFeed } from './heads.ts'
 import { createEvmMetrics } from './metrics.ts'
-import { ChainRpc } from './rpc.ts'
+import type { RpcObserver } from './rpc-endpoint.ts'
 import { endpointAddresses } from './rpc-secrets.ts'
-
-/** What configuration says of a chain, by its name. */
-export type EvmChainSettings = {
-  rpc: readonly string[]
-  ws?: string | undefined
-  index: 'full' | 'on-demand'
-  from: number
-  contracts: readonly Address[]
-  requestsPerSecond?: number | undefined
-  dailyBudget?: number | undefined
-  finality?: 'tag' | number | undefined
-}
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -45,38 +34,21 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   const byId = new Map(running.map(({ indexer }) => [indexer.setup.chain.id, indexer]))
 
-  function startChain(
-    name: string,
-    { rpc: urls, ws, finality, requestsPerSecond, dailyBudget, ...setup }: EvmChainSettings,
-  ) {
-    const known = chains.parse(name)
-    if (known === undefined) throw new Error(`The chain table lacks ${name}.`)
-    const chain = {
-      ...known,
-      ...(finality === 'tag' ? { finalizedTag: true } : {}),
-      ...(typeof finality === 'number' ? { finalizedTag: false, finalityDepth: finality } : {}),
-    }
-    // Configured for the chain as a whole; each endpoint gets its share.
-    const share = (whole: number | undefined): number | undefined =>
-      whole === undefined ? undefined : whole / urls.length
-    const rpc = new ChainRpc({
-      chain,
-      endpoints: urls.map(url => ({
-        url,
-        requestsPerSecond: share(requestsPerSecond),
-        requestsPerDay: share(dailyBudget),
-      })),
-      observer: {
-        request: ({ endpoint, outcome, elapsedMs, bytes }) => {
-          metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
-          metrics.rpcDuration.observe({ chain: name, endpoint }, elapsedMs / 1_000)
-          metrics.rpcBytes.inc({ chain: name, endpoint }, bytes)
-        },
-        hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
+  function startChain(name: string, settings: EvmChainSettings) {
+    const { rpc: urls, ws, index, from, contracts } = settings
+    const observer: RpcObserver = {
+      request: ({ endpoint, outcome, elapsedMs, bytes }) => {
+        metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
+        metrics.rpcDuration.observe({ chain: name, endpoint }, elapsedMs / 1_000)
+        metrics.rpcBytes.inc({ chain: name, endpoint }, bytes)
       },
-    })
+      hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
+    }
+    const { chain, rpc } = connectChain(name, settings, { chains, observer })
     const indexer = new ChainIndexer({
-      ...setup,
+      index,
+      from,
+      contracts,
       chain,
       pollMs: pollMsOf(chain.blockTimeMs, urls),
       rpc,

@@ -3,11 +3,12 @@
 import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import { type ChainSource, type DecodedRange, type Header, type HeadReport, RangeRefused } from './chain-source.ts'
+import { type ChainSource, type DecodedRange, type Header, RangeRefused } from './chain-source.ts'
+import { type FinalityRule, finalHeaderOf } from './final-header.ts'
 import { concatRanges, hotBlocksOf } from './range-commit.ts'
 import { type RangeSize, refusedOutcome } from './range-size.ts'
 
-export type FollowOptions = {
+export type FollowOptions = FinalityRule & {
   chain: ChainId
   chainName: string
   source: ChainSource
@@ -16,9 +17,6 @@ export type FollowOptions = {
   scope: Extract<CoverageScope, 'full' | 'watched'>
   /** The first block of interest: nothing below it is stored. */
   from: number
-  /** Blocks behind the head that count as final where the node does not say. */
-  finalityDepth: number
-  finalizedTag: boolean
   /** How many blocks are fetched at once: a long absence is caught up in pieces. */
   rangeSize: RangeSize
   /** How long another branch may stay shorter than ours before it is believed all the same. */
@@ -65,7 +63,7 @@ export class Follower {
     if (!this.#started) await this.#load()
     const report = await this.#options.source.head(signal)
     this.#latest = report.latest
-    const final = await this.#finalHeader(report, signal)
+    const final = await finalHeaderOf(report, this.#options, this.#options.source, signal)
     await this.#settle(final, report.latest, signal)
     const step = await this.#advance(report.latest, signal)
     if (final !== undefined) await this.#finalize(final)
@@ -79,14 +77,6 @@ export class Follower {
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
     this.#started = true
-  }
-
-  /** The final block by the node's word or, where it has none, by depth. */
-  async #finalHeader({ latest, finalized }: HeadReport, signal: AbortSignal): Promise<Header | undefined> {
-    const { finalizedTag, finalityDepth, source } = this.#options
-    if (finalizedTag && finalized !== undefined) return finalized.number <= latest.number ? finalized : undefined
-    const number = latest.number - finalityDepth
-    return number < 0 ? undefined : source.headerByNumber(number, signal)
   }
 
   /**

@@ -8,6 +8,12 @@ export type RangeSizeOptions = {
   blocksMax: number
 }
 
+/** What history is read with: whole blocks, or one contract's logs, which are few for most contracts. */
+export const historySizes = {
+  full: { targetBytes: 2_000_000, blocksInitial: 8, blocksMax: 1_000 },
+  contract: { targetBytes: 2_000_000, blocksInitial: 2_000, blocksMax: 5_000_000 },
+} as const satisfies Record<string, RangeSizeOptions>
+
 export type RangeOutcome =
   | { kind: 'answered'; blocks: number; bytes: number }
   /** The provider caps the range itself; `blocksAllowed` where its message says how many it takes. */
