@@ -18,6 +18,21 @@ export function logTexts(block: SimBlock, options: RenderOptions): LogText[] {
   return texts.logs
 }
 
+/** Only the logs that match are written, unless all were written before. */
+export function matchingLogTexts(
+  block: SimBlock,
+  matches: (log: EncodedLog) => boolean,
+  options: RenderOptions,
+): LogText[] {
+  const known = textsFor(block).logs
+  if (known !== undefined) return known.filter(({ log }) => matches(log))
+  return block.transactions.flatMap(transaction =>
+    transaction.logs.flatMap((log, at) =>
+      matches(log) ? [{ log, text: logText(block, transaction, at, options) }] : [],
+    ),
+  )
+}
+
 export function blockText(block: SimBlock, full: boolean, options: RenderOptions): string {
   const texts = textsFor(block)
   if (full)

@@ -3,12 +3,13 @@ import { LRUCache } from 'lru-cache'
 import type { SimBlock } from './block.ts'
 import { ownerOf } from './branches.ts'
 import type { SimChain } from './chain.ts'
-import { topic } from './events.ts'
+import { type EncodedLog, topic } from './events.ts'
 import {
   blockText,
   type LogText,
   listed,
   logTexts,
+  matchingLogTexts,
   quantity,
   type RenderOptions,
   receiptText,
@@ -231,12 +232,11 @@ export class SimMethods {
   }
 
   #matching(block: SimBlock, { address, topics }: LogFilter): LogText[] {
-    return logTexts(block, this.#render).filter(
-      ({ log }) =>
-        (address === undefined || address.includes(log.address)) &&
-        topics.length <= log.topics.length &&
-        topics.every((wanted, at) => wanted === null || wanted.length === 0 || wanted.includes(log.topics[at]!)),
-    )
+    const matches = (log: EncodedLog): boolean =>
+      (address === undefined || address.includes(log.address)) &&
+      topics.length <= log.topics.length &&
+      topics.every((wanted, at) => wanted === null || wanted.length === 0 || wanted.includes(log.topics[at]!))
+    return matchingLogTexts(block, matches, this.#render)
   }
 
   #call(parameter: unknown): string {
