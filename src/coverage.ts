@@ -76,3 +76,8 @@ function mergeNeighbours(sorted: readonly CoveredInterval[]): CoveredInterval[] 
   }
   return merged
 }
+
+/** How many blocks disjoint intervals hold. */
+export function blockCount(intervals: readonly Interval[]): number {
+  return intervals.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+}

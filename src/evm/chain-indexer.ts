@@ -1,10 +1,10 @@
 // The life of one chain: follows its head, fills its history, and indexes what is asked for. It keeps trying whatever nodes do,
 // and says why when it cannot go on.
 import type { Chain } from '../chains.ts'
-import { missingIntervals } from '../coverage.ts'
+import { blockCount, missingIntervals } from '../coverage.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, Interval } from '../model.ts'
+import type { Address } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
@@ -225,7 +225,7 @@ export class ChainIndexer {
     const { from, contracts } = this.setup
     const to = this.#follower.finalized
     if (this.#source instanceof FullSource) {
-      this.#blocksLeft = blocksIn(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      this.#blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
       if (this.#blocksLeft === 0) return
       this.#historyDone = false
       await backfill({ from, to }, this.#historyOptions('full'), signal)
@@ -287,10 +287,6 @@ export class ChainIndexer {
     this.#wake = () => woken.abort()
     return pause(ms, AbortSignal.any([signal, woken.signal]))
   }
-}
-
-function blocksIn(intervals: readonly Interval[]): number {
-  return intervals.reduce((sum, { from, to }) => sum + to - from + 1, 0)
 }
 
 async function within(waitMs: number, work: Promise<unknown>): Promise<void> {
