@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { putDecimal, putHex, putTime } from './json-bytes.ts'
+import { putDate, putDecimal, putHex, putTime, secondsPerDay } from './json-bytes.ts'
 
 const written = (put: (out: Buffer) => number) => {
   const out = Buffer.alloc(200)
@@ -47,6 +47,22 @@ test('hex of any bytes, wherever they stand', () => {
       expect(out.toString('latin1', to)).toBe(Buffer.from(bytes).toString('hex'))
     }),
   )
+})
+
+test('dates of days', () => {
+  const dateOf = (day: number) =>
+    written(out => {
+      putDate(Object.assign(out, { 4: 45, 7: 45 }), 0, day)
+      return 10
+    })
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2_932_896 }), day => {
+      expect(dateOf(day)).toBe(new Date(day * secondsPerDay * 1_000).toISOString().slice(0, 10))
+    }),
+    { numRuns: 3_000 },
+  )
+  for (let day = 10_950; day < 10_950 + 4 * 366; day++)
+    expect(dateOf(day)).toBe(new Date(day * secondsPerDay * 1_000).toISOString().slice(0, 10))
 })
 
 test('times of day', () => {

@@ -107,6 +107,21 @@ export function putTime(out: Uint8Array, at: number, seconds: number): void {
   putTwoDigits(out, at + 6, ofDay % 60)
 }
 
+/** `YYYY-MM-DD` of a day, counted from 1970-01-01: the civil calendar in eras of 400 years that begin in March. */
+export function putDate(out: Uint8Array, at: number, day: number): void {
+  const shifted = day + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const ofEra = shifted - era * 146_097
+  const yearOfEra = ((ofEra - ((ofEra / 1_460) | 0) + ((ofEra / 36_524) | 0) - ((ofEra / 146_096) | 0)) / 365) | 0
+  const ofYear = ofEra - (365 * yearOfEra + ((yearOfEra / 4) | 0) - ((yearOfEra / 100) | 0))
+  const marchMonth = ((5 * ofYear + 2) / 153) | 0
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  putDigits(out, at, year, 4)
+  putTwoDigits(out, at + 5, month)
+  putTwoDigits(out, at + 8, ofYear - (((153 * marchMonth + 2) / 5) | 0) + 1)
+}
+
 function putTwoDigits(out: Uint8Array, at: number, value: number): void {
   const tens = (value / 10) | 0
   out[at] = 48 + tens

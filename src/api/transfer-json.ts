@@ -7,7 +7,7 @@ import type { AnswerRows } from '../query/answer-rows.ts'
 import type { ContractFacts } from '../store/store.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
-import { hexOf, putAscii, putDecimal, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
+import { hexOf, putAscii, putDate, putDecimal, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
 
 export type TransferJson = {
   rows: AnswerRows
@@ -65,8 +65,9 @@ function labelBytesMax(labels: ReadonlyMap<Address, string>): number {
 
 /** Ready text with holes, in the order of a row, and where the holes are. */
 type RowTexts = {
-  /** From behind the block number to the transaction index. Its date is rewritten when a row is of another day. */
+  /** From behind the block number to the transaction index. */
   block: Uint8Array
+  dateAt: number
   timeAt: number
   blockHashAt: number
   transactionHashAt: number
@@ -84,7 +85,6 @@ type RowTexts = {
 const rowStart = '{"block_number":"'
 const zeros40 = '0'.repeat(40)
 const zeros64 = '0'.repeat(64)
-const dateHole = 'YYYY-MM-DDT'
 const operatorAt = '","operator":"0x'.length
 const fromKey = '","from_address":"0x'
 const fromLabelKey = '","from_address_label":'
@@ -95,7 +95,8 @@ const fromAtParties = fromKey.length
 const toAtParties = `${fromKey}${zeros40}${fromLabelKey}null${toKey}`.length
 
 function rowTexts({ contract, facts, dialect, withNames }: TransferJson): RowTexts {
-  const timeKey = `","block_timestamp":"${dateHole}`
+  const dateKey = '","block_timestamp":"'
+  const timeKey = `${dateKey}YYYY-MM-DDT`
   const blockHashKey = `HH:MM:SS${dialect === 'live' ? '.000Z' : ''}","block_hash":"0x`
   const transactionHashKey = `${zeros64}","transaction_hash":"0x`
   const kind = (standard: string, type: string) =>
@@ -108,6 +109,7 @@ function rowTexts({ contract, facts, dialect, withNames }: TransferJson): RowTex
   const end = `${flags}${withNames ? names : ''}},${rowStart}`
   return {
     block: Buffer.from(`${timeKey}${blockHashKey}${transactionHashKey}${zeros64}","transaction_index":`),
+    dateAt: dateKey.length,
     timeAt: timeKey.length,
     blockHashAt: timeKey.length + blockHashKey.length,
     transactionHashAt: timeKey.length + blockHashKey.length + transactionHashKey.length,
@@ -174,8 +176,8 @@ function writeRow(
   at = putAscii(bytes, at, stored.blocks[row]!)
 
   const seconds = Math.min(Number(stored.timestamps[row]), timestampMax)
-  fillDate(texts, seconds)
   bytes.set(texts.block, at)
+  putDate(bytes, at + texts.dateAt, Math.floor(seconds / secondsPerDay))
   putTime(bytes, at + texts.timeAt, seconds)
   putHex(view, at + texts.blockHashAt, source.blockHashes, row * 32, 32)
   putHex(view, at + texts.transactionHashAt, source.view, hashAt, 32)
@@ -218,16 +220,6 @@ function writeRow(
   bytes.set(texts.operator, at)
   putHex(view, at + operatorAt, source.view, operatorFrom, 20)
   return at + texts.operator.length
-}
-
-const filledDays = new WeakMap<RowTexts, number>()
-
-function fillDate(texts: RowTexts, seconds: number): void {
-  const day = Math.floor(seconds / secondsPerDay)
-  if (filledDays.get(texts) === day) return
-  filledDays.set(texts, day)
-  const date = new Date(day * secondsPerDay * 1_000).toISOString()
-  putAscii(texts.block, texts.timeAt - dateHole.length, date.slice(0, dateHole.length))
 }
 
 function labelText(labels: ReadonlyMap<Address, string>, hex: string): string {
