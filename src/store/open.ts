@@ -1,6 +1,7 @@
 // From the address of a store to the store: the only place that knows which engines there are.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
+import type { StoreParts } from './parts.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { Store } from './store.ts'
 
@@ -25,6 +26,16 @@ export async function openStore(url: string, { role }: OpenStoreOptions): Promis
   throw new AlmanacError('not_configured', `A store at an address with ${scheme} is not available in this version.`, {
     hint: 'set store to a file, such as file:./almanac.db, or to postgres://user:password@host/database.',
   })
+}
+
+/** A store as plain parts, for moving house: nobody may write to it meanwhile. */
+export async function openStoreParts(url: string): Promise<StoreParts> {
+  if (url.startsWith('file:')) {
+    const { openSqliteParts } = await import('./sqlite/parts.ts')
+    return await openSqliteParts(resolve(pathOf(url)))
+  }
+  const { openPostgresParts } = await import('./postgres/parts.ts')
+  return await openPostgresParts(url)
 }
 
 /** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */

@@ -3,6 +3,7 @@
 
 const int4Type = 23
 const int8Type = 20
+const float8Type = 701
 const byteaType = 17
 const textType = 25
 const headerBytes = 20
@@ -18,14 +19,27 @@ export function int4Array(values: readonly number[]): Buffer {
 }
 
 /** Integers up to 2^53. */
-export function int8Array(values: readonly number[]): Buffer {
-  const bytes = arrayOf(int8Type, values.length, values.length * 12)
+export function int8Array(values: readonly (number | null)[]): Buffer {
+  return eightByteArray(int8Type, values, writeInt8)
+}
+
+export function float8Array(values: readonly (number | null)[]): Buffer {
+  return eightByteArray(float8Type, values, (bytes, value, at) => bytes.writeDoubleBE(value, at))
+}
+
+function eightByteArray(
+  type: number,
+  values: readonly (number | null)[],
+  write: (bytes: Buffer, value: number, at: number) => number,
+): Buffer {
+  const bytes = arrayOf(type, values.length, values.length * 12)
   let at = headerBytes
   for (const value of values) {
-    at = bytes.writeInt32BE(8, at)
-    at = writeInt8(bytes, value, at)
+    at = bytes.writeInt32BE(value === null ? -1 : 8, at)
+    if (value === null) bytes.writeInt32BE(1, 4)
+    else at = write(bytes, value, at)
   }
-  return bytes
+  return bytes.subarray(0, at)
 }
 
 /** A number as 8 bytes; arithmetic, because going through bigint takes five times as long. */

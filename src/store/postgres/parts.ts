@@ -1,0 +1,313 @@
+// The rows of this engine's tables as plain parts, for moving house. It reads and writes in bulk and keeps the counts of transfers.
+import type { Block } from '../../model.ts'
+import {
+  copyCheckpointName,
+  type PartName,
+  type PartPage,
+  type PartRow,
+  type PartValue,
+  partColumns,
+  type ReadableName,
+  type StoreParts,
+} from '../parts.ts'
+import { databaseOptions } from './address.ts'
+import { byteaArray, float8Array, int8Array, textArray } from './arrays.ts'
+import { findBlocks } from './blocks.ts'
+import { Database, type Row, type Transaction } from './database.ts'
+import { migrate } from './migrate.ts'
+import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
+import { insertCold, insertHot, type StoredRow } from './transfer-rows.ts'
+import { bytesOf, textOf } from './values.ts'
+
+/** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
+type Kind = 'int' | 'bytes' | 'text' | 'utf8' | 'uint' | 'flag' | 'float'
+
+const kinds: Partial<Record<string, Kind>> = {
+  ...{
+    value: 'text',
+    name: 'text',
+    scope: 'text',
+    evidence: 'text',
+    program: 'text',
+    amount_rule: 'text',
+    day: 'text',
+  },
+  ...{ key_id: 'text', operation: 'text', source: 'text', scopes: 'text', 'keys.id': 'text', 'keys.hash': 'text' },
+  ...{ 'secrets.value': 'bytes', head_hash: 'bytes', hash: 'bytes', address: 'bytes', payload: 'bytes' },
+  ...{ first_hash: 'bytes', last_hash: 'bytes', owner: 'bytes', account: 'bytes', mint: 'bytes' },
+  ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes' },
+  ...{ 'solana_mints.name': 'utf8', symbol: 'utf8', metadata_name: 'utf8', metadata_symbol: 'utf8', label: 'utf8' },
+  ...{ 'contract_facts.name': 'utf8', lamports: 'uint', amount: 'uint', write_version: 'uint', supply: 'uint' },
+  ...{ possible_spam: 'flag', verified_collection: 'flag', rate_per_second: 'float' },
+}
+
+function kindOf(part: ReadableName, column: string): Kind {
+  return kinds[`${part}.${column}`] ?? kinds[column] ?? 'int'
+}
+
+/** By which columns a part is walked; the last one downwards where its index runs so. */
+const keys: Record<ReadableName, readonly string[]> = {
+  secrets: ['name'],
+  chains: ['ordinal'],
+  contracts: ['id'],
+  blocks: ['chain', 'number'],
+  hot_blocks: ['chain', 'number'],
+  transfers: ['contract', 'block', 'place'],
+  hot_transfers: ['contract', 'block', 'place'],
+  transfer_counts: ['contract', 'bucket'],
+  activity: ['address', 'chain'],
+  hot_activity: ['address', 'chain', 'block'],
+  coverage: ['chain', 'scope', 'from_block'],
+  watched_contracts: ['chain', 'contract'],
+  solana_accounts: ['owner', 'network'],
+  solana_holdings: ['owner', 'account', 'network'],
+  solana_closed: ['account', 'network'],
+  solana_mints: ['mint', 'network'],
+  keys: ['id'],
+  key_uses: ['day', 'key_id', 'operation'],
+  labels: ['address', 'chain', 'source'],
+  contract_facts: ['chain', 'contract'],
+  checkpoints: ['name'],
+}
+/** Walked one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
+const downwards: ReadonlySet<ReadableName> = new Set(['blocks', 'transfers'])
+
+const countColumns = ['contract', 'bucket', 'transfers']
+
+function columnsOf(part: ReadableName): readonly string[] {
+  return part === 'transfer_counts' ? countColumns : partColumns[part]
+}
+
+/** Transfers are stored with one place for three columns. */
+function storedColumnsOf(part: ReadableName): readonly string[] {
+  return part === 'transfers' || part === 'hot_transfers' ? ['contract', 'block', 'place', 'payload'] : columnsOf(part)
+}
+
+const conditions: Partial<Record<ReadableName, string>> = {
+  checkpoints: `name <> '${copyCheckpointName}'`,
+  transfer_counts: 'bucket >= 0',
+}
+
+export async function openPostgresParts(url: string): Promise<StoreParts> {
+  const database = new Database(databaseOptions(url))
+  try {
+    await migrate(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return new PostgresParts(database)
+}
+
+class PostgresParts implements StoreParts {
+  readonly location: string
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.location = database.location
+    this.#database = database
+  }
+
+  async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
+    const after = cursor === undefined ? undefined : (JSON.parse(cursor) as string[])
+    const read = downwards.has(part) ? this.#walkDown(part, after, limit) : this.#walk(part, after, limit)
+    const rows = await read
+    const last = rows.at(-1)
+    const next =
+      rows.length < limit || last === undefined ? undefined : JSON.stringify(last.slice(0, keys[part].length))
+    return { rows: rows.map(row => partRow(part, row.slice(keys[part].length))), next }
+  }
+
+  /** Rows begin with their key, as text. */
+  #walk(part: ReadableName, after: readonly string[] | undefined, limit: number): Promise<Row[]> {
+    const key = keys[part]
+    const names = key.map(column => `${part}.${column}`)
+    const beyond =
+      after && `(${names.join()}) > (${names.map((_, index) => `$${index + 2}${castOf(part, key[index])}`).join()})`
+    const where = [conditions[part], beyond].filter(condition => condition !== undefined)
+    return this.#database.read(
+      `SELECT ${[...names.map(name => `${name}::text`), ...storedColumnsOf(part)].join()} FROM ${part}
+       ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY ${names.join()} LIMIT $1`,
+      limit,
+      ...(after ?? []),
+    )
+  }
+
+  async #walkDown(part: ReadableName, after: readonly string[] | undefined, limit: number): Promise<Row[]> {
+    const [first, ...rest] = keys[part] as [string, ...string[]]
+    const order = rest.map(column => `${part}.${column} DESC`).join()
+    const select = `SELECT ${[...keys[part].map(column => `${column}::text`), ...storedColumnsOf(part)].join()} FROM ${part}`
+    const rows: Row[] = []
+    let group: string | null | undefined
+    if (after !== undefined) {
+      group = after[0]
+      const beyond = `(${rest.join()}) < (${rest.map((_, index) => `$${index + 3}::int8`).join()})`
+      const sql = `${select} WHERE ${first} = $2 AND ${beyond} ORDER BY ${order} LIMIT $1`
+      rows.push(...(await this.#database.read(sql, limit, ...after)))
+    }
+    while (rows.length < limit) {
+      const [found] = await this.#database.read(`SELECT min(${first}) FROM ${part} WHERE ${first} > $1`, group ?? -1)
+      group = found?.[0]
+      if (group === null || group === undefined) break
+      const sql = `${select} WHERE ${first} = $2 ORDER BY ${order} LIMIT $1`
+      rows.push(...(await this.#database.read(sql, limit - rows.length, group)))
+    }
+    return rows
+  }
+
+  async writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void> {
+    await this.#database.transaction(async transaction => {
+      if (part === 'transfers' || part === 'hot_transfers') await writeTransfers(transaction, part, rows)
+      else if (rows.length > 0) await writeRows(transaction, part, rows)
+      if (part === 'chains' || part === 'contracts') await keepNumbers(transaction)
+      await transaction.run(
+        'INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+        copyCheckpointName,
+        checkpoint,
+      )
+    })
+  }
+
+  async copyCheckpoint(): Promise<string | undefined> {
+    const [row] = await this.#database.read('SELECT value FROM checkpoints WHERE name = $1', copyCheckpointName)
+    return row?.[0] ?? undefined
+  }
+
+  async endCopy(): Promise<void> {
+    await this.#database.transaction(async transaction => {
+      await transaction.run('DELETE FROM checkpoints WHERE name = $1', copyCheckpointName)
+      await transaction.script('UPDATE revisions SET value = value + 1')
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+}
+
+function castOf(part: ReadableName, column: string | undefined): string {
+  const kind = column === 'place' ? 'int' : kindOf(part, column as string)
+  return kind === 'int' ? '::text::int8' : kind === 'bytes' ? '::text::bytea' : ''
+}
+
+function partRow(part: ReadableName, row: Row): PartRow {
+  if (part === 'transfers' || part === 'hot_transfers') {
+    const [contract, block, stored, payload] = row
+    const place = BigInt(stored as string)
+    const [high, low] = [Number(place >> 32n), Number(place & 0xffffffffn)]
+    const position = [transactionIndexOf(high), logIndexOf(high, low), batchIndexOf(low)]
+    return [Number(contract), Number(block), ...position, bytesOf(payload)]
+  }
+  return columnsOf(part).map((column, index) => partValue(kindOf(part, column), row[index] ?? null))
+}
+
+function partValue(kind: Kind, stored: string | null): PartValue {
+  if (stored === null) return null
+  switch (kind) {
+    case 'int':
+    case 'float':
+      return Number(stored)
+    case 'bytes':
+      return bytesOf(stored)
+    case 'utf8':
+      return textOf(stored) as string
+    case 'flag':
+      return stored === 't' ? 1 : 0
+    default:
+      return stored
+  }
+}
+
+const parameterOf: Record<
+  Kind,
+  { type: string; column: (name: string) => string; array: (values: PartValue[]) => Buffer }
+> = {
+  int: { type: 'int8[]', column: name => name, array: values => int8Array(values as (number | null)[]) },
+  flag: { type: 'int8[]', column: name => `${name} = 1`, array: values => int8Array(values as number[]) },
+  float: { type: 'float8[]', column: name => name, array: values => float8Array(values as (number | null)[]) },
+  text: {
+    type: 'text[]',
+    column: name => name,
+    array: values => textArray(values.map(v => (v as string) ?? undefined)),
+  },
+  uint: {
+    type: 'text[]',
+    column: name => `${name}::numeric`,
+    array: values => textArray(values.map(v => (v as string) ?? undefined)),
+  },
+  bytes: {
+    type: 'bytea[]',
+    column: name => name,
+    array: values => byteaArray(values.map(v => (v as Uint8Array) ?? undefined)),
+  },
+  utf8: {
+    type: 'bytea[]',
+    column: name => name,
+    array: values => byteaArray(values.map(v => (v === null ? undefined : Buffer.from(v as string)))),
+  },
+}
+
+async function writeRows(transaction: Transaction, part: PartName, rows: readonly PartRow[]): Promise<void> {
+  const columns = partColumns[part]
+  const parameters = columns.map(column => parameterOf[kindOf(part, column)])
+  const given = parameters.map(({ type }, index) => `$${index + 1}::${type}`).join()
+  const values = parameters.map(({ array }, index) => array(rows.map(row => row[index] ?? null)))
+  // A new store has a secret of its own, which gives way: cursors that were handed out stay valid.
+  const onConflict = part === 'secrets' ? '(name) DO UPDATE SET value = excluded.value' : 'DO NOTHING'
+  await transaction.run(
+    `INSERT INTO ${part} (${columns.join()}) SELECT ${columns.map((column, index) => parameters[index]?.column(column)).join()}
+     FROM unnest(${given}) AS given (${columns.join()}) ON CONFLICT ${onConflict}`,
+    ...values,
+  )
+}
+
+/** New chains and contracts get numbers above those that came. */
+async function keepNumbers(transaction: Transaction): Promise<void> {
+  await transaction.query(
+    `SELECT setval('chain_ordinals', greatest((SELECT max(ordinal) FROM chains), 1))::text,
+       setval('contract_numbers', greatest((SELECT max(id) FROM contracts), 1))::text`,
+  )
+}
+
+async function writeTransfers(
+  transaction: Transaction,
+  part: 'transfers' | 'hot_transfers',
+  rows: readonly PartRow[],
+): Promise<void> {
+  const chains = new Map<number, number>()
+  const contracts = [...new Set(rows.map(row => row[0] as number))]
+  const found = await transaction.query(
+    'SELECT id, chain FROM contracts WHERE id = ANY($1::int8[])',
+    int8Array(contracts),
+  )
+  for (const [id, chain] of found) chains.set(Number(id), Number(chain))
+  for (const [ordinal, ofChain] of Map.groupBy(rows, row => chains.get(row[0] as number) as number)) {
+    const numbers = [...new Set(ofChain.map(row => row[1] as number))]
+    const blocks = new Map((await findBlocks(transaction, ordinal, numbers)).map(block => [block.number, block]))
+    const stored = ofChain.map(row => storedRow(row, blocks))
+    if (part === 'transfers') await insertCold(transaction, stored)
+    else await insertHot(transaction, ordinal, stored)
+  }
+}
+
+function storedRow(row: PartRow, blocks: ReadonlyMap<number, Block>): StoredRow {
+  const [contract, number, transactionIndex, logIndex, batchIndex] = row as number[] as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const position = { block: number, transactionIndex, logIndex, batchIndex }
+  requireFits(position)
+  const block = blocks.get(number) as Block
+  return {
+    contract,
+    block: number,
+    placeHigh: placeHigh(position),
+    placeLow: placeLow(position),
+    timestamp: block.timestamp,
+    hash: Buffer.from(block.hash.slice(2), 'hex'),
+    payload: row[5] as Uint8Array,
+  }
+}

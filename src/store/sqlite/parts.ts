@@ -1,0 +1,255 @@
+// The rows of this engine's tables as plain parts, for moving house. It reads and writes in bulk and keeps the counts of transfers.
+import type { SQLInputValue } from 'node:sqlite'
+import {
+  copyCheckpointName,
+  type PartName,
+  type PartPage,
+  type PartRow,
+  type PartValue,
+  partColumns,
+  type ReadableName,
+  type StoreParts,
+} from '../parts.ts'
+import { Connection } from './connection.ts'
+import { storeFailure } from './failures.ts'
+import { blockKeySpan } from './migrations.ts'
+import { ownerWriteOptions, prepareFile } from './open-file.ts'
+import { Ownership } from './ownership.ts'
+import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
+
+/** How a part lies in its table: what is selected, by which key it is walked, and what an inserted row needs. */
+type Layout = {
+  table?: string
+  /** Expressions in the order of the part's columns; without them the columns themselves. */
+  select?: readonly string[]
+  where?: string
+  key: readonly string[]
+  insert?: { columns: readonly string[]; values: (row: PartRow) => PartValue[] }
+}
+
+const blockLayout: Layout = {
+  select: [`key / ${blockKeySpan}`, `${blockKeySpan - 1} - key % ${blockKeySpan}`, 'hash', 'timestamp'],
+  key: ['key'],
+  insert: {
+    columns: ['key', 'hash', 'timestamp'],
+    values: ([chain, number, hash, timestamp]) => [
+      (chain as number) * blockKeySpan + (blockKeySpan - 1 - (number as number)),
+      hash ?? null,
+      timestamp ?? null,
+    ],
+  },
+}
+
+const layouts: Record<ReadableName, Layout> = {
+  secrets: { key: ['name'] },
+  chains: { key: ['ordinal'] },
+  contracts: { key: ['id'] },
+  blocks: blockLayout,
+  hot_blocks: blockLayout,
+  transfers: { key: ['contract', 'block', 'tx', 'log', 'pos'] },
+  hot_transfers: { key: ['contract', 'block', 'tx', 'log', 'pos'] },
+  transfer_counts: { key: ['contract', 'bucket'] },
+  activity: { key: ['address', 'chain'] },
+  hot_activity: { key: ['address', 'chain', 'block'] },
+  // A scope is text, or the bytes of a contract.
+  coverage: {
+    select: [
+      'chain',
+      "iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope)))",
+      'from_block',
+      'to_block',
+      'evidence',
+    ],
+    key: ['chain', 'scope', 'from_block'],
+    insert: {
+      columns: partColumns.coverage,
+      values: ([chain, scope, ...rest]) => [
+        chain ?? null,
+        (scope as string).startsWith('0x') ? Buffer.from((scope as string).slice(2), 'hex') : (scope as string),
+        ...rest,
+      ],
+    },
+  },
+  watched_contracts: { key: ['chain', 'contract'] },
+  solana_accounts: { key: ['network', 'owner'] },
+  // One table holds open and closed accounts; versions are 8 bytes.
+  solana_holdings: {
+    where: 'owner IS NOT NULL',
+    key: ['network', 'account'],
+    insert: {
+      columns: partColumns.solana_holdings,
+      values: row => [...row.slice(0, 7), versionBytes(row[7] as string)],
+    },
+  },
+  solana_closed: {
+    table: 'solana_holdings',
+    where: 'owner IS NULL',
+    key: ['network', 'account'],
+    insert: {
+      columns: partColumns.solana_closed,
+      values: row => [...row.slice(0, 3), versionBytes(row[3] as string), row[4] ?? null],
+    },
+  },
+  solana_mints: { key: ['network', 'mint'] },
+  keys: { key: ['id'] },
+  key_uses: { key: ['day', 'key_id', 'operation'] },
+  labels: { key: ['address', 'chain', 'source'] },
+  contract_facts: { key: ['chain', 'contract'] },
+  checkpoints: { where: `name <> '${copyCheckpointName}'`, key: ['name'] },
+}
+
+/** The process owns the file meanwhile: nobody may index into a store that is copied. */
+export async function openSqliteParts(path: string): Promise<StoreParts> {
+  let ownership: Ownership | undefined
+  try {
+    await prepareFile(path)
+    ownership = new Ownership(path)
+    return new SqliteParts(path, new Connection(path, ownerWriteOptions), ownership)
+  } catch (error) {
+    ownership?.release()
+    throw storeFailure(error, `file:${path}`)
+  }
+}
+
+class SqliteParts implements StoreParts {
+  readonly location: string
+  readonly #connection: Connection
+  readonly #ownership: Ownership
+
+  constructor(path: string, connection: Connection, ownership: Ownership) {
+    this.location = `file:${path}`
+    this.#connection = connection
+    this.#ownership = ownership
+  }
+
+  async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
+    const after = cursor === undefined ? undefined : (JSON.parse(cursor) as KeyText[]).map(keyOfText)
+    const rows = part === 'transfers' ? this.#walkDown(after, limit) : this.#walk(part, after, limit)
+    const keyLength = layouts[part].key.length
+    const last = rows.at(-1)
+    const next =
+      rows.length < limit || last === undefined ? undefined : JSON.stringify(last.slice(0, keyLength).map(textOfKey))
+    return { rows: rows.map(row => partRow(part, row.slice(keyLength))), next }
+  }
+
+  /** Rows begin with their key. */
+  #walk(part: ReadableName, after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
+    const { table = part, select, where, key } = layouts[part]
+    const columns = select ?? (part === 'transfer_counts' ? ['contract', 'bucket', 'transfers'] : partColumns[part])
+    const beyond = after && `(${key.join()}) > (${key.map(() => '?').join()})`
+    const conditions = [where, beyond].filter(condition => condition !== undefined)
+    return this.#connection.all(
+      `SELECT ${[...key, ...columns].join()} FROM ${table}
+       ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''} ORDER BY ${key.join()} LIMIT ?`,
+      ...(after ?? []),
+      limit,
+    ) as PartValue[][]
+  }
+
+  /** Contract by contract, newest first, as the table lies: a row comparison cannot follow both directions. */
+  #walkDown(after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
+    const select = `SELECT contract, block, tx, log, pos, ${partColumns.transfers.join()} FROM transfers WHERE contract = ?`
+    const order = 'ORDER BY block DESC, tx DESC, log DESC, pos DESC LIMIT ?'
+    const rows: PartValue[][] = []
+    let contract: PartValue = -1
+    if (after !== undefined) {
+      contract = after[0] as number
+      const sql = `${select} AND (block, tx, log, pos) < (?, ?, ?, ?) ${order}`
+      rows.push(...(this.#connection.all(sql, ...after, limit) as PartValue[][]))
+    }
+    while (rows.length < limit) {
+      const [found] = this.#connection.get('SELECT min(contract) FROM transfers WHERE contract > ?', contract) ?? []
+      if (found === null || found === undefined) break
+      contract = found as number
+      rows.push(...(this.#connection.all(`${select} ${order}`, contract, limit - rows.length) as PartValue[][]))
+    }
+    return rows
+  }
+
+  async writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void> {
+    this.#writing(() => {
+      if (part === 'transfers' || part === 'hot_transfers') this.#writeTransfers(part, rows)
+      else this.#writeRows(part, rows)
+      this.#connection.run('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)', copyCheckpointName, checkpoint)
+    })
+  }
+
+  #writeRows(part: PartName, rows: readonly PartRow[]): void {
+    const { table = part, insert } = layouts[part]
+    const columns = insert?.columns ?? partColumns[part]
+    const statement = this.#connection.prepare(
+      `INSERT OR REPLACE INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
+    )
+    for (const row of rows) statement.run(...((insert?.values(row) ?? row) as SQLInputValue[]))
+  }
+
+  #writeTransfers(part: 'transfers' | 'hot_transfers', rows: readonly PartRow[]): void {
+    const byChain = new Map<number, RowsByContract>()
+    for (const row of rows) {
+      const [contract, block, transactionIndex, logIndex, batchIndex] = row as number[] as [
+        ...[number, number, number, number, number],
+      ]
+      const [chain] = this.#connection.get('SELECT chain FROM contracts WHERE id = ?', contract) ?? []
+      const ofChain = byChain.get(chain as number) ?? new Map()
+      byChain.set(chain as number, ofChain)
+      addRow(ofChain, contract, { block, transactionIndex, logIndex, batchIndex, payload: row[5] as Uint8Array })
+    }
+    for (const [chain, ofChain] of byChain)
+      if (part === 'transfers') insertCold(this.#connection, ofChain)
+      else insertHot(this.#connection, chain, ofChain)
+  }
+
+  async copyCheckpoint(): Promise<string | undefined> {
+    const row = this.#connection.get('SELECT value FROM checkpoints WHERE name = ?', copyCheckpointName)
+    return row?.[0] as string | undefined
+  }
+
+  async endCopy(): Promise<void> {
+    this.#writing(() => {
+      this.#connection.run('DELETE FROM checkpoints WHERE name = ?', copyCheckpointName)
+      this.#connection.run('UPDATE revision SET value = value + 1')
+    })
+  }
+
+  #writing(work: () => void): void {
+    try {
+      this.#connection.run('BEGIN IMMEDIATE')
+      work()
+      this.#connection.run('COMMIT')
+    } catch (error) {
+      if (this.#connection.database.isTransaction) this.#connection.run('ROLLBACK')
+      throw storeFailure(error, this.location)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close()
+    this.#ownership.release()
+  }
+}
+
+function partRow(part: ReadableName, row: PartValue[]): PartRow {
+  const at = part === 'solana_holdings' ? 7 : part === 'solana_closed' ? 3 : undefined
+  return at === undefined ? row : row.with(at, versionText(row[at] as Uint8Array))
+}
+
+function versionBytes(version: string): Buffer {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(BigInt(version))
+  return bytes
+}
+
+function versionText(bytes: Uint8Array): string {
+  return Buffer.from(bytes).readBigUInt64BE().toString()
+}
+
+/** Keys of bytes as JSON: `{ "hex": … }`. */
+type KeyText = string | number | { hex: string }
+
+function textOfKey(value: PartValue): KeyText {
+  return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : (value as string | number)
+}
+
+function keyOfText(text: KeyText): SQLInputValue {
+  return typeof text === 'object' ? Buffer.from(text.hex, 'hex') : text
+}

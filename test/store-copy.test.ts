@@ -1,0 +1,187 @@
+// Moving house: from a file to a server and back, stopped half way, compared to the last row.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compareStores, copyStore } from '../src/store/copy-store.ts'
+import { openStore, openStoreParts } from '../src/store/open.ts'
+import { ModelStore } from './model-store.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { seed, seeded } from './seed.ts'
+import { compareReads, StepRunner, steps } from './store-steps.ts'
+
+let server: PostgresServer
+let folder: string
+let files = 0
+beforeAll(async () => {
+  server = await startPostgres()
+  folder = await mkdtemp(join(tmpdir(), 'almanac-copy-'))
+})
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+const newFile = () => `file:${join(folder, `${++files}.db`)}`
+
+async function copy(from: string, to: string) {
+  const source = await openStoreParts(from)
+  const target = await openStoreParts(to)
+  try {
+    return await copyStore(source, target)
+  } finally {
+    await source.close()
+    await target.close()
+  }
+}
+
+/** A store with something in every part. */
+async function fill(url: string): Promise<void> {
+  const store = await openStore(url, { role: 'owner' })
+  await seed(store)
+  const key = (n: number) => new Uint8Array(32).fill(n)
+  await store.applyHoldings('devnet', [
+    {
+      account: key(1),
+      owner: key(2),
+      mint: key(3),
+      amount: 2n ** 64n - 1n,
+      program: 'token',
+      slot: 5,
+      writeVersion: 2n ** 63n,
+    },
+    { account: key(4), closed: true, slot: 6, writeVersion: 9n },
+  ])
+  await store.putLamports('devnet', { owner: key(2), lamports: 7n, slot: 3, chainTime: 1, readAtMs: 2 })
+  await store.putMints('devnet', [
+    { mint: key(3), slot: 4, readAtMs: 1, metadata: { name: 'nul \0 and ✓', symbol: undefined, tokenStandard: 2 } },
+  ])
+  await store.putKey({
+    ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
+    ...{ ratePerSecond: 1.5, quotaPerDay: 7 },
+  })
+  await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
+  await store.watchContract(seeded.chains.eth, seeded.collection, 12)
+  await store.putCheckpoint('feed', 'here')
+  await store.close()
+}
+
+async function shown(url: string) {
+  const store = await openStore(url, { role: 'reader' })
+  const { eth } = seeded.chains
+  const pages = []
+  for (const contract of [seeded.collection, seeded.editions, seeded.range]) {
+    const page = await store.transferPage({ chain: eth, contract, order: 'desc', limit: 1_000 })
+    const bytes = [page.blockHashes, page.payloads].map(part => Buffer.from(part).toString('hex'))
+    pages.push(
+      page.blocks,
+      page.logIndexes,
+      page.timestamps,
+      bytes,
+      await store.transferCount({ chain: eth, contract }),
+    )
+  }
+  const seen = [
+    pages,
+    Buffer.from(await store.secret()).toString('hex'),
+    await store.activityOf(seeded.alice),
+    await store.hotBlocks(eth),
+    await store.coverageByScope(eth),
+    await store.checkpoint('feed'),
+    await store.usesOf('2026-01-01'),
+  ]
+  await store.close()
+  return seen
+}
+
+test('a file becomes a database and a file again, with every part as it was', async () => {
+  const [first, last] = [newFile(), newFile()]
+  const database = await server.createDatabase()
+  await fill(first)
+  const there = await copy(first, database)
+  const back = await copy(database, last)
+  expect(back).toEqual(there)
+  for (const { part, rows } of there) expect(rows, part).toBeGreaterThan(0)
+  const expected = await shown(first)
+  expect(await shown(database)).toEqual(expected)
+  expect(await shown(last)).toEqual(expected)
+  // The copy goes on as the original would: new rows get numbers of their own.
+  const store = await openStore(database, { role: 'owner' })
+  await store.putHead(77 as never, { number: 1, hash: `0x${'1'.repeat(64)}` as never, timestamp: 1 })
+  expect((await store.chainState(77 as never))?.head.number).toBe(1)
+  await store.close()
+})
+
+test('a copy that is stopped anywhere goes on where it was', async () => {
+  const from = newFile()
+  await fill(from)
+  for (const to of [await server.createDatabase(), newFile()]) {
+    let stopped = 0
+    for (let done = false; !done; ) {
+      // Each attempt gets a few small pages further before it is stopped.
+      const stop = new AbortController()
+      const source = await openStoreParts(from)
+      const target = await openStoreParts(to)
+      let pages = 0
+      const onProgress = ({ phase }: { phase: string }) => {
+        if (phase === 'copy' && ++pages === 25) stop.abort()
+      }
+      try {
+        await copyStore(source, target, { onProgress, signal: stop.signal, pageRows: 3 })
+        done = true
+      } catch (error) {
+        expect((error as Error).name).toBe('AbortError')
+        stopped += 1
+      } finally {
+        await source.close()
+        await target.close()
+      }
+    }
+    expect(stopped).toBeGreaterThan(5)
+    expect(await shown(to)).toEqual(await shown(from))
+  }
+})
+
+test('a target that holds something, and a copy that differs, are refused', async () => {
+  const from = newFile()
+  await fill(from)
+  const used = newFile()
+  await fill(used)
+  await expect(copy(from, used)).rejects.toMatchObject({ code: 'conflict' })
+  const database = await server.createDatabase()
+  await copy(from, database)
+  await expect(copy(from, database)).rejects.toMatchObject({ code: 'conflict' })
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  await client.query(
+    "UPDATE transfers SET payload = set_byte(payload, 5, get_byte(payload, 5) # 1) WHERE ctid = '(0,1)'",
+  )
+  await client.end()
+  const [source, target] = [await openStoreParts(from), await openStoreParts(database)]
+  await expect(compareStores(source, target)).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining('differs in transfers'),
+  })
+  await source.close()
+  await target.close()
+})
+
+test('whatever was written, the copy reads as the model', { timeout: 120_000 }, async () => {
+  const property = fc.asyncProperty(steps, async sequence => {
+    const [from, to] = [newFile(), await server.createDatabase()]
+    const model = new ModelStore()
+    const store = await openStore(from, { role: 'owner' })
+    const runner = new StepRunner(model, store)
+    for (const step of sequence) await runner.apply(step)
+    await store.close()
+    await copy(from, to)
+    const copied = await openStore(to, { role: 'owner' })
+    try {
+      await compareReads(model, copied, 5)
+    } finally {
+      await copied.close()
+    }
+  })
+  await fc.assert(property, { numRuns: Number(process.env.COPY_RUNS ?? 10) })
+})
