@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { entityTag, matchesTag } from './answer.ts'
-import { AnswerCache, deliver, readyAnswer } from './answer-cache.ts'
+import { AnswerCache, deliver, type ReadyAnswer, readyAnswer } from './answer-cache.ts'
 import { chooseEncoding } from './encoding.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -9,11 +9,32 @@ const body = (text: string) => Buffer.from(text) as Buffer<ArrayBuffer>
 const ready = (text: string) => readyAnswer({ headers: {}, body: body(text) })
 const asking = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] }) as Exchange
 
+function keep(cache: AnswerCache, key: string, revision: number, answer: ReadyAnswer): void {
+  cache.offer(key, revision, answer)
+  cache.offer(key, revision, answer)
+}
+
 describe('kept answers', () => {
+  test('are those that are made a second time', () => {
+    const cache = new AnswerCache(1_000_000)
+    const answer = ready('{}')
+    cache.offer('a', 1, answer)
+    expect(cache.get('a', 1)).toBeUndefined()
+    cache.offer('a', 1, answer)
+    expect(cache.get('a', 1)).toBe(answer)
+    const newer = ready('[]')
+    cache.offer('a', 2, newer)
+    expect(cache.get('a', 2)).toBe(newer)
+    for (let index = 0; index < 20_000; index++) cache.offer(`once ${index}`, 1, answer)
+    expect(cache.get('a', 2)).toBe(newer)
+    cache.offer('once 0', 1, answer)
+    expect(cache.get('once 0', 1)).toBeUndefined()
+  })
+
   test('hold while the revision stays', () => {
     const cache = new AnswerCache(1_000_000)
     const answer = ready('{}')
-    cache.set('a', 7, answer)
+    keep(cache, 'a', 7, answer)
     expect(cache.get('a', 7)).toBe(answer)
     expect(cache.get('a', 8)).toBeUndefined()
     expect(cache.get('b', 7)).toBeUndefined()
@@ -21,7 +42,7 @@ describe('kept answers', () => {
 
   test('give way when there is no room', () => {
     const cache = new AnswerCache(100_000)
-    for (let index = 0; index < 100; index++) cache.set(`${index}`, 1, ready('x'.repeat(10_000)))
+    for (let index = 0; index < 100; index++) keep(cache, `${index}`, 1, ready('x'.repeat(10_000)))
     const kept = Array.from({ length: 100 }, (_, index) => cache.get(`${index}`, 1)).filter(
       found => found !== undefined,
     )
@@ -32,7 +53,7 @@ describe('kept answers', () => {
 
   test('with room for nothing keep nothing and fail in nothing', () => {
     const cache = new AnswerCache(0)
-    cache.set('a', 1, ready('{}'))
+    keep(cache, 'a', 1, ready('{}'))
     expect(cache.get('a', 1)).toBeUndefined()
   })
 })

@@ -48,7 +48,7 @@ function performAdmitted(
         `The answer of ${length} bytes is larger than ${place.settings.answerBytesMax}`,
       )
     }
-    if (key !== undefined && keep) place.cache.set(key, revision, ready)
+    if (key !== undefined && keep) place.cache.offer(key, revision, ready)
     return await deliver(ready, exchange)
   }
 }
