@@ -1,4 +1,5 @@
 // Moving house: from a file to a server and back, stopped half way, compared to the last row.
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,6 +142,27 @@ test('a copy that is stopped anywhere goes on where it was', async () => {
     expect(stopped).toBeGreaterThan(5)
     expect(await shown(to)).toEqual(await shown(from))
   }
+})
+
+test('the command says what it compared, and what to do about a store that is not empty', async () => {
+  const from = newFile()
+  await fill(from)
+  const to = await server.createDatabase()
+  const run = () => {
+    const main = new URL('../src/cli/main.ts', import.meta.url).pathname
+    return spawnSync(process.execPath, [main, 'store', 'copy', '--from', from, '--to', to, '--json'], {
+      encoding: 'utf8',
+    })
+  }
+  const copied = run()
+  expect([copied.status, copied.stderr]).toEqual([0, ''])
+  const { parts } = JSON.parse(copied.stdout)
+  expect(parts).toContainEqual({ part: 'key_uses', rows: 1, checksum: expect.stringMatching(/^[0-9a-f]{32}$/) })
+  const again = run()
+  expect([again.status, again.stdout]).toEqual([1, ''])
+  expect(again.stderr).toMatch(
+    /^Error: postgres:.* is not empty: it holds chains\.\nTry: {3}name an empty store under --to\.\n$/,
+  )
 })
 
 test('a target that holds something, and a copy that differs, are refused', async () => {

@@ -4,6 +4,9 @@ import { configCommand } from './config-check.ts'
 import { keysCommand } from './keys.ts'
 import { startCommand } from './start-command.ts'
 import { statusCommand } from './status.ts'
+import { storeCommand } from './store-copy.ts'
+import { syncCommand } from './sync-command.ts'
+import { verifyCommand } from './verify-command.ts'
 import { packageVersion } from './version.ts'
 
 const examples = `
@@ -24,7 +27,12 @@ export function createProgram(): Command {
     .helpOption('-h, --help', 'Print help.')
     .addHelpText('after', examples)
     .showSuggestionAfterError()
-  program.addCommand(startCommand()).addCommand(keysCommand()).addCommand(statusCommand()).addCommand(configCommand())
+  program
+    .addCommand(startCommand())
+    .addCommand(keysCommand())
+    .addCommand(statusCommand())
+    .addCommand(configCommand())
+    .addCommand(storeCommand())
   for (const command of program.commands) command.helpOption('-h, --help', 'Print help.')
   return program
 }

@@ -55,6 +55,8 @@ export interface StoreParts {
   readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage>
   /** Writes rows that are not there yet and, in the same transaction, the checkpoint of the copy. */
   writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void>
+  /** How many rows the largest part has, for estimates. */
+  transferRows(): Promise<number>
   copyCheckpoint(): Promise<string | undefined>
   /** Ends a copy: the checkpoint goes. */
   endCopy(): Promise<void>

@@ -15,6 +15,7 @@ import { byteaArray, float8Array, int8Array, textArray } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { Database, type Row, type Transaction } from './database.ts'
 import { migrate } from './migrate.ts'
+import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { insertCold, insertHot, type StoredRow } from './transfer-rows.ts'
 import { bytesOf, textOf } from './values.ts'
@@ -166,6 +167,11 @@ class PostgresParts implements StoreParts {
         checkpoint,
       )
     })
+  }
+
+  async transferRows(): Promise<number> {
+    const [row] = await this.#database.read('SELECT sum(stored) FROM transfer_counts WHERE bucket = $1', wholeBucket)
+    return Number(row?.[0] ?? 0)
   }
 
   async copyCheckpoint(): Promise<string | undefined> {

@@ -199,6 +199,10 @@ class SqliteParts implements StoreParts {
       else insertHot(this.#connection, chain, ofChain)
   }
 
+  async transferRows(): Promise<number> {
+    return this.#connection.get('SELECT count(*) FROM transfers')?.[0] as number
+  }
+
   async copyCheckpoint(): Promise<string | undefined> {
     const row = this.#connection.get('SELECT value FROM checkpoints WHERE name = ?', copyCheckpointName)
     return row?.[0] as string | undefined
