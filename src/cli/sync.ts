@@ -1,0 +1,114 @@
+// Fills one range of one chain: opens the store as its owner, shows progress, and says what was done.
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { connectChain } from '../evm/connect-chain.ts'
+import { syncRange } from '../evm/sync-range.ts'
+import type { Address } from '../model.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { type ChosenChain, chooseChain, parseBlocks, parseContracts } from './chain-options.ts'
+import { interruption } from './interruption.ts'
+import { CommandProgress } from './progress.ts'
+import { bytesText, countText, durationText } from './quantities.ts'
+import type { SyncFlags } from './sync-command.ts'
+import { printData, printJson } from './terminal.ts'
+
+/** How long no endpoint may answer before the command gives up. */
+const patienceMs = 60_000
+
+export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
+  const chosen = chooseChain(loaded, flags.chain)
+  const interval = parseBlocks(flags)
+  const scope = scopeOf(chosen, flags.contract)
+  await using opened = new AsyncDisposableStack()
+  const signal = interruption()
+  const store = await openOwned(loaded.config.store)
+  opened.defer(() => store.close())
+  const counted = { requests: 0, bytes: 0 }
+  const observer = {
+    request: ({ bytes }: { bytes: number }) => {
+      counted.requests++
+      counted.bytes += bytes
+    },
+    hedge: () => {},
+  }
+  const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
+  opened.defer(() => rpc.close())
+  const progress = new CommandProgress(chosen.name)
+  opened.defer(() => progress.close())
+  const startedAt = performance.now()
+  const done = { wanted: 0, missing: 0, blocks: 0, transfers: 0, logs: 0 }
+  await syncRange(
+    {
+      ...{ chain, rpc, store, interval, scope, patienceMs },
+      onPlanned: blocks => {
+        Object.assign(done, blocks)
+        progress.expect(blocks.missing)
+      },
+      onProgress: committed => {
+        done.blocks += committed.blocks
+        done.transfers += committed.rows
+        done.logs += committed.logs
+        progress.add(committed)
+      },
+    },
+    signal,
+  )
+  progress.close()
+  if (signal.aborted) throw stoppedEarly(done)
+  const seconds = (performance.now() - startedAt) / 1_000
+  if (flags.json) {
+    printJson({
+      chain: chosen.name,
+      ...interval,
+      ...(scope === 'full' ? {} : { contracts: scope }),
+      blocks_present: done.wanted - done.missing,
+      blocks_read: done.blocks,
+      transfers: done.transfers,
+      logs: done.logs,
+      ...counted,
+      seconds: Math.round(seconds * 1_000) / 1_000,
+    })
+    return
+  }
+  const { from, to } = interval
+  const what = scope === 'full' ? '' : ` for ${countText(scope.length)} contract${scope.length === 1 ? '' : 's'}`
+  printData(
+    `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} were there; ` +
+      `${countText(done.transfers)} transfers from ${countText(done.logs)} logs; ${countText(counted.requests)} requests, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
+  )
+}
+
+function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {
+  if (settings.index === 'full') {
+    if (contract === undefined) return 'full'
+    throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
+      hint: 'leave --contract out: every contract is read.',
+    })
+  }
+  const contracts = contract === undefined ? settings.contracts : parseContracts(contract)
+  if (contracts.length > 0) return contracts
+  throw new AlmanacError('bad_request', `${name} is indexed on demand and no contract is configured for it.`, {
+    hint: `give --contract, list contracts under chains.${name}.contracts, or set chains.${name}.index to full.`,
+  })
+}
+
+async function openOwned(url: string): Promise<Store> {
+  try {
+    return await openStore(url, { role: 'owner' })
+  } catch (error) {
+    if (!(error instanceof AlmanacError) || error.code !== 'store_locked') throw error
+    throw new AlmanacError('store_locked', error.message, {
+      cause: error.cause,
+      hint: 'stop it first: a running service fills its chains by itself.',
+    })
+  }
+}
+
+function stoppedEarly({ blocks, missing }: { blocks: number; missing: number }): AlmanacError {
+  return new AlmanacError(
+    'interrupted',
+    `Stopped with ${countText(blocks)} of ${countText(missing)} missing blocks read and stored.`,
+    { hint: 'run the same command again: it continues where it stopped.' },
+  )
+}

@@ -1,0 +1,125 @@
+// Compares the store with the node: chooses what to compare, shows progress, and prints what is different.
+import type { LoadedConfig } from '../config/load.ts'
+import { blockCount } from '../coverage.ts'
+import { AlmanacError } from '../errors.ts'
+import { type AuditResult, type AuditTarget, auditRange } from '../evm/audit.ts'
+import { type Difference, DifferenceList } from '../evm/audit-differences.ts'
+import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit-targets.ts'
+import { connectChain } from '../evm/connect-chain.ts'
+import { finalHeaderOf } from '../evm/final-header.ts'
+import { FullSource } from '../evm/full-source.ts'
+import { WatchedSource } from '../evm/watched-source.ts'
+import { openStore } from '../store/open.ts'
+import { type ChosenChain, chooseChain, parseBlocks, parseContracts, parseWhole } from './chain-options.ts'
+import { exitCodes } from './exit-code.ts'
+import { interruption } from './interruption.ts'
+import { CommandProgress } from './progress.ts'
+import { countText } from './quantities.ts'
+import { paint, printData, printJson } from './terminal.ts'
+import type { VerifyFlags } from './verify-command.ts'
+
+const differencesListed = 100
+
+export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
+  const chosen = chooseChain(loaded, flags.chain)
+  const scope = scopeOf(chosen, flags.contract)
+  const wanted = wantedOf(flags)
+  await using opened = new AsyncDisposableStack()
+  const signal = interruption()
+  const store = await openStore(loaded.config.store, { role: 'tool' })
+  opened.defer(() => store.close())
+  const observer = { request: () => {}, hedge: () => {} }
+  const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
+  opened.defer(() => rpc.close())
+  const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+  const stored = (await store.chainState(chain.id))?.finalized ?? -1
+  const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
+  const options = { store, chain, scope, finalized: Math.min(stored, final?.number ?? -1) }
+  const targets = 'from' in wanted ? await givenTargets(options, wanted) : await randomTargets(options, wanted)
+
+  const progress = new CommandProgress(chosen.name)
+  opened.defer(() => progress.close())
+  progress.expect(blocksOf(targets))
+  const differences = new DifferenceList(differencesListed)
+  const results: AuditResult[] = []
+  for (const target of targets) {
+    const onBlocks = (blocks: number) => progress.add({ blocks, rows: 0, bytes: 0 })
+    results.push(await auditRange(target, { chain, store, source, differences, onBlocks }, signal))
+  }
+  progress.close()
+  if (differences.total > 0) process.exitCode = exitCodes.change
+  if (flags.json) printJson(shown(chosen.name, results, differences))
+  else printData(described(chosen.name, results, differences))
+}
+
+function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): TargetOptions['scope'] {
+  if (settings.index === 'on-demand') return contract === undefined ? 'known' : parseContracts(contract)
+  if (contract === undefined) return 'full'
+  throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
+    hint: 'leave --contract out: every contract is compared.',
+  })
+}
+
+function wantedOf({ from, to, samples, blocks }: VerifyFlags) {
+  if (from !== undefined && to !== undefined) return parseBlocks({ from, to })
+  if (from === undefined && to === undefined)
+    return { samples: parseWhole('--samples', samples, 1), blocks: parseWhole('--blocks', blocks, 1) }
+  throw new AlmanacError('bad_request', `--${from === undefined ? 'to' : 'from'} is given alone.`, {
+    hint: 'give both --from and --to, or neither for random ranges.',
+  })
+}
+
+function blocksOf(ranges: readonly (AuditTarget | AuditResult)[]): number {
+  return ranges.reduce((sum, { interval }) => sum + blockCount([interval]), 0)
+}
+
+/** As `--json` shows it. */
+function shown(chain: string, results: readonly AuditResult[], differences: DifferenceList) {
+  return {
+    chain,
+    same: differences.total === 0,
+    blocks: blocksOf(results),
+    transfers: sumOf(results, 'transfers'),
+    ranges: results.map(({ interval, contract, evidence, transfers, addresses }) => ({
+      ...interval,
+      ...(contract === undefined ? {} : { contract }),
+      evidence,
+      transfers,
+      addresses,
+    })),
+    differences_total: differences.total,
+    differences_by_kind: Object.fromEntries(differences.counts),
+    differences: differences.listed,
+  }
+}
+
+function described(chain: string, results: readonly AuditResult[], differences: DifferenceList): string {
+  const compared = `${countText(blocksOf(results))} blocks in ${countText(results.length)} range${results.length === 1 ? '' : 's'}, ${countText(sumOf(results, 'transfers'))} transfers`
+  const ranges = results.map(({ interval: { from, to }, contract, evidence, transfers }) => {
+    const whose = contract === undefined ? '' : ` of ${contract}`
+    return `blocks ${from} to ${to}${whose}: ${countText(transfers)} transfers, ${evidence}`
+  })
+  if (differences.total === 0)
+    return [...ranges, `${chain} is the same in the store as on the chain: ${compared}.`].join('\n')
+  const kinds = [...differences.counts].map(([kind, count]) => `${countText(count)} ${kind}`).join(', ')
+  const more = differences.total - differences.listed.length
+  return [
+    ...ranges,
+    ...differences.listed.map(differenceLine),
+    ...(more > 0 ? [`and ${countText(more)} more`] : []),
+    paint.bold(`${chain} differs: ${kinds}, in ${compared}.`),
+  ].join('\n')
+}
+
+function differenceLine({ kind, block, contract, address, position, detail }: Difference): string {
+  const place =
+    position === undefined
+      ? ''
+      : ` transaction ${position.transactionIndex} log ${position.logIndex}${position.batchIndex === 0 ? '' : ` item ${position.batchIndex}`}`
+  const subject = contract ?? address
+  return `${kind.padEnd(10)} block ${block}${place}${subject === undefined ? '' : ` ${subject}`}: ${detail}`
+}
+
+function sumOf(results: readonly AuditResult[], field: 'transfers'): number {
+  return results.reduce((sum, result) => sum + result[field], 0)
+}
