@@ -18,17 +18,11 @@ export const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
 export const zeroAddress = '0x0000000000000000000000000000000000000000' as Address
 
 const addressPattern = /^0x[0-9a-f]{40}$/
-const hashPattern = /^0x[0-9a-f]{64}$/
 
 /** Accepts any mix of cases; a wrong checksum is no reason to refuse. */
 export function parseAddress(text: string): Address | undefined {
   const lower = text.toLowerCase()
   return addressPattern.test(lower) ? (lower as Address) : undefined
-}
-
-export function parseHash(text: string): Hash | undefined {
-  const lower = text.toLowerCase()
-  return hashPattern.test(lower) ? (lower as Hash) : undefined
 }
 
 /** A block as the store keeps it. `timestamp` is in unix seconds. */

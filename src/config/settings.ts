@@ -205,7 +205,6 @@ export const settingsSchema = z.strictObject({
 
 export type Config = z.output<typeof settingsSchema>
 export type ChainSettings = z.output<typeof chainSettings>
-export type SolanaSettings = z.output<typeof solanaSettings>
 
 function chainId() {
   const hexText = z
