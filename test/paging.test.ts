@@ -227,6 +227,32 @@ function modelRow({ block, transactionIndex, logIndex, batchIndex }: Position) {
   return [block, transactionIndex, logIndex, batchIndex]
 }
 
+test.each([
+  ['a batch', [{ kind: 'batch', size: 7 }], [4, 5, 6]],
+  ['a shorter range', [{ kind: 'range', size: 3 }], []],
+  ['a longer range', [{ kind: 'range', size: 6 }], [4, 5]],
+  ['nothing', [], []],
+] as [string, Log[], number[]][])(
+  'a run within a range goes on behind its place when %s replaces it',
+  async (_, logs, rest) => {
+    const api = await serveApi()
+    try {
+      const model = new Chain(api.store)
+      await model.begin([[], [{ kind: 'range', size: 9 }]])
+      const path = `/api/v2.2/nft/${contract}/transfers`
+      const read = async (query: string) => (await (await api.get(`${path}?${query}`)).json()) as Page
+      const first = await read('limit=4&order=ASC')
+      expect(first.result.map(row => shownRow(row)[3])).toEqual([0, 1, 2, 3])
+      await model.take({ do: 'reorganise', depth: 1, blocks: [logs] })
+      const second = await read(`cursor=${first.cursor}`)
+      expect(second.result.map(row => shownRow(row)[3])).toEqual(rest)
+      expect(second.cursor).toBeNull()
+    } finally {
+      await api.close()
+    }
+  },
+)
+
 test('totals are right on every page and end the run for clients that compare them', async () => {
   const api = await serveApi()
   try {
