@@ -1,0 +1,152 @@
+// Staged Solana rows in a file of their own beside the store: appended without any index, then sorted and merged in one
+// transaction. The file is removed when it is merged.
+import { existsSync, rmSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import type { SolanaStaging, StagedRows } from '../solana-staging.ts'
+import { storeFailure } from './failures.ts'
+
+const schema = `
+CREATE TABLE IF NOT EXISTS checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS holdings (account BLOB, owner BLOB, mint BLOB, amount TEXT, program TEXT, slot INTEGER, version BLOB);
+CREATE TABLE IF NOT EXISTS mint_accounts (mint BLOB, slot INTEGER, read_at_ms INTEGER, program TEXT, decimals INTEGER,
+  supply TEXT, name TEXT, symbol TEXT, amount_rule TEXT);
+CREATE TABLE IF NOT EXISTS mint_metadata (mint BLOB, slot INTEGER, read_at_ms INTEGER, name TEXT, symbol TEXT, standard INTEGER);`
+
+// Sorted by key, so that the merge walks the tables once; older rows of a key come first and are overwritten.
+const mergeHoldings = `INSERT INTO main.solana_holdings
+  SELECT :network, account, owner, mint, amount, program, slot, version, iif(owner IS NULL, :now, NULL)
+  FROM staged.holdings AS h
+  WHERE owner IS NULL OR NOT EXISTS (
+    SELECT 1 FROM main.solana_accounts AS a WHERE a.network = :network AND a.owner = h.owner AND a.reading_slot > h.slot)
+  ORDER BY account, slot, version
+  ON CONFLICT DO UPDATE SET owner = excluded.owner, mint = excluded.mint, amount = excluded.amount,
+    program = excluded.program, slot = excluded.slot, write_version = excluded.write_version,
+    closed_at_ms = excluded.closed_at_ms
+  WHERE (excluded.slot, excluded.write_version) >= (slot, write_version)`
+// Marks of closed accounts guard against rows that come late: there are none after a merge.
+const dropClosed = 'DELETE FROM main.solana_holdings WHERE network = :network AND closed_at_ms = :now'
+const mergeMintAccounts = `INSERT INTO main.solana_mints
+    (network, mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule)
+  SELECT :network, mint, slot, read_at_ms, program, decimals, supply, name, symbol, amount_rule
+  FROM staged.mint_accounts WHERE true ORDER BY mint, slot
+  ON CONFLICT DO UPDATE SET account_slot = excluded.account_slot, account_read_at_ms = excluded.account_read_at_ms,
+    program = excluded.program, decimals = excluded.decimals, supply = excluded.supply, name = excluded.name,
+    symbol = excluded.symbol, amount_rule = excluded.amount_rule
+  WHERE account_slot IS NULL OR excluded.account_slot >= account_slot`
+const mergeMintMetadata = `INSERT INTO main.solana_mints
+    (network, mint, metadata_slot, metadata_read_at_ms, metadata_name, metadata_symbol, token_standard)
+  SELECT :network, mint, slot, read_at_ms, name, symbol, standard
+  FROM staged.mint_metadata WHERE true ORDER BY mint, slot
+  ON CONFLICT DO UPDATE SET metadata_slot = excluded.metadata_slot, metadata_read_at_ms = excluded.metadata_read_at_ms,
+    metadata_name = excluded.metadata_name, metadata_symbol = excluded.metadata_symbol,
+    token_standard = excluded.token_standard
+  WHERE metadata_slot IS NULL OR excluded.metadata_slot >= metadata_slot`
+
+export class SqliteSolanaStaging implements SolanaStaging {
+  readonly #storePath: string
+  readonly #path: string
+  readonly #network: number
+  #open: { database: DatabaseSync; holding: StatementSync; account: StatementSync; metadata: StatementSync } | undefined
+
+  constructor(storePath: string, network: SolanaNetwork) {
+    this.#storePath = storePath
+    this.#path = `${storePath}-solana-${network}`
+    this.#network = solanaNetworks.indexOf(network)
+  }
+
+  async checkpoint(): Promise<string | undefined> {
+    if (this.#open === undefined && !existsSync(this.#path)) return undefined
+    const row = this.#staged().database.prepare('SELECT value FROM checkpoint').get() as { value: string } | undefined
+    return row?.value
+  }
+
+  async commit({ holdings, mints }: StagedRows, checkpoint: string): Promise<void> {
+    const { database, holding, account, metadata } = this.#staged()
+    this.#guarded(() => {
+      database.exec('BEGIN')
+      for (const row of holdings) {
+        const version = versionOf(row.writeVersion)
+        if ('closed' in row) holding.run(row.account, null, null, null, null, row.slot, version)
+        else holding.run(row.account, row.owner, row.mint, row.amount.toString(), row.program, row.slot, version)
+      }
+      for (const { mint, slot, readAtMs, account: own, metadata: meta } of mints) {
+        if (own !== undefined) {
+          const { program, decimals, supply, name = null, symbol = null, amountRule = null } = own
+          account.run(mint, slot, readAtMs, program, decimals, supply.toString(), name, symbol, amountRule)
+        }
+        if (meta !== undefined) {
+          const { name = null, symbol = null, tokenStandard = null } = meta
+          metadata.run(mint, slot, readAtMs, name, symbol, tokenStandard)
+        }
+      }
+      database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)').run(checkpoint)
+      database.exec('COMMIT')
+    })
+  }
+
+  async merge(): Promise<void> {
+    await this.close()
+    if (!existsSync(this.#path)) return
+    const main = new DatabaseSync(this.#storePath, { timeout: 30_000 })
+    try {
+      this.#guarded(() => {
+        main.exec('PRAGMA cache_size = -262144; PRAGMA synchronous = NORMAL')
+        main.prepare('ATTACH ? AS staged').run(this.#path)
+        main.exec('BEGIN IMMEDIATE')
+        const mark = { network: this.#network, now: Date.now() }
+        main.prepare(mergeMintAccounts).run({ network: mark.network })
+        main.prepare(mergeMintMetadata).run({ network: mark.network })
+        main.prepare(mergeHoldings).run(mark)
+        main.prepare(dropClosed).run(mark)
+        main.exec('UPDATE revision SET value = value + 1; COMMIT')
+      })
+    } finally {
+      main.close()
+    }
+    await this.discard()
+  }
+
+  async discard(): Promise<void> {
+    await this.close()
+    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(this.#path + end, { force: true })
+  }
+
+  async close(): Promise<void> {
+    this.#open?.database.close()
+    this.#open = undefined
+  }
+
+  #staged() {
+    if (this.#open === undefined) {
+      const database = new DatabaseSync(this.#path)
+      // What a power cut takes away is read from the archive again.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
+      database.exec(schema)
+      this.#open = {
+        database,
+        holding: database.prepare('INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?)'),
+        account: database.prepare('INSERT INTO mint_accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+        metadata: database.prepare('INSERT INTO mint_metadata VALUES (?, ?, ?, ?, ?, ?)'),
+      }
+    }
+    return this.#open
+  }
+
+  #guarded(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      throw storeFailure(error, `file:${this.#storePath}`)
+    }
+  }
+}
+
+const zeroVersion = Buffer.alloc(8)
+
+function versionOf(writeVersion: bigint): Buffer {
+  if (writeVersion === 0n) return zeroVersion
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(writeVersion)
+  return bytes
+}
