@@ -160,6 +160,7 @@ export class ChainIndexer {
       blocks_left: this.#blocksLeft,
       index,
       from,
+      early_collections: earlyCollectionsVersion,
       rpc: this.#options.rpc.status(),
     } as const
   }
