@@ -88,7 +88,7 @@ class Desk {
     this.#variesByOrigin = !place.settings.corsOrigins.includes('*')
   }
 
-  /** Stays without promises where the work does, which a third of the speed of kept answers depends on. */
+  /** Stays without promises where the work does, so that a kept answer is sent within the turn that asked for it. */
   serve(context: Context<AppEnvironment>, route: string, work: Work): Response | Promise<Response> {
     const exchange = new Exchange(context)
     try {
