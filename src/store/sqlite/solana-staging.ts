@@ -97,7 +97,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
         const mark = { network: this.#network, now: Date.now() }
         main.prepare(mergeMintAccounts).run({ network: mark.network })
         main.prepare(mergeMintMetadata).run({ network: mark.network })
-        main.prepare(mergeHoldings).run(mark)
+        this.#withoutIndex(main, () => main.prepare(mergeHoldings).run(mark))
         main.prepare(dropClosed).run(mark)
         main.exec('UPDATE revision SET value = value + 1; COMMIT')
       })
@@ -105,6 +105,17 @@ export class SqliteSolanaStaging implements SolanaStaging {
       main.close()
     }
     await this.discard()
+  }
+
+  /** Into a table that is small beside what comes, rows go twice as fast when its index is made afterwards. */
+  #withoutIndex(main: DatabaseSync, work: () => void): void {
+    const count = (table: string) =>
+      (main.prepare(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows
+    const index = main.prepare("SELECT sql FROM main.sqlite_schema WHERE name = 'solana_holdings_by_owner'").get()
+    const rebuild = index !== undefined && count('main.solana_holdings') * 4 < count('staged.holdings')
+    if (rebuild) main.exec('DROP INDEX main.solana_holdings_by_owner')
+    work()
+    if (rebuild) main.exec(index.sql as string)
   }
 
   async discard(): Promise<void> {
@@ -121,7 +132,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
     if (this.#open === undefined) {
       const database = new DatabaseSync(this.#path)
       // What a power cut takes away is read from the archive again.
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
+      // Appended pages need no journal, so that the usual one is smaller than a write-ahead log.
+      database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
       database.exec(schema)
       this.#open = {
         database,
