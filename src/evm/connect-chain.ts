@@ -2,7 +2,7 @@
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Address } from '../model.ts'
 import { ChainRpc } from './rpc.ts'
-import type { RpcObserver } from './rpc-endpoint.ts'
+import type { EndpointSettings, RpcObserver } from './rpc-endpoint.ts'
 
 /** What configuration says of a chain, by its name. */
 export type EvmChainSettings = {
@@ -34,6 +34,6 @@ export function connectChain(
   // Configured for the chain as a whole; each endpoint gets its share.
   const share = (whole: number | undefined): number | undefined =>
     whole === undefined ? undefined : whole / urls.length
-  const limits = { requestsPerSecond: share(requestsPerSecond), dailyBudget: share(dailyBudget) }
+  const limits: EndpointSettings = { requestsPerSecond: share(requestsPerSecond), requestsPerDay: share(dailyBudget) }
   return { chain, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }
