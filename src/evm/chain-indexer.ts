@@ -34,17 +34,31 @@ export type ChainIndexerOptions = ChainSetup & {
   store: Store
   log: Log
   metrics: EvmMetrics
+  pace?: Partial<ChainPace>
   /** Calls back when the head may have moved, so that polling need not wait. */
   onNews?: (look: () => void) => () => void
 }
 
-const { retryDelayMs } = historyPace
-const historyCheckMs = 2_000
+/** How patient the indexer is, beside how often it polls. */
+export type ChainPace = {
+  retryDelayMs: { first: number; max: number }
+  /** How often it is looked for history that is missing. */
+  historyCheckMs: number
+  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  shorterBranchPatienceMs: number
+}
+
+const usualPace: ChainPace = {
+  retryDelayMs: historyPace.retryDelayMs,
+  historyCheckMs: 2_000,
+  shorterBranchPatienceMs: 30_000,
+}
 const contractsWaitingMax = 1_000
 
 export class ChainIndexer {
   readonly setup: ChainSetup
   readonly #options: ChainIndexerOptions
+  readonly #pace: ChainPace
   readonly #source: FullSource | WatchedSource
   readonly #follower: Follower
   readonly #turns = new Turns()
@@ -63,6 +77,7 @@ export class ChainIndexer {
   constructor(options: ChainIndexerOptions) {
     this.#options = options
     this.setup = options
+    this.#pace = { ...usualPace, ...options.pace }
     const { chain, rpc, store, from } = options
     const full = options.index === 'full'
     this.#source = full ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
@@ -76,7 +91,7 @@ export class ChainIndexer {
       finalityDepth: chain.finalityDepth,
       finalizedTag: chain.finalizedTag,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
-      shorterBranchPatienceMs: 30_000,
+      shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
     })
     if (this.#source instanceof WatchedSource) {
@@ -173,7 +188,8 @@ export class ChainIndexer {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    let delayMs: number = retryDelayMs.first
+    const { retryDelayMs } = this.#pace
+    let delayMs = retryDelayMs.first
     if (this.#source instanceof WatchedSource) {
       for (const { contract } of await this.#options.store.watchedContracts(this.setup.chain.id))
         this.#source.watched.add(contract)
@@ -218,7 +234,7 @@ export class ChainIndexer {
       await this.#fillOnce(signal)
       if (signal.aborted) return
       this.#historyDone = true
-      await pause(historyCheckMs, signal)
+      await pause(this.#pace.historyCheckMs, signal)
     }
   }
 
@@ -255,6 +271,7 @@ export class ChainIndexer {
   #backfillOptions(size: RangeSizeOptions): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
     return {
       ...historyPace,
+      retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
       onProgress: progress => this.#count(progress),
       onTrouble: reason =>
