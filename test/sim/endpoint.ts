@@ -223,7 +223,7 @@ export class SimEndpoint {
     for (const fault of this.faults) {
       if (!isLogFault(fault) || spoiled.length === 0 || !appliesTo(fault, [method])) continue
       if (!this.#dice.strikes(fault, `${method}:${about}`, asked.repeat)) continue
-      const victim = dice(0) % spoiled.length
+      const victim = 'victim' in fault && fault.victim === 'first' ? 0 : dice(0) % spoiled.length
       if (fault.kind === 'drop-logs') {
         const share = (fault.share ?? 0) * 0x1_0000_0000
         spoiled = spoiled.filter((_, at) => at !== victim && dice(at + 1) >= share)

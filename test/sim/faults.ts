@@ -34,8 +34,9 @@ export type HttpFault = Sometimes &
 
 /** Faults of what one call answers. */
 export type CallFault = Sometimes &
+  /** One log of an answer, and a share of the others. `first`: the first one, which its block's numbering always shows. */
   (
-    | { kind: 'drop-logs'; share?: number }
+    | { kind: 'drop-logs'; share?: number; victim?: 'any' | 'first' }
     | { kind: 'duplicate-logs' }
     | { kind: 'unordered-logs' }
     | { kind: 'null-block' }

@@ -1,5 +1,6 @@
 // What an index must hold for a range of the canonical branch, from the generator alone: nothing of src decodes here.
 import type { ActivityRow, Address, Hash, Interval, Position, TransactionRef, TransferFacts } from '../../src/model.ts'
+import type { SimBlock } from './block.ts'
 import type { SimChain } from './chain.ts'
 import { movementsOf, partiesOf } from './events.ts'
 import type { Wallet } from './wallets.ts'
@@ -14,28 +15,31 @@ export function expectedTransfers(chain: SimChain, range: Interval & { contract?
       number = Math.max(number, Math.min(chain.silentUntil(range.contract, number + 1), range.to))
       continue
     }
-    const block = chain.block(number)
-    for (const transaction of block.transactions) {
-      transaction.events.forEach((event, at) => {
-        if (range.contract !== undefined && event.contract !== range.contract) return
-        movementsOf(event).forEach((movement, batchIndex) => {
-          expected.push({
-            ...movement,
-            block: number,
-            transactionIndex: transaction.index,
-            logIndex: transaction.firstLogIndex + at,
-            batchIndex,
-            contract: event.contract as Address,
-            value: transaction.value,
-            transactionHash: transaction.hash as Hash,
-            blockHash: block.hash as Hash,
-            timestamp: block.timestamp,
-          })
-        })
-      })
+    for (const transfer of transfersOfBlock(chain.block(number))) {
+      if (range.contract === undefined || transfer.contract === range.contract) expected.push(transfer)
     }
   }
   return expected
+}
+
+/** Of one block, on whichever branch it is. */
+export function transfersOfBlock(block: SimBlock): ExpectedTransfer[] {
+  return block.transactions.flatMap(transaction =>
+    transaction.events.flatMap((event, at) =>
+      movementsOf(event).map((movement, batchIndex) => ({
+        ...movement,
+        block: block.number,
+        transactionIndex: transaction.index,
+        logIndex: transaction.firstLogIndex + at,
+        batchIndex,
+        contract: event.contract as Address,
+        value: transaction.value,
+        transactionHash: transaction.hash as Hash,
+        blockHash: block.hash as Hash,
+        timestamp: block.timestamp,
+      })),
+    ),
+  )
 }
 
 /** The first and last transaction of every address that is active in the range. */
