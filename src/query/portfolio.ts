@@ -1,5 +1,5 @@
 // The rules of the portfolio operation: what is an NFT and what a token, which amounts are shown, in which order.
-import { base58 } from '@scure/base'
+import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { HoldingWithMint, Mint, Store } from '../store/store.ts'
@@ -56,8 +56,8 @@ export async function portfolioOf(
     const mint = mintOf(holding)
     const list = isNft(mint) ? nfts : tokens
     list.push({
-      account: base58.encode(holding.account),
-      mint: base58.encode(holding.mint),
+      account: encodeKey(holding.account),
+      mint: encodeKey(holding.mint),
       name: mint.name,
       symbol: mint.symbol,
       amount: displayAmount(holding.amount, mint, known.chainTime),
@@ -88,12 +88,12 @@ export function exactAmount(raw: bigint, decimals: number): string {
 function mintOf({ mint, mintFacts }: HoldingWithMint): Mint {
   if (mintFacts !== undefined) return mintFacts
   // A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out.
-  throw new AlmanacError('upstream_failed', `The mint ${base58.encode(mint)} was not read yet.`, { retryable: true })
+  throw new AlmanacError('upstream_failed', `The mint ${encodeKey(mint)} was not read yet.`, { retryable: true })
 }
 
 function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen | undefined): AlmanacError {
   if (freshen?.portfolio !== undefined) {
-    return new AlmanacError('upstream_failed', `The account ${base58.encode(owner)} could not be read.`, {
+    return new AlmanacError('upstream_failed', `The account ${encodeKey(owner)} could not be read.`, {
       retryable: true,
     })
   }

@@ -2,6 +2,7 @@
 // shows a close), and on both token programs filtered by owner (only that shows a new token account). An owner counts as
 // fresh from a whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
+import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { HoldingUpdate, SolanaStore, TokenProgram } from '../store/store.ts'
@@ -95,7 +96,7 @@ export class Follower {
 
   /** What the stored portfolio of an owner stands for, if subscriptions keep it fresh; undefined: it must be read. */
   async liveAt(owner: Uint8Array): Promise<Freshness | undefined> {
-    const address = base58.encode(owner)
+    const address = encodeKey(owner)
     const watch = this.#watches.get(address)
     if (watch === undefined) return undefined
     watch.askedAtMs = Date.now()
@@ -115,7 +116,7 @@ export class Follower {
 
   /** Begins to keep an owner fresh that was just read. */
   watch(owner: Uint8Array): void {
-    const address = base58.encode(owner)
+    const address = encodeKey(owner)
     if (this.#closed || this.#watches.has(address) || !this.#makeRoom(3)) return
     this.#watches.set(address, {
       owner,
@@ -268,7 +269,7 @@ export class Follower {
   /** A token account may be new, or have moved to another owner; and what it holds may be a mint that moves amounts. */
   #afterHolding(address: string, holding: Extract<HoldingUpdate, { owner: Uint8Array }>): void {
     const before = this.#byTokenAccount.get(address)
-    const now = this.#watches.get(base58.encode(holding.owner))
+    const now = this.#watches.get(encodeKey(holding.owner))
     if (before !== undefined && before !== now) {
       before.tokenAccounts.delete(address)
       this.#byTokenAccount.delete(address)
@@ -279,7 +280,7 @@ export class Follower {
       now.tokenAccounts.add(address)
       this.#byTokenAccount.set(address, now)
     }
-    const mint = base58.encode(holding.mint)
+    const mint = encodeKey(holding.mint)
     const isNew = !this.#confirmed.has(accountSubject(address).key)
     const maybeNewMint = holding.amount > 0n && !now.mints.has(mint)
     if (isNew || maybeNewMint) void this.#adopt(now, { address, mint: maybeNewMint ? mint : undefined })
@@ -333,7 +334,7 @@ export class Follower {
         if (differences !== undefined) this.#options.onReconciled?.(differences(reading))
         watch.slot = reading.account.slot
         this.#knownSlots.set(watch.address, reading.account.slot)
-        for (const { account, slot } of reading.holdings) this.#knownSlots.set(base58.encode(account), slot)
+        for (const { account, slot } of reading.holdings) this.#knownSlots.set(encodeKey(account), slot)
         watch.readAtMs = Date.now()
         if (!(await this.#follow(watch, reading))) break
       }
@@ -368,7 +369,7 @@ export class Follower {
 
   /** Takes over the token accounts of a reading; true where one of them was not subscribed to before. */
   async #follow(watch: Watch, { holdings }: OwnerReading): Promise<boolean> {
-    const listed = new Set(holdings.map(({ account }) => base58.encode(account)))
+    const listed = new Set(holdings.map(({ account }) => encodeKey(account)))
     for (const address of watch.tokenAccounts) {
       if (listed.has(address)) continue
       watch.tokenAccounts.delete(address)
@@ -382,7 +383,7 @@ export class Follower {
       this.#byTokenAccount.set(address, watch)
     }
     await Promise.all(fresh.map(address => this.#subscribe(accountSubject(address))))
-    const held = new Set(holdings.filter(({ amount }) => amount > 0n).map(({ mint }) => base58.encode(mint)))
+    const held = new Set(holdings.filter(({ amount }) => amount > 0n).map(({ mint }) => encodeKey(mint)))
     await this.#followMints(watch, [...held])
     return fresh.length > 0
   }
@@ -395,7 +396,7 @@ export class Follower {
       mints.map(mint => base58.decode(mint)),
     )
     watch.needsClock ||= facts.some(({ amountRule }) => amountRule !== undefined)
-    const volatile = facts.filter(isVolatile).map(({ mint }) => base58.encode(mint))
+    const volatile = facts.filter(isVolatile).map(({ mint }) => encodeKey(mint))
     const added = volatile.filter(mint => !this.#confirmed.has(accountSubject(mint).key))
     for (const mint of volatile) {
       watch.mints.add(mint)
@@ -464,9 +465,9 @@ export class Follower {
     await this.#queue.drained()
     const stored = await store.portfolioOf(rpc.network, watch.owner)
     return reading => {
-      const read = new Map(reading.holdings.map(({ account, amount }) => [base58.encode(account), amount]))
+      const read = new Map(reading.holdings.map(({ account, amount }) => [encodeKey(account), amount]))
       const held = (stored?.holdings ?? []).filter(({ amount }) => amount > 0n)
-      const wrong = held.filter(({ account, amount }) => read.get(base58.encode(account)) !== amount).length
+      const wrong = held.filter(({ account, amount }) => read.get(encodeKey(account)) !== amount).length
       const missing = [...read].filter(([, amount]) => amount > 0n).length - (held.length - wrong)
       return Math.max(wrong, missing)
     }

@@ -1,5 +1,6 @@
 // Mints and their metadata: which of them must be read for a portfolio, and how they are read. The store keeps them.
 import { base58 } from '@scure/base'
+import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint } from './decode.ts'
@@ -47,7 +48,7 @@ export async function readMints(
   for (let first = 0; first < chunks.length; first += callsAtOnce) {
     const read = chunks.slice(first, first + callsAtOnce).map(async chunk => {
       const metadataKeys = chunk.map(metadataAddress)
-      const keys = [...chunk, ...metadataKeys].map(key => base58.encode(key))
+      const keys = [...chunk, ...metadataKeys].map(key => encodeKey(key))
       const { slot, value } = await rpc.accounts(keys, minContextSlot)
       const readAtMs = nowMs()
       return chunk.map((mint, index): MintUpdate => {
@@ -100,7 +101,7 @@ function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
   const endpoints = rpc.status().map(({ endpoint }) => endpoint)
   return new AlmanacError(
     'upstream_failed',
-    `solana ${rpc.network} endpoint ${endpoints.join(' or ')} knows holders of the mint ${base58.encode(mint)} but not the mint itself.`,
+    `solana ${rpc.network} endpoint ${endpoints.join(' or ')} knows holders of the mint ${encodeKey(mint)} but not the mint itself.`,
     { retryable: true },
   )
 }

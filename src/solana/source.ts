@@ -1,5 +1,6 @@
 // Reads everything that a node knows of one owner, from one slot or later, or fails as a whole. Writes nothing.
 import { base58 } from '@scure/base'
+import { encodeKey } from '../base58.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { Holding, SolanaAccount, TokenProgram } from '../store/store.ts'
 import { decodeClock, decodeTokenAccount } from './decode.ts'
@@ -21,7 +22,7 @@ export async function readOwner(
   owner: Uint8Array,
   notBefore?: number,
 ): Promise<OwnerReading> {
-  const address = base58.encode(owner)
+  const address = encodeKey(owner)
   const readAccount = (least?: number) =>
     part(rpc, 'account', address, () => rpc.accounts([address, clockSysvar], least).then(at => checkClock(rpc, at)))
   const readTokens = (program: TokenProgram, least?: number) =>
@@ -70,7 +71,7 @@ function holdingsOf(
     if (decoded === undefined || Buffer.compare(decoded.owner, owner) !== 0)
       throw new AlmanacError(
         'upstream_invalid',
-        `A solana ${rpc.network} endpoint listed ${base58.encode(key)}, which is no token account of this owner`,
+        `A solana ${rpc.network} endpoint listed ${encodeKey(key)}, which is no token account of this owner`,
       )
     return { account: key, owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
   })
