@@ -47,5 +47,5 @@ export function encodeKey(key: Uint8Array): string {
   while (zeros < keyBytes && key[zeros] === 0) zeros++
   let ones = 0
   while (ones < characters && text[ones] === codes[0]) ones++
-  return text.latin1Slice(ones - zeros, characters)
+  return text.toString('latin1', ones - zeros, characters)
 }

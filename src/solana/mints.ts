@@ -1,5 +1,4 @@
 // Mints and their metadata: which of them must be read for a portfolio, and how they are read. The store keeps them.
-import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/store.ts'

@@ -1,5 +1,4 @@
 // Reads everything that a node knows of one owner, from one slot or later, or fails as a whole. Writes nothing.
-import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { Holding, SolanaAccount, TokenProgram } from '../store/store.ts'
