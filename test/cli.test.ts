@@ -144,7 +144,20 @@ describe('configuration', () => {
 
 describe('keys', () => {
   test('are issued, listed and revoked; the secret appears once, alone on stdout', async () => {
-    const options = ['--name', 'ci', '--scopes', 'ops,portfolio', '--expires', '90d', '--rate', '5', '--quota', '1000']
+    const options = [
+      '--name',
+      'ci',
+      '--scopes',
+      'ops,portfolio',
+      '--expires',
+      '90d',
+      '--rate',
+      '5',
+      '--quota',
+      '1000',
+      '--index',
+      '3',
+    ]
     const created = await almanac(['keys', 'create', ...options])
     expect(created.code).toBe(0)
     expect(created.stdout).toMatch(/^alm_[A-Za-z0-9_-]{43}\n$/)
@@ -157,6 +170,7 @@ describe('keys', () => {
         scopes: ['portfolio', 'ops'],
         rate_per_second: 5,
         quota_per_day: 1000,
+        index_per_day: 3,
         used_today: 0,
         created_at: expect.any(String),
         expires_at: expect.any(String),

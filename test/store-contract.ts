@@ -433,6 +433,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
         revokedAt: undefined,
         ratePerSecond: 2.5,
         quotaPerDay: undefined,
+        indexPerDay: 7,
       }
 
       test('a key is found by its hash, replaced by it, listed and revoked once', async () => {

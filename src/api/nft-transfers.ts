@@ -44,7 +44,7 @@ export class NftTransfersRoute {
         const query = new QueryText(exchange.query)
         const question = this.#question(exchange, query, version, signer)
         const answer = await this.#transfers.answer(question, {
-          keyId: admission.key.id,
+          key: admission.key,
           freshen,
           freshenWaitMs: settings.freshenWaitMs,
         })

@@ -37,7 +37,7 @@ export class WalletChainsRoute {
         const chains = new QueryText(exchange.query).list(this.#parameters.chains)
         const answer = await this.#wallets.answer(
           { wallet, chains },
-          { keyId: admission.key.id, freshen, freshenWaitMs: settings.freshenWaitMs },
+          { key: admission.key, freshen, freshenWaitMs: settings.freshenWaitMs },
         )
         const ready = readyAnswer({
           headers: { 'X-Dialect': dialect, ...completenessHeaders(answer.incomplete) },

@@ -8,7 +8,15 @@ import type { KeyRecord, Store } from '../store/store.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 
-type CreateOptions = { name: string; scopes: string; expires?: string; rate?: string; quota?: string; json?: true }
+type CreateOptions = {
+  name: string
+  scopes: string
+  expires?: string
+  rate?: string
+  quota?: string
+  index?: string
+  json?: true
+}
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description('Issue, list and revoke the keys that clients send as X-API-Key.')
@@ -28,6 +36,10 @@ function createCommand(): Command {
     .option('--expires <when>', 'A span such as 12h or 90d, or a date. Without it the key does not expire.')
     .option('--rate <number>', 'The most requests a second. Without it there is no limit.')
     .option('--quota <number>', 'The most requests a day (UTC). Without it there is no limit.')
+    .option(
+      '--index <number>',
+      'The most contracts and wallets a day (UTC) that are indexed because this key asks for them; 0: none. Without it there is no limit.',
+    )
     .option('--json', 'Print the key as JSON, with its secret.')
   addConfigOptions(command, ['store']).action(async (options: CreateOptions) => {
     const wanted = {
@@ -36,6 +48,7 @@ function createCommand(): Command {
       expiresAt: options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now()),
       ratePerSecond: parseCount('--rate', options.rate),
       quotaPerDay: parseCount('--quota', options.quota),
+      indexPerDay: parseCount('--index', options.index, 0),
     }
     const { key, secret } = await withStore(command, store => issueKey(store, wanted))
     if (options.json) return printJson({ ...shownKey(key, 0), secret })
@@ -57,7 +70,7 @@ function listCommand(): Command {
     const usedBy = (key: KeyRecord) => uses.reduce((sum, use) => (use.keyId === key.id ? sum + use.count : sum), 0)
     const shown = keys.map(key => shownKey(key, usedBy(key)))
     if (options.json) return printJson(shown)
-    const heading = ['ID', 'NAME', 'STATE', 'SCOPES', 'RATE/S', 'QUOTA/DAY', 'TODAY', 'CREATED', 'EXPIRES']
+    const heading = ['ID', 'NAME', 'STATE', 'SCOPES', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'TODAY', 'CREATED', 'EXPIRES']
     const text = (value: string | number | null) => (value === null ? '-' : String(value))
     const day = (moment: string | null) => text(moment?.slice(0, 10) ?? null)
     printData(
@@ -70,6 +83,7 @@ function listCommand(): Command {
           key.scopes.join(','),
           text(key.rate_per_second),
           text(key.quota_per_day),
+          text(key.index_per_day),
           text(key.used_today),
           day(key.created_at),
           day(key.expires_at),
@@ -121,11 +135,11 @@ function parseScopes(text: string): Scope[] {
   })
 }
 
-function parseCount(flag: string, text: string | undefined): number | undefined {
+function parseCount(flag: string, text: string | undefined, least: 0 | 1 = 1): number | undefined {
   if (text === undefined) return undefined
-  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text)
+  if (/^\d{1,12}$/.test(text) && Number(text) >= least) return Number(text)
   throw new AlmanacError('bad_request', `${flag} is ${JSON.stringify(text)}.`, {
-    hint: 'give a whole number from 1 on.',
+    hint: `give a whole number from ${least} on.`,
   })
 }
 
@@ -147,6 +161,7 @@ function shownKey(key: KeyRecord, usedToday: number) {
     scopes: key.scopes,
     rate_per_second: key.ratePerSecond ?? null,
     quota_per_day: key.quotaPerDay ?? null,
+    index_per_day: key.indexPerDay ?? null,
     used_today: usedToday,
     created_at: moment(key.createdAt),
     expires_at: moment(key.expiresAt),

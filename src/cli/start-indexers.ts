@@ -2,6 +2,7 @@
 import type { StatusReport } from '../api/status-report.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { messageOf } from '../errors.ts'
+import { IndexAllowance } from '../keys/index-allowance.ts'
 import type { Log, LogOptions } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Freshen } from '../query/freshen.ts'
@@ -43,6 +44,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   opened.defer(() => store.close())
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
+  const allowance = new IndexAllowance(store)
   const configured = new Set(Object.values(config.solana).map(settings => settings !== undefined))
   return {
     store,
@@ -52,8 +54,14 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
         ...(evm === undefined
           ? {}
           : {
-              contract: (chain, contract, waitMs) => quietly(evm.ensureContract(chain, contract, waitMs), log),
-              wallet: (ids, wallet, waitMs) => quietly(evm.ensureWallet(ids, wallet, waitMs), log),
+              async contract(chain, contract, waitMs, key) {
+                if (!(await allowance.take(key, `${chain}/${contract}`))) return
+                await quietly(evm.ensureContract(chain, contract, waitMs), log)
+              },
+              async wallet(ids, wallet, waitMs, key) {
+                if (!(await allowance.take(key, wallet))) return
+                await quietly(evm.ensureWallet(ids, wallet, waitMs), log)
+              },
             }),
       },
       status: async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() }),

@@ -11,6 +11,7 @@ export type NewKey = {
   expiresAt?: number | undefined
   ratePerSecond?: number | undefined
   quotaPerDay?: number | undefined
+  indexPerDay?: number | undefined
 }
 
 export type IssuedKey = { key: KeyRecord; secret: string }
@@ -39,9 +40,13 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
     })
   }
   const unlimited =
-    known.expiresAt === undefined && known.ratePerSecond === undefined && known.quotaPerDay === undefined
+    known.expiresAt === undefined &&
+    known.ratePerSecond === undefined &&
+    known.quotaPerDay === undefined &&
+    known.indexPerDay === undefined
   if (unlimited && scopes.every(scope => known.scopes.includes(scope))) return known
-  const widened = { ...known, scopes, expiresAt: undefined, ratePerSecond: undefined, quotaPerDay: undefined }
+  const free = { expiresAt: undefined, ratePerSecond: undefined, quotaPerDay: undefined, indexPerDay: undefined }
+  const widened = { ...known, scopes, ...free }
   await store.putKey(widened)
   return widened
 }
@@ -76,6 +81,7 @@ async function putKey(store: KeyStore, secret: string, wanted: NewKey): Promise<
     revokedAt: undefined,
     ratePerSecond: wanted.ratePerSecond,
     quotaPerDay: wanted.quotaPerDay,
+    indexPerDay: wanted.indexPerDay,
   }
   await store.putKey(key)
   return key

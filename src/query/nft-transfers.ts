@@ -6,7 +6,7 @@ import type { ChainState, ContractFacts, Store, TransferPage, TransferRange } fr
 import { idCountOf, payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import type { Freshen } from './freshen.ts'
+import type { Freshen, IndexingKey } from './freshen.ts'
 import { RevisionCache } from './revision-cache.ts'
 
 /** What a first page asks for, or what a cursor carries. */
@@ -28,7 +28,7 @@ export type TransfersAnswer = {
   labels: ReadonlyMap<Address, string> | undefined
 }
 
-export type TransfersOptions = { keyId: string; freshen: Freshen | undefined; freshenWaitMs: number }
+export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
 /** What is true of a contract whatever page is asked for. */
 type ContractView = {
@@ -58,7 +58,7 @@ export class NftTransfers {
     let bounds = await resolveBounds(this.#store, question.chain, view.state, question)
     let verdict = judge(view, bounds)
     if (!verdict.complete && options.freshen?.contract !== undefined) {
-      await options.freshen.contract(question.chain, question.contract, options.freshenWaitMs, options.keyId)
+      await options.freshen.contract(question.chain, question.contract, options.freshenWaitMs, options.key)
       view = await this.#view(question)
       bounds = await resolveBounds(this.#store, question.chain, view.state, question)
       verdict = judge(view, bounds)

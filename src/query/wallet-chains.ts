@@ -3,7 +3,7 @@ import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered } from '../coverage.ts'
 import type { ActivityRow, Address } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import type { Freshen } from './freshen.ts'
+import type { Freshen, IndexingKey } from './freshen.ts'
 import { RevisionCache } from './revision-cache.ts'
 
 export type WalletChainsQuestion = {
@@ -20,7 +20,7 @@ export type WalletChainsAnswer = {
   incomplete: readonly Chain[]
 }
 
-export type WalletChainsOptions = { keyId: string; freshen: Freshen | undefined; freshenWaitMs: number }
+export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
 type IndexedChains = { indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
 
@@ -41,7 +41,7 @@ export class WalletChains {
     const lacking = considered.filter(chain => !complete.has(chain))
     if (lacking.length > 0 && options.freshen?.wallet !== undefined) {
       const ids = lacking.map(chain => chain.id)
-      await options.freshen.wallet(ids, question.wallet, options.freshenWaitMs, options.keyId)
+      await options.freshen.wallet(ids, question.wallet, options.freshenWaitMs, options.key)
       complete = (await this.#indexedChains()).complete
     }
     const activity = await this.#store.activityOf(question.wallet)

@@ -304,6 +304,8 @@ export type KeyRecord = {
   revokedAt: number | undefined
   ratePerSecond: number | undefined
   quotaPerDay: number | undefined
+  /** Contracts and wallets a day that may be indexed because this key asks for them. */
+  indexPerDay: number | undefined
 }
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }

@@ -5,16 +5,18 @@ import { int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { optionalNumber } from './values.ts'
 
-const columns = 'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day'
+const columns =
+  'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
 
 export async function putKey(transaction: Transaction, key: KeyRecord): Promise<void> {
   const others = await transaction.query('SELECT 1 FROM keys WHERE id = $1 AND hash <> $2', key.id, key.hash)
   if (others.length > 0) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
   await transaction.run(
-    `INSERT INTO keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO UPDATE SET
+    `INSERT INTO keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO UPDATE SET
        id = excluded.id, name = excluded.name, scopes = excluded.scopes, created_at = excluded.created_at,
        expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day`,
+       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day,
+       index_per_day = excluded.index_per_day`,
     key.id,
     key.name,
     key.hash,
@@ -24,6 +26,7 @@ export async function putKey(transaction: Transaction, key: KeyRecord): Promise<
     key.revokedAt ?? null,
     key.ratePerSecond ?? null,
     key.quotaPerDay ?? null,
+    key.indexPerDay ?? null,
   )
 }
 
@@ -94,5 +97,6 @@ function keyOf(row: Row): KeyRecord {
     revokedAt: optionalNumber(row[6]),
     ratePerSecond: optionalNumber(row[7]),
     quotaPerDay: optionalNumber(row[8]),
+    indexPerDay: optionalNumber(row[9]),
   }
 }

@@ -188,7 +188,8 @@ CREATE TABLE keys (
   expires_at int8,
   revoked_at int8,
   rate_per_second float8,
-  quota_per_day int8
+  quota_per_day int8,
+  index_per_day int8
 );
 CREATE TABLE key_uses (
   day text NOT NULL,

@@ -3,16 +3,18 @@ import { AlmanacError } from '../../errors.ts'
 import type { KeyRecord, KeyUse } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 
-const columns = 'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day'
+const columns =
+  'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
 
 export function putKey(connection: Connection, key: KeyRecord): void {
   const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
   if (other !== undefined) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
   connection.run(
-    `INSERT INTO keys (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
+    `INSERT INTO keys (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
        id = excluded.id, name = excluded.name, scopes = excluded.scopes, created_at = excluded.created_at,
        expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day`,
+       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day,
+       index_per_day = excluded.index_per_day`,
     key.id,
     key.name,
     key.hash,
@@ -22,6 +24,7 @@ export function putKey(connection: Connection, key: KeyRecord): void {
     key.revokedAt ?? null,
     key.ratePerSecond ?? null,
     key.quotaPerDay ?? null,
+    key.indexPerDay ?? null,
   )
 }
 
@@ -84,5 +87,6 @@ function keyOf(row: Row): KeyRecord {
     revokedAt: optional(row[6]),
     ratePerSecond: optional(row[7]),
     quotaPerDay: optional(row[8]),
+    indexPerDay: optional(row[9]),
   }
 }

@@ -167,7 +167,8 @@ CREATE TABLE keys (
   expires_at INTEGER,
   revoked_at INTEGER,
   rate_per_second REAL,
-  quota_per_day INTEGER
+  quota_per_day INTEGER,
+  index_per_day INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE key_uses (
   day TEXT NOT NULL,
