@@ -1,0 +1,122 @@
+// Compares a store with the simulator's truth, row for row: at the end everything, and at any moment that what is claimed to be
+// covered is right. It only reads.
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'vitest'
+import { isCovered } from '../src/coverage.ts'
+import type { Address, ChainId } from '../src/model.ts'
+import type { Store } from '../src/store/store.ts'
+import { storedTransfers, truthByContract } from './evm-harness.ts'
+import type { SimBlock } from './sim/block.ts'
+import type { SimChain } from './sim/chain.ts'
+import { type ExpectedTransfer, expectedActivity, expectedSent, transfersOfBlock } from './sim/truth.ts'
+
+/** What every store must be like at any moment, also right after its process was killed. `from`: history starts there. */
+export async function expectNothingWrong(store: Store, chain: SimChain): Promise<void> {
+  const id = chain.options.chainId as ChainId
+  const finalized = (await store.chainState(id))?.finalized ?? -1
+  const hot = new Map((await store.hotBlocks(id)).map(block => [block.number, block.hash]))
+  for (const [number, hash] of hot) expect(chain.blockByHash(hash)?.number, `hot block ${number}`).toBe(number)
+  for (const contract of await contractsOf(store, id)) {
+    const covered = await store.contractCoverage(id, contract)
+    const stored = byBlock(await storedTransfers(store, chain, contract))
+    const numbers = new Set([...stored.keys(), ...covered.flatMap(({ from, to }) => numbersOf(from, to))])
+    for (const number of numbers) {
+      const rows = stored.get(number) ?? []
+      const hash = hot.get(number)
+      if (number > finalized && hash === undefined) {
+        expect(rows, `rows of block ${number}, which is neither final nor hot`).toEqual([])
+        continue
+      }
+      const block = (hash === undefined ? chain.block(number) : chain.blockByHash(hash)) as SimBlock
+      const truth = transfersOfBlock(block).filter(row => row.contract === contract)
+      const claimed = isCovered(covered, { from: number, to: number })
+      if (claimed || rows.length > 0) expect(rows, `${contract} in block ${number}`).toEqual(truth)
+    }
+  }
+}
+
+/** The whole history from `from` to the head, of every contract and address, and nothing beside it. */
+export async function expectFullTruth(store: Store, chain: SimChain, from: number): Promise<void> {
+  const id = chain.options.chainId as ChainId
+  const range = { from, to: chain.head }
+  const coverage = await store.coverage(id, 'full')
+  expect(coverage[0]?.from).toBe(from)
+  expect(coverage.at(-1)?.to).toBe(chain.head)
+  expect(isCovered(coverage, range)).toBe(true)
+  const truth = truthByContract(chain, range)
+  expect(new Set(await contractsOf(store, id, true))).toEqual(new Set(truth.keys()))
+  for (const [contract, rows] of truth) await expectContractTruth(store, chain, contract, rows)
+  const activity = expectedActivity(chain, range)
+  for (const [address, row] of activity)
+    expect((await store.activityOf(address)).get(id), `activity of ${address}`).toEqual(row)
+  const state = await store.chainState(id)
+  expect(state?.head).toMatchObject({ number: chain.head, hash: chain.hashOf(chain.head) })
+}
+
+export async function expectContractTruth(
+  store: Store,
+  chain: SimChain,
+  contract: Address,
+  truth: readonly ExpectedTransfer[],
+): Promise<void> {
+  const id = chain.options.chainId as ChainId
+  expect(await storedTransfers(store, chain, contract), `transfers of ${contract}`).toEqual(truth)
+  const count = truth.reduce((sum, { idCount }) => sum + idCount, 0)
+  expect(await store.transferCount({ chain: id, contract }), `count of ${contract}`).toBe(count)
+}
+
+/** The transactions that a wallet sent, and the one that funded it. */
+export async function expectSentTruth(store: Store, chain: SimChain, wallet: Address): Promise<void> {
+  const id = chain.options.chainId as ChainId
+  const sent = expectedSent(chain, wallet)
+  const found = (await store.activityOf(wallet)).get(id)
+  if (sent === undefined) return
+  expect(found?.last, `last transaction of ${wallet}`).toEqual(sent.last)
+  const first = expectedActivity(chain, { from: found!.first.block, to: found!.first.block }).get(wallet)?.first
+  expect(found?.first.block).toBeLessThanOrEqual(sent.first.block)
+  // A wallet may be paid before it sends; then its first transaction is the funding.
+  if (found?.first.hash !== sent.first.hash) expect(found?.first, `funding of ${wallet}`).toEqual(first)
+}
+
+/** Nothing hot at or below the final block, nothing cold above it, and no activity of addresses that have none. */
+export function expectHotAndColdApart(file: string, finalized: number): void {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const count = (sql: string): unknown => Object.values(database.prepare(sql).get(finalized) ?? {})[0]
+  try {
+    expect(count('SELECT count(*) FROM transfers WHERE block > ?'), 'cold transfers above the final block').toBe(0)
+    expect(count('SELECT count(*) FROM hot_transfers WHERE block <= ?'), 'hot transfers below').toBe(0)
+    expect(count('SELECT count(*) FROM hot_activity WHERE block <= ?'), 'hot activity below').toBe(0)
+    expect(count('SELECT count(*) FROM activity WHERE last_block > ?'), 'cold activity above').toBe(0)
+    expect(count('SELECT count(*) FROM hot_blocks WHERE key % (1 << 40) <= ?'), 'hot blocks below').toBe(0)
+  } finally {
+    database.close()
+  }
+}
+
+/** How many addresses have activity, hot or cold. */
+export function addressesWithActivity(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const sql =
+      'SELECT count(*) AS addresses FROM (SELECT address FROM activity UNION SELECT address FROM hot_activity)'
+    return Number(database.prepare(sql).get()?.addresses)
+  } finally {
+    database.close()
+  }
+}
+
+/** Every contract that rows were ever stored for; `withRows`: that has some now. */
+async function contractsOf(store: Store, chain: ChainId, withRows = false): Promise<Address[]> {
+  const known = await store.contractsOf(chain, undefined, 10_000)
+  if (!withRows) return known
+  const counts = await Promise.all(known.map(contract => store.transferCount({ chain, contract })))
+  return known.filter((_, at) => counts[at]! > 0)
+}
+
+function byBlock(rows: readonly ExpectedTransfer[]): Map<number, ExpectedTransfer[]> {
+  return Map.groupBy(rows, row => row.block)
+}
+
+function numbersOf(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at)
+}
