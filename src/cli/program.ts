@@ -2,6 +2,8 @@
 import { Command } from 'commander'
 import { configCommand } from './config-check.ts'
 import { keysCommand } from './keys.ts'
+import { planCommand } from './plan-command.ts'
+import { solanaCommand } from './solana-import.ts'
 import { startCommand } from './start-command.ts'
 import { statusCommand } from './status.ts'
 import { storeCommand } from './store-copy.ts'
@@ -16,6 +18,9 @@ Examples:
   almanac keys create --name ci --expires 90d  issue a key and print its secret
   almanac keys revoke ci                       stop it
   almanac status --json                        ask the running server
+  almanac plan                                 estimate calls, bytes, time and disk before anything is spent
+  almanac sync --chain eth --from 0 --to 9999  index one range and end
+  almanac verify --chain eth                   compare random ranges of the store with the node
   almanac config check                         check the configuration
 
 Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
@@ -29,8 +34,12 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
   program
     .addCommand(startCommand())
-    .addCommand(keysCommand())
     .addCommand(statusCommand())
+    .addCommand(planCommand())
+    .addCommand(syncCommand())
+    .addCommand(verifyCommand())
+    .addCommand(solanaCommand())
+    .addCommand(keysCommand())
     .addCommand(configCommand())
     .addCommand(storeCommand())
   for (const command of program.commands) command.helpOption('-h, --help', 'Print help.')

@@ -80,12 +80,11 @@ function shown(chain: string, results: readonly AuditResult[], differences: Diff
     same: differences.total === 0,
     blocks: blocksOf(results),
     transfers: sumOf(results, 'transfers'),
-    ranges: results.map(({ interval, contract, evidence, transfers, addresses }) => ({
+    ranges: results.map(({ interval, contract, evidence, transfers }) => ({
       ...interval,
       ...(contract === undefined ? {} : { contract }),
       evidence,
       transfers,
-      addresses,
     })),
     differences_total: differences.total,
     differences_by_kind: Object.fromEntries(differences.counts),

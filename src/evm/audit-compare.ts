@@ -14,7 +14,7 @@ import type {
 } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { type StoredTransfer, storedTransfers } from '../store/stored-transfers.ts'
-import { idCountOf, unpackTransfer } from '../store/transfer-payload.ts'
+import { unpackTransfer } from '../store/transfer-payload.ts'
 import type { DifferenceList } from './audit-differences.ts'
 import type { Header } from './chain-source.ts'
 
@@ -24,15 +24,15 @@ export type TransferComparison = {
   /** In the order of the chain. */
   derived: readonly TransferRow[]
   headers: ReadonlyMap<number, Header>
+  /** Blocks that were told to be wrong already. */
+  badBlocks: Set<number>
   /** A row may be absent where nothing claims that it is there. */
   covered: readonly CoveredInterval[]
 }
 
 export async function compareTransfers(comparison: TransferComparison, differences: DifferenceList): Promise<void> {
-  const { store, range, derived, headers, covered } = comparison
+  const { store, range, derived, headers, badBlocks, covered } = comparison
   const { contract } = range
-  const before = differences.total
-  const badBlocks = new Set<number>()
   let next = 0
   const missing = (row: TransferRow): void => {
     if (!isCovered(covered, { from: row.block, to: row.block })) return
@@ -58,18 +58,6 @@ export async function compareTransfers(comparison: TransferComparison, differenc
     }
   }
   while (next < derived.length) missing(derived[next++]!)
-  if (differences.total === before && derived.length > 0 && isCovered(covered, range))
-    await compareCount(comparison, differences)
-}
-
-/** Totals of answers come from counts that are kept beside the rows. */
-async function compareCount({ store, range, derived }: TransferComparison, differences: DifferenceList): Promise<void> {
-  const { chain, contract, from, to } = range
-  const expected = derived.reduce((sum, row) => sum + idCountOf(row.payload), 0)
-  const counted = await store.transferCount({ chain, contract, fromBlock: from, toBlock: to })
-  if (counted === expected) return
-  const detail = `the store counts ${counted} transfers in blocks ${from} to ${to}; there are ${expected}`
-  differences.add({ kind: 'count', block: from, contract, detail })
 }
 
 /** Other ranges may reach further on both sides, so what is stored must enclose what this range shows. */

@@ -1,7 +1,7 @@
 // What an audit found to be different, counted in full and listed up to a bound.
 import type { Address, Position } from '../model.ts'
 
-export const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'count', 'activity', 'evidence'] as const
+export const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'activity', 'evidence'] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type Difference = {

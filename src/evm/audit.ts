@@ -8,6 +8,7 @@ import { compareActivity, compareTransfers } from './audit-compare.ts'
 import type { DifferenceList } from './audit-differences.ts'
 import type { DecodedRange } from './chain-source.ts'
 import { FullSource } from './full-source.ts'
+import { activityOf } from './range-commit.ts'
 import { historySizes, RangeSize } from './range-size.ts'
 import { readPieces } from './read-pieces.ts'
 import type { WatchedSource } from './watched-source.ts'
@@ -26,7 +27,6 @@ export type AuditResult = {
   /** The weakest proof that the node's answers gave. */
   evidence: Evidence
   transfers: number
-  addresses: number
 }
 
 export type AuditOptions = {
@@ -53,7 +53,7 @@ export async function auditRange(
     if (source instanceof FullSource) return source.range(piece, 'range', abort)
     return source.contractRange(contract as Address, piece, abort)
   }
-  const result = { interval, contract, evidence: 'receipts-root' as Evidence, transfers: 0, addresses: 0 }
+  const result = { interval, contract, evidence: 'receipts-root' as Evidence, transfers: 0 }
   let held: DecodedRange[] = []
   let rows = 0
   for await (const piece of readPieces(interval, { fetchRange, rangeSize }, signal)) {
@@ -61,7 +61,6 @@ export async function auditRange(
     rows += piece.transfers.length + piece.activity.length
     result.evidence = weakestOf(result.evidence, piece.evidence)
     result.transfers += piece.transfers.length
-    result.addresses += piece.activity.length
     if (rows >= rowsHeldMax || piece.interval.to === interval.to) {
       await comparePieces(held, target, options)
       held = []
@@ -88,9 +87,10 @@ async function comparePieces(
     else rows.push(row)
   }
   const headers = new Map(pieces.flatMap(piece => piece.headers.map(header => [header.number, header] as const)))
+  const badBlocks = new Set<number>()
   const compare = async (one: Address): Promise<void> => {
     const range = { chain: chain.id, contract: one, ...interval }
-    await compareTransfers({ store, range, derived: derived.get(one) ?? [], headers, covered }, differences)
+    await compareTransfers({ store, range, derived: derived.get(one) ?? [], headers, badBlocks, covered }, differences)
     derived.delete(one)
   }
   if (contract !== undefined) {
@@ -100,10 +100,8 @@ async function comparePieces(
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store has never heard of.
   for (const unknown of [...derived.keys()]) await compare(unknown)
-  for (const piece of pieces) {
-    for (const row of piece.activity) await compareActivity(store, chain.id, row, differences)
-    compareEvidence(piece, covered, differences)
-  }
+  for (const row of activityOf(pieces)) await compareActivity(store, chain.id, row, differences)
+  for (const piece of pieces) compareEvidence(piece, covered, differences)
 }
 
 /** Rows of contracts that the node does not report at all can only be found by asking for every contract. */

@@ -6,9 +6,8 @@ import type { Address, ChainId, CoveredInterval, Interval } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, fill } from './backfill.ts'
-import { firstBlockWhere } from './first-block.ts'
+import { deploymentBlock } from './deployment.ts'
 import type { Follower } from './follow.ts'
-import { hexOf } from './node-head.ts'
 import { hotBlocksOf } from './range-commit.ts'
 import type { RpcPort } from './rpc-port.ts'
 import type { Turns } from './turns.ts'
@@ -120,14 +119,7 @@ export class ContractJobs {
     const { chain, store, rpc, follower } = this.#options
     const covered = await store.coverage(chain, contract)
     if (covered[0]?.from === 0 || follower.finalized < 1) return
-    const deployed = await firstBlockWhere(
-      async numbers => {
-        const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, hexOf(number)] }))
-        const { values } = await rpc.ask(calls, { signal })
-        return values.map(code => typeof code === 'string' && code.length > 2)
-      },
-      { from: 0, to: follower.finalized },
-    ).catch(() => undefined)
+    const deployed = await deploymentBlock(contract, { rpc, upTo: follower.finalized }, signal)
     if (deployed === undefined || deployed === 0) return
     const below: CoveredInterval = { from: 0, to: deployed - 1, evidence: 'one-endpoint' }
     await store.addCoverage(chain, contract, below)

@@ -9,18 +9,24 @@ import type { DecodedRange } from './chain-source.ts'
 export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: readonly DecodedRange[]): ColdCommit {
   const blocks: Block[] = []
   const transfers: TransferRow[] = []
-  const activity = new Map<Address, ActivityRow>()
   for (const range of ranges) {
     const held = new Set<number>([range.interval.from, range.interval.to])
     for (const transfer of range.transfers) {
       held.add(transfer.block)
       transfers.push(transfer)
     }
-    for (const row of range.activity) activity.set(row.address, merged(activity.get(row.address), row))
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
   const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  return { chain, covered, blocks, transfers, activity: [...activity.values()] }
+  return { chain, covered, blocks, transfers, activity: activityOf(ranges) }
+}
+
+/** The first and last transaction of each address over all ranges. */
+export function activityOf(ranges: readonly DecodedRange[]): ActivityRow[] {
+  const activity = new Map<Address, ActivityRow>()
+  for (const range of ranges)
+    for (const row of range.activity) activity.set(row.address, merged(activity.get(row.address), row))
+  return [...activity.values()]
 }
 
 /** One range of several that follow each other; undefined where they do not, because the chain moved between them. */

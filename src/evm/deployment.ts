@@ -1,0 +1,21 @@
+// Where a contract's code first stands. A node without old state cannot say.
+import type { Address } from '../model.ts'
+import { firstBlockWhere } from './first-block.ts'
+import { hexOf } from './node-head.ts'
+import type { RpcPort } from './rpc-port.ts'
+
+/** Undefined where there is no code at `upTo`, or no endpoint knows. */
+export async function deploymentBlock(
+  contract: Address,
+  { rpc, upTo }: { rpc: RpcPort; upTo: number },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  return await firstBlockWhere(
+    async numbers => {
+      const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, hexOf(number)] }))
+      const { values } = await rpc.ask(calls, { signal })
+      return values.map(code => typeof code === 'string' && code.length > 2)
+    },
+    { from: 0, to: upTo },
+  ).catch(() => undefined)
+}

@@ -1,0 +1,88 @@
+// Runs commands as their users do, in processes of their own, in a directory of their own with a configuration for simulated chains.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const writtenTimeoutMs = 20_000
+
+export type Ended = { code: number | null; stdout: string; stderr: string }
+
+/** One command under way. */
+export class CommandRun {
+  stdout = ''
+  stderr = ''
+  readonly child: ChildProcessWithoutNullStreams
+  readonly #closed: Promise<number | null>
+
+  constructor(parameters: readonly string[], directory: string, environment: Readonly<Record<string, string>> = {}) {
+    // A fresh environment: the machine's own must not decide what is tested.
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, 'compiled'), ...environment }
+    this.child = spawn(process.execPath, [main, ...parameters], { cwd: directory, env })
+    this.child.stdout.on('data', chunk => {
+      this.stdout += chunk
+    })
+    this.child.stderr.on('data', chunk => {
+      this.stderr += chunk
+    })
+    this.#closed = once(this.child, 'close').then(([code]) => code as number | null)
+  }
+
+  async ended(): Promise<Ended> {
+    const code = await this.#closed
+    return { code, stdout: this.stdout, stderr: this.stderr }
+  }
+
+  /** Waits until something is true of the run, such as what it has written. */
+  async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    const deadline = performance.now() + writtenTimeoutMs
+    while (!(await condition())) {
+      if (performance.now() > deadline || this.child.exitCode !== null)
+        throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
+      await delay(10)
+    }
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL')
+    await this.#closed
+  }
+}
+
+/** A working directory whose runs are ended with it. */
+export class CommandPlace {
+  readonly directory = mkdtempSync(join(tmpdir(), 'almanac-command-'))
+  readonly #runs: CommandRun[] = []
+
+  get storeFile(): string {
+    return join(this.directory, 'almanac.db')
+  }
+
+  get storeUrl(): string {
+    return `file:${this.storeFile}`
+  }
+
+  configure(chains: Readonly<Record<string, object>>): void {
+    // JSON is YAML, and quoted addresses stay texts in both.
+    writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify({ chains }))
+  }
+
+  begin(parameters: readonly string[], environment?: Readonly<Record<string, string>>): CommandRun {
+    const run = new CommandRun(parameters, this.directory, environment)
+    this.#runs.push(run)
+    return run
+  }
+
+  run(parameters: readonly string[]): Promise<Ended> {
+    return this.begin(parameters).ended()
+  }
+
+  async dispose(): Promise<void> {
+    for (const run of this.#runs) await run.kill()
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}

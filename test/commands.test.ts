@@ -1,0 +1,346 @@
+// The commands that work on chains, as real processes against a simulated node: sync and verify.
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Address } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import { CommandPlace } from './command-run.ts'
+import { storedTransfers, truthByContract } from './evm-harness.ts'
+import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
+import type { SimChainOptions } from './sim/options.ts'
+
+const chainId = 31_337
+const cleanups: (() => Promise<void>)[] = []
+let place: CommandPlace
+
+beforeEach(() => {
+  place = new CommandPlace()
+  cleanups.push(() => place.dispose())
+})
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+type Simulated = Omit<SimNodeOptions, 'chain'> & { chain?: Partial<SimChainOptions> }
+
+/** A node whose final block is 64 below its head, and a configuration that names it. */
+async function simulate(options: Simulated = {}, settings: object = { index: 'full' }): Promise<SimNode> {
+  const { chain, ...rest } = options
+  const node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real', ...chain }, ...rest })
+  cleanups.push(() => node.close())
+  place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), ...settings } })
+  return node
+}
+
+async function expectTruth(node: SimNode, range: { from: number; to: number }, only?: Address): Promise<void> {
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  try {
+    const truth = truthByContract(node.chain, range)
+    expect(truth.size).toBeGreaterThan(3)
+    for (const [contract, expected] of truth) {
+      const wanted = only === undefined || only === contract ? expected : []
+      expect(await storedTransfers(store, node.chain, contract)).toEqual(wanted)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+function busiest(node: SimNode): Address {
+  const truth = [...truthByContract(node.chain, { from: 0, to: node.chain.finalized })]
+  return truth.sort((a, b) => b[1].length - a[1].length)[0]![0]
+}
+
+/** Changes the file behind the service's back. */
+function alter(...statements: readonly string[]): void {
+  const database = new DatabaseSync(place.storeFile)
+  for (const statement of statements) expect(database.prepare(statement).run().changes, statement).toBe(1)
+  database.close()
+}
+
+describe('sync', () => {
+  test('stores one range of a full chain and says what it did; a repeat reads nothing', async () => {
+    const node = await simulate()
+    const parameters = ['sync', '--chain', 'sim', '--from', '100', '--to', '299']
+    const first = await place.run([...parameters, '--json'])
+    expect(first).toMatchObject({ code: 0 })
+    const summary = JSON.parse(first.stdout)
+    expect(summary).toMatchObject({ chain: 'sim', from: 100, to: 299, blocks_present: 0, blocks_read: 200 })
+    expect(summary.transfers).toBeGreaterThan(100)
+    await expectTruth(node, { from: 100, to: 299 })
+    const again = await place.run(parameters)
+    expect(again).toMatchObject({ code: 0 })
+    expect(again.stdout).toContain('0 blocks read, 200 were there')
+  })
+
+  test('stores the configured contracts of an on-demand chain, or those of --contract', async () => {
+    const node = await simulate()
+    const contract = busiest(node)
+    place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract] } })
+    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
+    await expectTruth(node, { from: 0, to: 300 }, contract)
+    const other = [...truthByContract(node.chain, { from: 0, to: 300 }).keys()].find(one => one !== contract)!
+    const run = await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300', '--contract', other, '--json'])
+    expect(JSON.parse(run.stdout)).toMatchObject({ contracts: [other], blocks_read: 301 })
+  })
+
+  test('continues after kill -9', async () => {
+    const node = await simulate({
+      chain: { height: 664, hashes: 'cheap' },
+      endpoints: [{ faults: [{ kind: 'latency', delayMs: 60 }] }],
+    })
+    const parameters = ['sync', '--chain', 'sim', '--from', '0', '--to', '600']
+    const killed = place.begin(parameters)
+    const database = () => new DatabaseSync(place.storeFile, { readOnly: true })
+    await killed.until(() => {
+      try {
+        using open = database()
+        return open.prepare('SELECT 1 FROM coverage').get() !== undefined
+      } catch {
+        return false
+      }
+    }, 'a first commit')
+    await killed.kill()
+    expect(killed.child.signalCode).toBe('SIGKILL')
+    node.endpoints[0]!.faults = []
+    const rest = await place.run([...parameters, '--json'])
+    expect(rest.code).toBe(0)
+    const { blocks_present, blocks_read } = JSON.parse(rest.stdout)
+    expect(blocks_present).toBeGreaterThan(0)
+    expect(blocks_read).toBeGreaterThan(0)
+    expect(blocks_present + blocks_read).toBe(601)
+    await expectTruth(node, { from: 0, to: 600 })
+    expect(await place.run(['verify', '--chain', 'sim', '--from', '0', '--to', '600'])).toMatchObject({ code: 0 })
+  })
+
+  test('the first signal stops it after the commit under way with 130, and a repeat continues', async () => {
+    const node = await simulate({
+      chain: { height: 664, hashes: 'cheap' },
+      endpoints: [{ faults: [{ kind: 'latency', delayMs: 400 }] }],
+    })
+    const parameters = ['sync', '--chain', 'sim', '--from', '0', '--to', '600']
+    const stopped = place.begin(parameters)
+    await stopped.until(() => (node.endpoints[0]!.calls.get('eth_getBlockByNumber') ?? 0) > 60, 'some reading')
+    stopped.child.kill('SIGINT')
+    const { code, stderr, stdout } = await stopped.ended()
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
+    expect(stderr).toMatch(/Stopped with \d+ of 601 missing blocks .*\nTry: {3}run the same command again/)
+    node.endpoints[0]!.faults = []
+    const rest = JSON.parse((await place.run([...parameters, '--json'])).stdout)
+    expect(rest.blocks_present).toBe(Number(/with (\d+) of/.exec(stderr)?.[1]))
+    expect(rest.blocks_present).toBeGreaterThan(0)
+    await expectTruth(node, { from: 0, to: 600 })
+  })
+
+  test('is refused beside a service that indexes into the same file', async () => {
+    await simulate()
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'])
+    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    const { code, stdout, stderr } = await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '9'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^Error: Another process is already indexing into the store .*\nTry: {3}stop it first/)
+  })
+
+  test('blocks that were hot when the service stopped and are gone from the chain do not become final', async () => {
+    const node = await simulate({ chain: { height: 300 } })
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], {
+      ALMANAC_KEY: 'the-operator-key',
+      ALMANAC_OPS_OPEN: 'true',
+    })
+    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    const url = /Listening on (http:\/\/[^"\s]+)/.exec(service.stderr)![1]!
+    await service.until(async () => {
+      const { chains } = (await (await fetch(`${url}/status`)).json()) as {
+        chains: Record<string, { complete: boolean }>
+      }
+      return chains.sim?.complete === true
+    }, 'completeness')
+    service.child.kill('SIGTERM')
+    expect(await service.ended()).toMatchObject({ code: 0 })
+    node.reorg({ depth: 20, length: 120 })
+    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '330'])).toMatchObject({ code: 0 })
+    await expectTruth(node, { from: 0, to: 330 })
+  })
+})
+
+describe('verify', () => {
+  const whole = ['verify', '--chain', 'sim', '--from', '0', '--to', '299']
+
+  async function synced(options?: Simulated, settings?: object): Promise<SimNode> {
+    const node = await simulate(options, settings)
+    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '299'])).toMatchObject({ code: 0 })
+    return node
+  }
+
+  async function differences(parameters = whole) {
+    const { code, stdout } = await place.run([...parameters, '--json'])
+    const report = JSON.parse(stdout)
+    expect(code).toBe(report.same ? 0 : 1)
+    return report as { differences: Record<string, unknown>[]; differences_by_kind: object; blocks: number }
+  }
+
+  test('an untouched store is the same, given and random ranges alike', async () => {
+    const node = await synced()
+    const given = await place.run(whole)
+    expect(given).toMatchObject({ code: 0 })
+    expect(given.stdout).toContain('sim is the same in the store as on the chain: 300 blocks in 1 range')
+    const random = await differences(['verify', '--chain', 'sim', '--samples', '3', '--blocks', '20'])
+    expect(random).toMatchObject({ same: true, differences_total: 0 })
+    expect(random.blocks).toBeGreaterThan(3)
+    expect(random.blocks).toBeLessThanOrEqual(60)
+    expect(node.endpoints[0]!.requests).toBeGreaterThan(0)
+  })
+
+  test('finds a removed, an altered and an added row, and says which', async () => {
+    await synced()
+    const database = new DatabaseSync(place.storeFile)
+    const [removed, altered] = database
+      .prepare(
+        'SELECT contract, block, tx, log, pos, hex(address) AS address FROM transfers JOIN contracts ON id = contract WHERE block > 50 AND length(payload) > 80 GROUP BY contract HAVING count(*) > 3 LIMIT 2',
+      )
+      .all() as { contract: number; block: number; tx: number; log: number; pos: number; address: string }[]
+    database.close()
+    const at = ({ contract, block, tx, log, pos }: typeof removed & {}) =>
+      `contract = ${contract} AND block = ${block} AND tx = ${tx} AND log = ${log} AND pos = ${pos}`
+    alter(
+      `DELETE FROM transfers WHERE ${at(removed!)}`,
+      // The last byte of the recipient.
+      `UPDATE transfers SET payload = CAST(substr(payload, 1, 55) || x'ee' || substr(payload, 57) AS BLOB) WHERE ${at(altered!)}`,
+      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE ${at(altered!)}`,
+    )
+    const report = await differences()
+    expect(report.differences_by_kind).toEqual({ missing: 1, altered: 1, unexpected: 1 })
+    const byKind = Object.fromEntries(report.differences.map(difference => [difference.kind, difference]))
+    expect(byKind.missing).toMatchObject({ block: removed!.block, contract: `0x${removed!.address.toLowerCase()}` })
+    expect(byKind.altered).toMatchObject({
+      block: altered!.block,
+      contract: `0x${altered!.address.toLowerCase()}`,
+      position: { transactionIndex: altered!.tx, logIndex: altered!.log, batchIndex: altered!.pos },
+      detail: expect.stringMatching(/^to is stored as 0x\w{38}ee; the chain has 0x\w{40}$/),
+    })
+    expect(byKind.unexpected).toMatchObject({ block: altered!.block, position: { logIndex: 9999 } })
+    const text = await place.run(whole)
+    expect(text.code).toBe(1)
+    expect(text.stdout).toMatch(
+      /missing {4}block \d+ transaction \d+ log \d+( item \d+)? 0x\w{40}: the store lacks ERC/,
+    )
+    expect(text.stdout).toMatch(/altered {4}block/)
+    expect(text.stdout).toContain('the chain does not have')
+    expect(text.stdout).toMatch(/sim differs: \d \w+, \d \w+, \d \w+, in 300 blocks/)
+  })
+
+  test('finds rows of a contract that the node does not report at all', async () => {
+    await synced()
+    alter(
+      "INSERT INTO contracts (id, chain, address) SELECT 777777, chain, x'00000000000000000000000000000000000000aa' FROM contracts LIMIT 1",
+      'INSERT INTO transfers SELECT 777777, block, tx, log, pos, payload FROM transfers WHERE block = 200 LIMIT 1',
+    )
+    const { differences: found } = await differences()
+    expect(found).toEqual([
+      expect.objectContaining({
+        kind: 'unexpected',
+        block: 200,
+        contract: '0x00000000000000000000000000000000000000aa',
+      }),
+    ])
+    // The rows of other blocks are still the same.
+    await expect(differences(['verify', '--chain', 'sim', '--from', '0', '--to', '199'])).resolves.toMatchObject({
+      same: true,
+    })
+  })
+
+  test('finds a payload of another length, a block with another hash and wrong activity', async () => {
+    await synced()
+    alter(
+      "UPDATE transfers SET payload = x'01' WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 120 LIMIT 1)",
+    )
+    alter('UPDATE blocks SET hash = zeroblob(32) WHERE key % 1099511627776 = 1099511627775 - 150')
+    alter('UPDATE activity SET first_block = first_block + 1 WHERE address = (SELECT max(address) FROM activity)')
+    alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
+    const { differences_by_kind: kinds } = await differences()
+    expect(kinds).toEqual({ altered: 1, block: 1, activity: 2 })
+  })
+
+  test('a claim of a stronger proof than the node gives is a difference', async () => {
+    const faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }] as const
+    await synced({ endpoints: [{ faults }] })
+    expect(await differences()).toMatchObject({ same: true })
+    alter("UPDATE coverage SET evidence = 'receipts-root' WHERE scope = 'full'")
+    expect((await differences()).differences[0]).toMatchObject({
+      kind: 'evidence',
+      detail: expect.stringContaining('recorded as proven by receipts-root; the endpoints prove them by bloom'),
+    })
+  })
+
+  test('works on an on-demand chain, with and without --contract', async () => {
+    const node = await simulate()
+    const contract = busiest(node)
+    await synced({}, { contracts: [contract] })
+    expect(await differences()).toMatchObject({ same: true, ranges: [{ contract }] })
+    alter(
+      'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers LIMIT 1)',
+    )
+    for (const parameters of [whole, [...whole, '--contract', contract], ['verify', '--chain', 'sim']])
+      expect((await differences(parameters)).differences_by_kind).toEqual({ missing: 1 })
+  })
+
+  test('works beside a running service', async () => {
+    await simulate()
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    await service.until(async () => (await place.run(whole)).code === 0, 'an equal store')
+    service.child.kill('SIGTERM')
+    expect(await service.ended()).toMatchObject({ code: 0 })
+  })
+})
+
+describe('mistakes', () => {
+  test.each([
+    [
+      ['sync', '--chain', 'smi', '--from', '0', '--to', '9'],
+      'The chain "smi" is not configured.',
+      'did you mean sim? configured are: sim.',
+    ],
+    [['verify', '--chain', 'eth'], 'The chain "eth" is not configured.', 'configured are: sim.'],
+    [['sync', '--chain', 'sim', '--from', '9', '--to', '8'], '--from 9 is above --to 8.', 'give the lower block'],
+    [['sync', '--chain', 'sim', '--from', 'x', '--to', '8'], '--from is "x".', 'give a whole number from 0 on.'],
+    [
+      ['sync', '--chain', 'sim', '--from', '0', '--to', '301'],
+      'Block 301 of sim is not final: its final block is 300',
+      'give --to 300 or less',
+    ],
+    [
+      ['sync', '--chain', 'sim', '--from', '0', '--to', '9', '--contract', '0x12'],
+      '--contract does not fit sim',
+      'leave --contract out',
+    ],
+    [['verify', '--chain', 'sim'], 'Nothing of sim is indexed that could be compared.', 'index something first'],
+    [['verify', '--chain', 'sim', '--from', '4'], '--from is given alone.', 'give both'],
+    [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'give a whole number from 1 on.'],
+  ])('%j', async (parameters, message, hint) => {
+    await simulate()
+    const { code, stdout, stderr } = await place.run(parameters)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(`Error: ${message}`)
+    expect(stderr).toContain(`\nTry:   ${hint}`)
+  })
+
+  test('contracts are needed on an on-demand chain, and must be addresses', async () => {
+    await simulate({}, { index: 'on-demand' })
+    const sync = ['sync', '--chain', 'sim', '--from', '0', '--to', '9']
+    expect(await place.run(sync)).toMatchObject({ code: 1, stderr: expect.stringContaining('give --contract') })
+    expect(await place.run([...sync, '--contract', '0x12'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is no address'),
+    })
+  })
+
+  test.each(['sync', 'verify'])('%s with an endpoint that is down ends with 75', async command => {
+    const node = await simulate()
+    await node.close()
+    const { code, stdout, stderr } = await place.run([command, '--chain', 'sim', '--from', '0', '--to', '9'])
+    expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
+    expect(stderr).toMatch(
+      /^Error: sim endpoint 127\.0\.0\.1:\d+ failed .*ECONNREFUSED.*\nTry: {3}check that the node runs/,
+    )
+  })
+})
