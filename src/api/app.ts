@@ -9,6 +9,7 @@ import type { AppDependencies } from './dependencies.ts'
 import { apiVersions } from './dialect.ts'
 import { type AppEnvironment, Exchange } from './exchange.ts'
 import { NftTransfersRoute } from './nft-transfers.ts'
+import { oncePerTurn } from './once-per-turn.ts'
 import { openApiAnswer } from './openapi.ts'
 import type { Workplace } from './operation.ts'
 import { answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
@@ -27,6 +28,7 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   const place: Workplace = {
     ...dependencies,
     cache: new AnswerCache(settings.answerCacheBytes),
+    revision: oncePerTurn(() => dependencies.store.revision()),
     gate: new WorkGate({
       concurrencyMax: settings.concurrencyMax,
       queueMax: settings.queueMax,

@@ -8,7 +8,12 @@ import type { Exchange } from './exchange.ts'
 import { rateLimitHeaders } from './problem.ts'
 import type { WorkGate } from './work-gate.ts'
 
-export type Workplace = AppDependencies & { cache: AnswerCache; gate: WorkGate }
+export type Workplace = AppDependencies & {
+  cache: AnswerCache
+  gate: WorkGate
+  /** The store's, asked once for the requests that arrived together. */
+  revision: () => number
+}
 
 export type Operation = {
   scope: Scope
@@ -32,7 +37,7 @@ function performAdmitted(
   admission: Admission,
 ): Answer | Promise<Answer> {
   const key = operation.cacheKey && `${operation.cacheKey(exchange)} ${exchange.target}`
-  const revision = place.store.revision()
+  const revision = place.revision()
   const kept = key === undefined ? undefined : place.cache.get(key, revision)
   const answer = kept === undefined ? place.gate.run(() => work()) : deliver(kept, exchange)
   return answer instanceof Promise
