@@ -66,7 +66,7 @@ const described = (data: Uint8Array, program: string) => ({
   owner: program,
   data: [Buffer.from(data).toString('base64'), 'base64'],
   executable: false,
-  rentEpoch: 18446744073709551615,
+  rentEpoch: 0,
   space: data.length,
 })
 const metadata = (index: number) => {
