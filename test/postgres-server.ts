@@ -1,6 +1,6 @@
 // A throwaway PostgreSQL for tests, from the binaries that npm installs. It needs nothing on the machine and leaves nothing behind.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { chown, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
@@ -74,8 +74,12 @@ export async function startPostgres(overrides: Record<string, string> = {}): Pro
     running.kill(signal)
     await gone
   }
-  // A test run that is interrupted must not leave a server behind.
-  process.once('exit', () => child?.kill('SIGQUIT'))
+  // A test run that is interrupted must not leave a server or its files behind.
+  const abandon = (): void => {
+    child?.kill('SIGKILL')
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  }
+  process.once('exit', abandon)
   await start()
   return {
     url,
@@ -89,6 +93,7 @@ export async function startPostgres(overrides: Record<string, string> = {}): Pro
     kill: () => end('SIGKILL'),
     async stop() {
       await end('SIGINT')
+      process.off('exit', abandon)
       await rm(directory, { recursive: true, force: true })
     },
   }

@@ -87,8 +87,9 @@ const edge = (from: string, to: string): string => {
   return `CASE WHEN (SELECT stored = transfers FROM transfer_counts WHERE contract = $1 AND bucket = ${wholeBucket})
     THEN (SELECT count(*) ${rows}) ELSE (SELECT coalesce(sum(${weightSql}), 0) ${rows}) END`
 }
-const boundedCountSql = `SELECT ${hotCountSql} + ${edge('$4', '$5')} + ${edge('$6', '$7')} +
-  (SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket BETWEEN $8::int4 AND $9::int4)`
+const boundedCountSql = `SELECT ${hotCountSql} +
+  (SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket BETWEEN $4::int4 AND $5::int4) +
+  $6::int8 * ${edge('$7', '$8')} + $9::int8 * ${edge('$10', '$11')}`
 
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
 export async function transferCount(database: Database, contract: number, range: TransferRange): Promise<number> {
@@ -99,13 +100,32 @@ export async function transferCount(database: Database, contract: number, range:
     const [row] = await database.read(wholeCountSql, contract, from, to)
     return Number(row?.[0])
   }
-  const firstBucket = Math.ceil(from / bucketBlocks)
-  const lastBucket = Math.floor((to + 1) / bucketBlocks) - 1
-  // Without a whole bucket within, the lower edge is all there is.
-  const edges =
-    firstBucket > lastBucket
-      ? [from, to, 1, 0]
-      : [from, firstBucket * bucketBlocks - 1, (lastBucket + 1) * bucketBlocks, to]
-  const [row] = await database.read(boundedCountSql, contract, from, to, ...edges, firstBucket, lastBucket)
+  const { buckets, lower, upper } = splitRange(from, to)
+  const [row] = await database.read(boundedCountSql, contract, from, to, ...buckets, ...lower, ...upper)
   return Number(row?.[0])
+}
+
+/** Blocks that are scanned, and whether their rows are added to those of the buckets or taken off. */
+type Edge = [sign: 1 | -1, from: number, to: number]
+const noEdge: Edge = [1, 1, 0]
+
+/** Of a bucket that is asked for in part, the side with fewer blocks is scanned: at most half of it. */
+function splitRange(from: number, to: number): { buckets: [first: number, last: number]; lower: Edge; upper: Edge } {
+  const first = Math.floor(from / bucketBlocks)
+  const last = Math.floor(to / bucketBlocks)
+  const firstStart = first * bucketBlocks
+  const lastEnd = (last + 1) * bucketBlocks - 1
+  const below: Edge = [-1, firstStart, from - 1]
+  const above: Edge = [-1, to + 1, Math.min(lastEnd, blockMax)]
+  if (first === last) {
+    if (to - from < bucketBlocks / 2) return { buckets: [0, -1], lower: [1, from, to], upper: noEdge }
+    return { buckets: [first, last], lower: below, upper: above }
+  }
+  const cutsFirst = from - firstStart > bucketBlocks / 2
+  const cutsLast = lastEnd - to > bucketBlocks / 2
+  return {
+    buckets: [cutsFirst ? first + 1 : first, cutsLast ? last - 1 : last],
+    lower: cutsFirst ? [1, from, firstStart + bucketBlocks - 1] : below,
+    upper: cutsLast ? [1, last * bucketBlocks, to] : above,
+  }
 }
