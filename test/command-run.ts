@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const writtenTimeoutMs = 20_000
 
+type Environment = Readonly<Record<string, string>>
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
 /** One command under way. */
@@ -19,10 +20,10 @@ export class CommandRun {
   readonly child: ChildProcessWithoutNullStreams
   readonly #closed: Promise<number | null>
 
-  constructor(parameters: readonly string[], directory: string, environment: Readonly<Record<string, string>> = {}) {
+  constructor(command: readonly string[], directory: string, environment: Environment = {}) {
     // A fresh environment: the machine's own must not decide what is tested.
     const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, 'compiled'), ...environment }
-    this.child = spawn(process.execPath, [main, ...parameters], { cwd: directory, env })
+    this.child = spawn(command[0]!, command.slice(1), { cwd: directory, env })
     this.child.stdout.on('data', chunk => {
       this.stdout += chunk
     })
@@ -71,8 +72,18 @@ export class CommandPlace {
     writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify({ chains }))
   }
 
-  begin(parameters: readonly string[], environment?: Readonly<Record<string, string>>): CommandRun {
-    const run = new CommandRun(parameters, this.directory, environment)
+  begin(parameters: readonly string[], environment?: Environment): CommandRun {
+    return this.#begin([process.execPath, main, ...parameters], environment)
+  }
+
+  /** With a terminal in place of the three streams; what the command writes to any of them comes out of stdout. */
+  beginOnTerminal(parameters: readonly string[], environment?: Environment): CommandRun {
+    const line = [process.execPath, main, ...parameters].map(word => `'${word}'`).join(' ')
+    return this.#begin(['script', '-qefc', `stty cols 120; exec ${line}`, '/dev/null'], environment)
+  }
+
+  #begin(command: readonly string[], environment?: Environment): CommandRun {
+    const run = new CommandRun(command, this.directory, environment)
     this.#runs.push(run)
     return run
   }

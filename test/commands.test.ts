@@ -1,9 +1,11 @@
-// The commands that work on chains, as real processes against a simulated node: sync and verify.
+// The commands that work on chains, as real processes against a simulated node: plan, sync and verify.
+import { spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
-import { CommandPlace } from './command-run.ts'
+import { CommandPlace, type CommandRun } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
@@ -183,7 +185,7 @@ describe('verify', () => {
     const given = await place.run(whole)
     expect(given).toMatchObject({ code: 0 })
     expect(given.stdout).toContain('sim is the same in the store as on the chain: 300 blocks in 1 range')
-    const random = await differences(['verify', '--chain', 'sim', '--samples', '3', '--blocks', '20'])
+    const random = await differences(['verify', '--chain', 'sim', '--samples', '6', '--blocks', '20'])
     expect(random).toMatchObject({ same: true, differences_total: 0 })
     expect(random.blocks).toBeGreaterThan(3)
     expect(random.blocks).toBeLessThanOrEqual(60)
@@ -293,6 +295,70 @@ describe('verify', () => {
   })
 })
 
+describe('plan', () => {
+  /** Of one endpoint, every call of a batch counted. */
+  const callsOf = (node: SimNode): number =>
+    [...node.endpoints[0]!.calls.values()].reduce((sum, count) => sum + count, 0)
+
+  function expectWithin(factor: number, estimate: number, real: number): void {
+    expect(estimate / real).toBeGreaterThan(1 / factor)
+    expect(estimate / real).toBeLessThan(factor)
+  }
+
+  test('what it says of a full chain is within a factor of two of what a run then costs', {
+    timeout: 120_000,
+  }, async () => {
+    const node = await simulate({ chain: { height: 2_063, hashes: 'cheap', denseEvery: 7 } })
+    const planned = JSON.parse((await place.run(['plan', '--json', '--samples', '6'])).stdout)
+    const part = planned.chains.sim.parts[0]
+    expect(part).toMatchObject({ from: 0, to: 1_999, blocks: 2_000, limited_by: 'endpoints' })
+    expect(part.blocks_sampled).toBeLessThan(600)
+    expect(existsSync(place.storeFile)).toBe(false)
+    expectWithin(1.1, planned.sampling.calls, callsOf(node))
+    const before = callsOf(node)
+    const run = JSON.parse(
+      (await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '1999', '--json'])).stdout,
+    )
+    expectWithin(2, part.calls, callsOf(node) - before)
+    expectWithin(2, part.bytes, run.bytes)
+    expectWithin(2, part.transfers, run.transfers)
+    expectWithin(2, part.disk_bytes, statSync(place.storeFile).size)
+    const database = new DatabaseSync(place.storeFile, { readOnly: true })
+    const { addresses } = database.prepare('SELECT count(*) AS addresses FROM activity').get() as { addresses: number }
+    database.close()
+    expectWithin(2, part.addresses, addresses)
+  })
+
+  test('what it says of a contract is within a factor of two as well', async () => {
+    const node = await simulate({ chain: { height: 3_063, hashes: 'cheap' } })
+    const contract = busiest(node)
+    place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requestsPerSecond: 1_000_000 } })
+    const planned = JSON.parse((await place.run(['plan', '--json', '--chain', 'sim'])).stdout)
+    const part = planned.chains.sim.parts[0]
+    expect(part.contract).toBe(contract)
+    const before = callsOf(node)
+    const run = JSON.parse(
+      (await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '2999', '--json'])).stdout,
+    )
+    expectWithin(2, part.calls, callsOf(node) - before)
+    expectWithin(2, part.bytes, run.bytes)
+    expectWithin(1.01, part.transfers, run.transfers)
+  })
+
+  test('prints a table with a total, what sampling took and what is assumed; a limit sets the time', async () => {
+    const node = await simulate()
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', dailyBudget: 100_000 } })
+    const { code, stdout } = await place.run(['plan'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^CHAIN +WHAT +BLOCKS +SAMPLED +CALLS +BYTES +TIME +TRANSFERS +ADDRESSES +DISK\nsim +everything +301 +301 /,
+    )
+    expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
+    expect(stdout).toContain('sim: the time is set by chains.sim.dailyBudget.')
+    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: /)
+  })
+})
+
 describe('mistakes', () => {
   test.each([
     [
@@ -314,6 +380,8 @@ describe('mistakes', () => {
       'leave --contract out',
     ],
     [['verify', '--chain', 'sim'], 'Nothing of sim is indexed that could be compared.', 'index something first'],
+    [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured are: sim.'],
+    [['plan', '--samples', 'many'], '--samples is "many".', 'give a whole number from 1 on.'],
     [['verify', '--chain', 'sim', '--from', '4'], '--from is given alone.', 'give both'],
     [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'give a whole number from 1 on.'],
   ])('%j', async (parameters, message, hint) => {
@@ -342,5 +410,50 @@ describe('mistakes', () => {
     expect(stderr).toMatch(
       /^Error: sim endpoint 127\.0\.0\.1:\d+ failed .*ECONNREFUSED.*\nTry: {3}check that the node runs/,
     )
+  })
+})
+
+describe('start and status', () => {
+  /** The service under a terminal that `script` makes, where there is such a command. */
+  const terminal = spawnSync('script', ['--version']).status === 0
+
+  async function urlOf(run: CommandRun): Promise<string> {
+    const pattern = /Listening on (http:\/\/[\d.:]+)/
+    await run.until(() => pattern.test(run.stderr + run.stdout), 'listening')
+    return pattern.exec(run.stderr + run.stdout)![1]!
+  }
+
+  test('status shows how far each chain is, and why one is stalled', async () => {
+    const node = await simulate()
+    const down = await startSimNode({ chain: { chainId: 31_338 } })
+    const sim = { id: chainId, rpc: node.url, index: 'full' }
+    place.configure({ sim, gone: { id: 31_338, rpc: down.url, index: 'full' } })
+    await down.close()
+    const service = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await urlOf(service)
+    const ask = async () => (await place.run(['status', '--url', url])).stdout
+    let shown = ''
+    await service.until(async () => {
+      shown = await ask()
+      return shown.includes('gone is stalled') && /sim +live/.test(shown)
+    }, 'a live and a stalled chain')
+    expect(shown).toMatch(/CHAIN +STATE +HEAD +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
+    expect(shown).toMatch(/sim +live +364 +0s +100% .*1 of 1 well/)
+    expect(shown).toMatch(/gone +stalled +- .*0 of 1 well/)
+    expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
+    expect(service.stderr).not.toContain('\u001b[')
+  })
+
+  test.skipIf(!terminal)('start draws a line for each chain on a terminal, below the lines of the log', async () => {
+    await simulate({
+      chain: { height: 1_063, hashes: 'cheap' },
+      endpoints: [{ faults: [{ kind: 'latency', delayMs: 300 }] }],
+    })
+    const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    await urlOf(service)
+    await service.until(() => /sim {2}\[=*>? *\] +[\d.]+% {2}[\d,]+ of 1,064 blocks/.test(service.stdout), 'a bar')
+    await service.until(() => service.stdout.includes('sim  live  head 1,063  0 s behind'), 'the end of the history')
+    // Each drawing erases the one before.
+    expect(service.stdout).toContain('\u001b[1A\r\u001b[J')
   })
 })

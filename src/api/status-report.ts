@@ -9,6 +9,11 @@ export type EndpointStatus = {
 
 export type ChainStatus = {
   state: 'backfilling' | 'live' | 'stalled'
+  /** Why it is stalled. */
+  reason?: string
+  index?: 'full' | 'on-demand'
+  /** The first block of interest. */
+  from?: number
   head: number
   finalized: number
   lag_seconds: number
@@ -16,6 +21,8 @@ export type ChainStatus = {
   complete: boolean
   /** Null where nothing is left to do or no rate is known yet. */
   eta_seconds: number | null
+  /** Of the last minute; null where nothing is read. */
+  rates?: { blocksPerSecond: number; rowsPerSecond: number; bytesPerSecond: number } | null
   rpc: readonly EndpointStatus[]
 }
 

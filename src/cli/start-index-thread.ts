@@ -7,9 +7,14 @@ import type { Log } from '../log.ts'
 import { callThread } from '../thread-link.ts'
 import type { IndexThreadData } from './index-thread.ts'
 
-export async function startIndexThread(data: IndexThreadData, log: Log): Promise<Evm> {
+/** `write` takes what the thread writes to stderr, where that must not go there by itself. */
+export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), { workerData: data })
+  const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
+    workerData: data,
+    stderr: write !== undefined,
+  })
+  if (write !== undefined) worker.stderr.setEncoding('utf8').on('data', write)
   let closing = false
   const { far, fail } = callThread<Evm>(worker)
   await new Promise<void>((resolve, reject) => {

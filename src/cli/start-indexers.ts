@@ -23,19 +23,22 @@ type Parts = {
   log: Log
   logOptions: Pick<LogOptions, 'level' | 'format' | 'colours'>
   metrics: Metrics
+  /** Takes the lines of other threads where a terminal shows more than the log. */
+  write: ((text: string) => void) | undefined
   /** What is opened here is closed with it. */
   opened: AsyncDisposableStack
 }
 
 /** Opens the store for the thread that serves, and starts the indexers around it. */
 export async function startIndexers(parts: Parts): Promise<{ store: Store; indexers: Indexers }> {
-  const { loaded, log, logOptions, metrics, opened } = parts
+  const { loaded, log, logOptions, metrics, write, opened } = parts
   const { config, chains } = loaded
   const hasEvm = Object.keys(config.chains).length > 0
   const evm = hasEvm
     ? await startIndexThread(
         { store: config.store, settings: config.chains, addedChains: [...chains.added], log: logOptions },
         log,
+        write,
       )
     : undefined
   if (evm !== undefined) opened.defer(() => evm.close())

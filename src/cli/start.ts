@@ -13,8 +13,10 @@ import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { provideKey } from './provide-key.ts'
+import { Screen } from './screen.ts'
 import { endOnDefect, firstSignal } from './shutdown.ts'
 import { type Indexers, startIndexers } from './start-indexers.ts'
+import { showProgress } from './start-progress.ts'
 import { stderrColours } from './terminal.ts'
 import { packageVersion } from './version.ts'
 
@@ -28,7 +30,9 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
       hint: 'add a chain under chains in the configuration, or start without --only index.',
     })
   }
-  const log = openLog(config)
+  const screen = hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? new Screen() : undefined
+  const write = screen === undefined ? undefined : (text: string) => screen.write(text)
+  const log = openLog(config, write)
   endOnDefect(log)
   for (const warning of loaded.warnings) log.warn(warning)
   const signal = firstSignal()
@@ -39,7 +43,7 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
   const { store, indexers } =
     only === 'api'
       ? await openForServing(config.store, opened)
-      : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, opened })
+      : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
   if (only !== 'index') {
     await provideKey(store, log)
@@ -47,6 +51,7 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
     for (const server of servers) log.info(`Listening on ${server.url}`)
   }
   if (!hasChains) sayNothingIsIndexed(log)
+  if (indexers !== undefined && hasChains) opened.defer(showProgress({ status: indexers.status, screen, log }))
 
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
 }
@@ -112,13 +117,17 @@ async function nothingIndexed(): Promise<StatusReport> {
   return { chains: {}, solana: {} }
 }
 
-function openLog(config: Config): Log {
-  return createLog({ ...logOptionsOf(config), hidden: [process.env.ALMANAC_KEY ?? ''] })
+function openLog(config: Config, write: ((line: string) => void) | undefined): Log {
+  const hidden = [process.env.ALMANAC_KEY ?? '']
+  return createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
 }
 
-function logOptionsOf({ log: { level, format } }: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
-  const readable = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
-  return { level, format: readable ? 'text' : 'json', colours: stderrColours }
+function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
+  return { level: config.log.level, format: isForPeople(config) ? 'text' : 'json', colours: stderrColours }
+}
+
+function isForPeople({ log: { format } }: Config): boolean {
+  return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
 }
 
 function sayNothingIsIndexed(log: Log): void {

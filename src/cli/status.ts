@@ -3,23 +3,35 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { parseListen } from '../config/listen-address.ts'
 import { AlmanacError } from '../errors.ts'
+import { coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import { countText, durationText, percentText, rateText } from './quantities.ts'
 import { paint, printable, printData, table } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
 
+const endpoints = z
+  .array(z.looseObject({ endpoint: z.string(), healthy: z.boolean(), reason: z.string().optional() }))
+  .default([])
 const chainStatus = z.looseObject({
   state: z.string().optional(),
+  reason: z.string().optional(),
+  index: z.string().optional(),
+  from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
-  complete: z.boolean().optional(),
+  covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
   eta_seconds: z.number().nullish(),
+  rates: z.looseObject({ blocksPerSecond: z.number() }).nullish(),
+  rpc: endpoints,
 })
 const solanaStatus = z.looseObject({
   state: z.string().optional(),
   slot: z.number().nullish(),
   lag_seconds: z.number().nullish(),
+  rpc: endpoints,
 })
+type ShownChain = z.output<typeof chainStatus>
 const statusAnswer = z.looseObject({
   version: z.string().optional(),
   store: z.looseObject({ location: z.string().optional() }).optional(),
@@ -80,27 +92,71 @@ function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
 }
 
 function describeStatus(status: z.output<typeof statusAnswer>): string {
-  const seconds = (value: number | null | undefined) => (value == null ? '-' : `${value} s`)
-  const chains = Object.entries(status.chains).map(([name, chain]) => [
-    printable(name),
-    printable(chain.state ?? '-'),
-    String(chain.head ?? '-'),
-    seconds(chain.lag_seconds),
-    chain.complete ? 'yes' : 'no',
-    seconds(chain.eta_seconds),
-  ])
-  const solana = Object.entries(status.solana).map(([name, network]) => [
-    `solana ${printable(name)}`,
-    printable(network.state ?? '-'),
-    String(network.slot ?? '-'),
-    seconds(network.lag_seconds),
-    '-',
-    '-',
-  ])
-  const rows = [...chains, ...solana]
   const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(status.store?.location ?? '-')}`
+  const rows = [
+    ...Object.entries(status.chains).map(([name, chain]) => chainRow(name, chain)),
+    ...Object.entries(status.solana).map(([name, { state, slot, lag_seconds, rpc }]) =>
+      rowOf({ name: `solana ${name}`, state, height: slot, lag_seconds, rpc }),
+    ),
+  ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  return `${paint.bold(heading)}\n${table(['CHAIN', 'STATE', 'HEAD', 'LAG', 'COMPLETE', 'LEFT'], rows)}`
+  const titles = ['CHAIN', 'STATE', 'HEAD', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
+  return [paint.bold(heading), table(titles, rows), ...troubles(status)].join('\n')
+}
+
+function chainRow(name: string, chain: ShownChain): string[] {
+  const { state, head, lag_seconds, rates, eta_seconds, rpc } = chain
+  return rowOf({
+    ...{ name, state, height: head, lag_seconds, rpc },
+    covered: coverageText(chain),
+    rate: rates == null ? undefined : rateText(rates.blocksPerSecond),
+    left: eta_seconds == null ? undefined : durationText(eta_seconds),
+  })
+}
+
+type RowFacts = {
+  name: string
+  state: string | undefined
+  height: number | null | undefined
+  lag_seconds: number | null | undefined
+  rpc: z.output<typeof endpoints>
+  covered?: string
+  rate?: string | undefined
+  left?: string | undefined
+}
+
+function rowOf({ name, state = '-', height, lag_seconds, rpc, covered, rate, left }: RowFacts): string[] {
+  return [
+    printable(name),
+    printable(state),
+    height == null || height < 0 ? '-' : countText(height),
+    lag_seconds == null ? '-' : durationText(lag_seconds),
+    covered ?? '-',
+    rate ?? '-',
+    left ?? '-',
+    `${rpc.filter(({ healthy }) => healthy).length} of ${rpc.length} well`,
+  ]
+}
+
+function coverageText(chain: ShownChain): string {
+  const { from, index, covered } = chain
+  const facts = { head: chain.head ?? -1, from, index, covered }
+  if (index === 'on-demand') return `${countText(coveredContracts(facts))} contracts`
+  const blocks = coveredBlocks(facts)
+  return blocks === undefined ? '-' : percentText(blocks.done, blocks.total)
+}
+
+/** Why chains are stalled, and what is wrong with endpoints. */
+function troubles({ chains, solana }: z.output<typeof statusAnswer>): string[] {
+  const stalled = Object.entries(chains).flatMap(([name, { reason }]) =>
+    reason === undefined ? [] : [`${printable(name)} is stalled: ${printable(reason)}`],
+  )
+  const ill = [...Object.entries(chains), ...Object.entries(solana)].flatMap(([name, { rpc }]) =>
+    rpc
+      .filter(({ healthy }) => !healthy)
+      .map(({ endpoint, reason }) => printable(`${name} endpoint ${endpoint}: ${reason ?? 'not well'}`)),
+  )
+  return [...stalled, ...ill]
 }
 
 /** Where to ask a server that listens at this address: one that listens everywhere is asked on this machine. */

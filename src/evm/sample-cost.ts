@@ -43,17 +43,18 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   const { interval, contract, random = Math.random } = options
   const blocks = blockCount([interval])
   if (blocks <= 0) return nothing
-  const rangeSize = new RangeSize(contract === undefined ? historySizes.full : historySizes.contract)
+  const sizes = contract === undefined ? historySizes.full : historySizes.contract
+  const rangeSize = new RangeSize(sizes)
   const readers = Array.from({ length: historyPace.parallel }, () => meteredReader(options, rangeSize))
   await settleSize(interval, readers[0]!, random, signal)
   // What fits into the samples is read whole: then nothing is guessed.
   const whole = blocks <= options.samples * rangeSize.blocks
   const count = whole ? Math.ceil(blocks / rangeSize.blocks) : options.samples
   const strata = Array.from({ length: count }, (_, at) => stratum(interval, at, count))
-  // Each reader learns what the endpoints offer before time is taken.
-  await Promise.all(
-    readers.slice(1, count).map(reader => readPiece({ from: interval.from, to: interval.from }, reader, signal)),
-  )
+  // Each reader learns what the endpoints offer before time is taken. One block says nothing about sizes.
+  const last = { from: interval.to, to: interval.to }
+  const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
+  await Promise.all(readers.slice(1, count).map(reader => readPiece(last, unlearned(reader), signal)))
   const startedAt = performance.now()
   const measured: Measured[] = []
   await Promise.all(
