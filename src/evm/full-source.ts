@@ -2,36 +2,23 @@
 // their root proves that no log is missing; range logs with their bloom where not. What fails a check is fetched elsewhere.
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Hash, Interval } from '../model.ts'
-import type { ActivityGrain, ChainSource, DecodedRange, Header, HeadReport } from './chain-source.ts'
+import type { Interval } from '../model.ts'
+import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
 import { digestFull, type FullAnswers } from './digest.ts'
 import { hexOf, NodeHead } from './node-head.ts'
 import { type Probed, probeChain } from './probe.ts'
 import type { RpcAnswers, RpcCall, RpcPort } from './rpc-port.ts'
 import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt } from './rpc-types.ts'
 
-export class FullSource implements ChainSource {
+export class FullSource extends NodeHead implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  readonly #nodeHead: NodeHead
   #probed: Promise<Probed> | undefined
 
   constructor(chain: Chain, rpc: RpcPort) {
+    super(chain, rpc)
     this.#chain = chain
     this.#rpc = rpc
-    this.#nodeHead = new NodeHead(rpc, { chainName: chain.name, finalizedTag: chain.finalizedTag })
-  }
-
-  head(signal: AbortSignal): Promise<HeadReport> {
-    return this.#nodeHead.head(signal)
-  }
-
-  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#nodeHead.headerByHash(hash, signal)
-  }
-
-  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#nodeHead.headerByNumber(number, signal)
   }
 
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {

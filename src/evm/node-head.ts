@@ -1,22 +1,26 @@
 // Headers by JSON-RPC: the head and the final block in one batch, and single headers by hash or number.
+import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Hash } from '../model.ts'
 import type { Header, HeadReport } from './chain-source.ts'
 import { headerOf } from './digest.ts'
 import { isHexOf, quantityOf } from './hex.ts'
+import { rpcFailureOf } from './rpc-errors.ts'
 import type { RpcPort } from './rpc-port.ts'
 import type { RpcHeader } from './rpc-types.ts'
 
+/** What every source of a chain can tell, whatever it fetches beside. */
 export class NodeHead {
   readonly #rpc: RpcPort
   readonly #chainName: string
   /** Off once the endpoints have shown that they do not know the tag. */
   #asksFinalized: boolean
+  #finalized: Header | undefined
 
-  constructor(rpc: RpcPort, options: { chainName: string; finalizedTag: boolean }) {
+  constructor(chain: Chain, rpc: RpcPort) {
     this.#rpc = rpc
-    this.#chainName = options.chainName
-    this.#asksFinalized = options.finalizedTag
+    this.#chainName = chain.name
+    this.#asksFinalized = chain.finalizedTag
   }
 
   async head(signal: AbortSignal): Promise<HeadReport> {
@@ -24,27 +28,34 @@ export class NodeHead {
     if (this.#asksFinalized) {
       const finalizedCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
       try {
-        const { endpoint, values } = await this.#rpc.ask([latestCall, finalizedCall], { signal })
-        return { latest: this.#readable(values[0], endpoint), finalized: readHeader(values[1]) }
+        const { endpoint, values } = await this.#rpc.ask([latestCall, finalizedCall], { signal, urgent: true })
+        this.#finalized = readHeader(values[1]) ?? this.#finalized
+        return { latest: this.#readable(values[0], endpoint), finalized: this.#finalized }
       } catch (error) {
         // Whether the tag or the endpoint is at fault shows when the head alone is asked for.
-        const { endpoint, values } = await this.#rpc.ask([latestCall], { signal })
-        if (!(error instanceof AlmanacError) || !error.retryable) this.#asksFinalized = false
-        return { latest: this.#readable(values[0], endpoint), finalized: undefined }
+        const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+        const kind = rpcFailureOf(error)?.kind
+        if (this.#finalized === undefined && (kind === 'tag-unknown' || kind === 'refused')) this.#asksFinalized = false
+        // A node that knows the tag is believed for as long as it cannot be asked: a depth could go beyond its word.
+        return { latest: this.#readable(values[0], endpoint), finalized: this.#finalized }
       }
     }
-    const { endpoint, values } = await this.#rpc.ask([latestCall], { signal })
+    const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
     return { latest: this.#readable(values[0], endpoint), finalized: undefined }
   }
 
   async headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
-    const { values } = await this.#rpc.ask([{ method: 'eth_getBlockByHash', params: [hash, false] }], { signal })
+    const { values } = await this.#rpc.ask([{ method: 'eth_getBlockByHash', params: [hash, false] }], {
+      signal,
+      urgent: true,
+    })
     return readHeader(values[0])
   }
 
   async headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
     const { values } = await this.#rpc.ask([{ method: 'eth_getBlockByNumber', params: [hexOf(number), false] }], {
       signal,
+      urgent: true,
     })
     return readHeader(values[0])
   }

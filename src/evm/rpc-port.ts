@@ -14,6 +14,8 @@ export type AskOptions = {
   signal: AbortSignal
   /** Endpoints that are not to be asked, because their answer did not pass a check. */
   exclude?: ReadonlySet<string>
+  /** Goes before everything that waits: the head of the chain before its history. */
+  urgent?: boolean
 }
 
 /** For `/status`: no path, no key. */

@@ -38,8 +38,6 @@ export type RpcAskOptions = AskOptions & {
   endpoint?: string
   timeoutMs?: number
   bytesMax?: number
-  /** Goes before everything that waits: the head of the chain before its history. */
-  urgent?: boolean
 }
 
 export type RawAnswers = EndpointAnswer & { endpoint: string }

@@ -2,15 +2,8 @@
 // held against that of a second one where there is one.
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Address, Evidence, Hash, Interval } from '../model.ts'
-import {
-  type ActivityGrain,
-  type ChainSource,
-  type DecodedRange,
-  type Header,
-  type HeadReport,
-  RangeRefused,
-} from './chain-source.ts'
+import type { Address, Evidence, Interval } from '../model.ts'
+import { type ActivityGrain, type ChainSource, type DecodedRange, type Header, RangeRefused } from './chain-source.ts'
 import { decodeTransfers } from './decode.ts'
 import { headerOf } from './digest.ts'
 import { earlyCollectionsOf } from './early-collections.ts'
@@ -22,32 +15,19 @@ import { transferTopics } from './token-events.ts'
 import { TransactionFacts } from './transaction-facts.ts'
 import { checkHeaders } from './verify.ts'
 
-export class WatchedSource implements ChainSource {
+export class WatchedSource extends NodeHead implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  readonly #nodeHead: NodeHead
   readonly #facts: TransactionFacts
   /** The contracts that the head is followed for. */
   readonly watched: Set<Address>
 
   constructor(chain: Chain, rpc: RpcPort, watched: Iterable<Address> = []) {
+    super(chain, rpc)
     this.#chain = chain
     this.#rpc = rpc
-    this.#nodeHead = new NodeHead(rpc, { chainName: chain.name, finalizedTag: chain.finalizedTag })
     this.#facts = new TransactionFacts(chain, rpc)
     this.watched = new Set(watched)
-  }
-
-  head(signal: AbortSignal): Promise<HeadReport> {
-    return this.#nodeHead.head(signal)
-  }
-
-  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#nodeHead.headerByHash(hash, signal)
-  }
-
-  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#nodeHead.headerByNumber(number, signal)
   }
 
   /** The watched contracts, with every header, so that the range can be followed. */
