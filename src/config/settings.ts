@@ -88,6 +88,16 @@ const solanaSettings = z.strictObject({
     about: 'How often an owner that subscriptions keep fresh is read again as a whole.',
     accepts: 'a whole number of milliseconds from 1 on',
   }),
+  yellowstone: setting(httpUrl.optional(), {
+    about: 'A Yellowstone gRPC server that keeps a whole network current after `almanac solana import`.',
+    accepts: 'an http:// or https:// URL',
+    secret: 'endpoint',
+  }),
+  yellowstoneToken: setting(z.string().min(1).optional(), {
+    about: 'What the Yellowstone server is shown as `x-token`.',
+    accepts: 'a text',
+    secret: 'endpoint',
+  }),
 })
 
 export const settingsSchema = z.strictObject({

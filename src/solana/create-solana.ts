@@ -3,13 +3,13 @@ import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type SolanaNetwork, solanaNetworks } from '../model.ts'
-import type { SolanaStore } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { Network, type NetworkStatus, type SolanaNetworkSettings } from './network.ts'
 import type { Freshness } from './on-demand.ts'
 
 export type SolanaOptions = {
   settings: Readonly<Partial<Record<SolanaNetwork, SolanaNetworkSettings | undefined>>>
-  store: SolanaStore
+  store: Store
   log: Log
   metrics?: Metrics | undefined
 }

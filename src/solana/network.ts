@@ -4,12 +4,17 @@ import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SolanaNetwork } from '../model.ts'
-import type { SolanaStore } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { SolanaEndpoint } from './endpoint.ts'
 import { Follower } from './follow.ts'
 import { genesisHashes } from './genesis.ts'
 import { type Freshness, OnDemand } from './on-demand.ts'
 import { SolanaRpc } from './rpc.ts'
+import { readBalance } from './source.ts'
+import { YellowstoneFeed } from './yellowstone.ts'
+
+/** Two seconds: a feed that is further behind is not fresh. */
+const feedLagSlotsMax = 5
 
 export type SolanaNetworkSettings = {
   rpc: readonly string[]
@@ -18,12 +23,14 @@ export type SolanaNetworkSettings = {
   maxAgeMs: number
   subscriptionsMax: number
   reconcileMs: number
+  yellowstone?: string | undefined
+  yellowstoneToken?: string | undefined
 }
 
 export type NetworkOptions = {
   network: SolanaNetwork
   settings: SolanaNetworkSettings
-  store: SolanaStore
+  store: Store
   log: Log
   metrics?: Metrics | undefined
 }
@@ -33,6 +40,7 @@ export type NetworkStatus = {
   slot: number
   lag_seconds: number
   rpc: { endpoint: string; healthy: boolean; slot: number; fault: string | null }[]
+  feed: { connected: boolean; slot: number; complete: boolean } | null
   watched: { owners: number; live: number; subscriptions: number; reconnects: number; connected: boolean } | null
 }
 
@@ -40,11 +48,14 @@ export class Network {
   readonly #rpc: SolanaRpc
   readonly #onDemand: OnDemand
   readonly #follower: Follower | undefined
+  readonly #feed: YellowstoneFeed | undefined
+  readonly #store: Store
   readonly #network: SolanaNetwork
   #last: Freshness | undefined
 
   constructor({ network, settings, store, log, metrics }: NetworkOptions) {
     this.#network = network
+    this.#store = store
     // The rate is that of all endpoints together.
     const requestsPerSecond =
       settings.requestsPerSecond === undefined ? undefined : settings.requestsPerSecond / settings.rpc.length
@@ -73,15 +84,34 @@ export class Network {
         onReconciled: differences => metrics?.solana.differences.inc({ network }, differences),
       })
     }
+    const { yellowstone, yellowstoneToken } = settings
+    if (yellowstone !== undefined) {
+      this.#feed = new YellowstoneFeed({ network, store, log, url: yellowstone, token: yellowstoneToken })
+    }
     void this.#checkGenesis(log)
   }
 
   async freshen(owner: Uint8Array): Promise<Freshness> {
+    const complete = await this.#fromFeed(owner)
+    if (complete !== undefined) return complete
     const live = await this.#follower?.liveAt(owner)
     if (live !== undefined) return live
     const fresh = await this.#onDemand.freshen(owner)
     this.#follower?.watch(owner)
     return fresh
+  }
+
+  /** Where the store holds every token account of the network, only the balance and the clock are read. */
+  async #fromFeed(owner: Uint8Array): Promise<Freshness | undefined> {
+    if (this.#feed?.completeSlot === undefined) return undefined
+    const readAtMs = Date.now()
+    const account = await readBalance({ rpc: this.#rpc, owner, readAtMs })
+    const complete = this.#feed.completeSlot
+    if (complete === undefined || complete < account.slot - feedLagSlotsMax) return undefined
+    // A reading as of slot 0, when there was nothing, makes the owner known and leaves its holdings as they are.
+    await this.#store.putOwner(this.#network, { ...account, slot: 0 }, [])
+    await this.#store.putLamports(this.#network, account)
+    return { slot: complete, chainTime: account.chainTime, readAtMs }
   }
 
   status(): NetworkStatus {
@@ -94,11 +124,13 @@ export class Network {
       slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
       rpc: endpoints.map(({ endpoint, healthy, slot, fault }) => ({ endpoint, healthy, slot, fault: fault ?? null })),
+      feed: this.#feed?.status() ?? null,
       watched: followed?.watched ?? null,
     }
   }
 
   async close(): Promise<void> {
+    await this.#feed?.close()
     await this.#follower?.close()
     await this.#rpc.close()
   }

@@ -51,6 +51,20 @@ export async function readOwner(
   }
 }
 
+/** The owner itself, without its tokens. */
+export async function readBalance(options: {
+  rpc: SolanaRpc
+  owner: Uint8Array
+  readAtMs: number
+}): Promise<SolanaAccount> {
+  const { rpc, owner, readAtMs } = options
+  const address = encodeKey(owner)
+  const { slot, value } = await part(rpc, 'account', address, () =>
+    rpc.accounts([address, clockSysvar]).then(at => checkClock(rpc, at)),
+  )
+  return { owner, lamports: value.lamports, slot, chainTime: value.chainTime, readAtMs }
+}
+
 type OwnAccount = { lamports: bigint; chainTime: number }
 
 function checkClock(rpc: SolanaRpc, { slot, value: [own, clock] }: At<(AccountInfo | undefined)[]>): At<OwnAccount> {

@@ -1,0 +1,237 @@
+// A Yellowstone gRPC feed of everything that portfolios are made of. After a disconnect it asks for a replay from the last
+// slot that was stored; where the server cannot go back that far it says so and no longer counts as complete.
+import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import { AlmanacError, messageOf } from '../errors.ts'
+import { type Log, LogThrottle } from '../log.ts'
+import type { SolanaNetwork } from '../model.ts'
+import { redactText, redactUrl } from '../redact-url.ts'
+import type { HoldingUpdate, MintUpdate, Store } from '../store/store.ts'
+import { fedRowOf } from './account-update.ts'
+import { metadataProgram, systemProgram, tokenProgramAddresses } from './programs.ts'
+import { importedSnapshots } from './snapshot.ts'
+
+const confirmed = 1
+const flushMs = 100
+const pendingMax = 50_000
+/** A slot may be reported before the last of its accounts; a replay that begins earlier only repeats. */
+const replaySlots = 32
+const silenceMs = 30_000
+const pauseMsMin = 500
+const pauseMsMax = 30_000
+
+export type YellowstoneOptions = {
+  network: SolanaNetwork
+  store: Store
+  log: Log
+  url: string
+  token?: string | undefined
+}
+
+type Stream = {
+  write(request: SubscribeRequest): boolean
+  on(event: 'data', listener: (update: SubscribeUpdate) => void): unknown
+  on(event: 'error' | 'end' | 'close', listener: (error?: Error) => void): unknown
+  pause(): unknown
+  resume(): unknown
+  destroy(error?: Error): unknown
+}
+
+export function feedCheckpoint(network: SolanaNetwork): string {
+  return `solana.${network}.feed`
+}
+
+/** Token accounts, mints, metadata, and every account that the System program was left with nothing of: closed ones. */
+export function subscribeRequest(fromSlot: number | undefined): SubscribeRequest {
+  const owned = (owner: string[], filters: SubscribeRequest['accounts'][string]['filters'] = []) => ({
+    account: [],
+    owner,
+    filters,
+  })
+  return {
+    accounts: {
+      tokens: owned(Object.values(tokenProgramAddresses)),
+      metadata: owned([metadataProgram]),
+      closed: owned([systemProgram], [{ lamports: { eq: '0' } }]),
+    },
+    slots: { slots: { filterByCommitment: true } },
+    transactions: {},
+    transactionsStatus: {},
+    blocks: {},
+    blocksMeta: {},
+    entry: {},
+    accountsDataSlice: [],
+    commitment: confirmed,
+    ...(fromSlot === undefined ? {} : { fromSlot: String(fromSlot) }),
+  }
+}
+
+export class YellowstoneFeed {
+  readonly #options: YellowstoneOptions
+  readonly #throttle = new LogThrottle()
+  readonly #timer: NodeJS.Timeout
+  #stream: Stream | undefined
+  #holdings: HoldingUpdate[] = []
+  #mints: MintUpdate[] = []
+  #writing: Promise<void> = Promise.resolve()
+  #slot = 0
+  #heardAtMs = 0
+  #based = false
+  #gap = false
+  #failures = 0
+  #retry: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: YellowstoneOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => this.#tick(), flushMs)
+    this.#timer.unref()
+    void this.#connect()
+  }
+
+  /** The slot up to which the store holds every token account there is; undefined while that cannot be said. */
+  get completeSlot(): number | undefined {
+    const quiet = Date.now() - this.#heardAtMs > silenceMs
+    return this.#based && !this.#gap && !quiet && this.#stream !== undefined && this.#slot > 0 ? this.#slot : undefined
+  }
+
+  status() {
+    return { connected: this.#stream !== undefined, slot: this.#slot, complete: this.completeSlot !== undefined }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    clearTimeout(this.#retry)
+    const stream = this.#stream
+    this.#stream = undefined
+    stream?.destroy()
+    this.#flush()
+    await this.#writing
+  }
+
+  async #connect(): Promise<void> {
+    const { url, token } = this.#options
+    try {
+      const from = await this.#startSlot()
+      const Client = await loadClient()
+      const client = new Client(url, token, { 'grpc.max_receive_message_length': 64 * 2 ** 20 })
+      const stream = (await client.subscribe()) as Stream
+      if (this.#closed) return void stream.destroy()
+      this.#stream = stream
+      this.#heardAtMs = Date.now()
+      stream.on('data', update => this.#hear(stream, update))
+      for (const event of ['error', 'end', 'close'] as const)
+        stream.on(event, error => this.#down(stream, error ?? new Error('it was closed')))
+      stream.write(subscribeRequest(this.#gap ? undefined : from))
+    } catch (error) {
+      this.#retryLater(error)
+    }
+  }
+
+  /** Where the last run stopped, or the snapshot that the store was filled from. */
+  async #startSlot(): Promise<number | undefined> {
+    const { store, network } = this.#options
+    const imported = await importedSnapshots(store, network)
+    const stopped = await store.checkpoint(feedCheckpoint(network))
+    this.#based = imported !== undefined
+    const last = Math.max(imported?.slot ?? 0, Number(stopped ?? 0))
+    return last === 0 ? undefined : Math.max(0, last - replaySlots)
+  }
+
+  #hear(stream: Stream, { account, slot, ping }: SubscribeUpdate): void {
+    if (this.#stream !== stream) return
+    this.#heardAtMs = Date.now()
+    this.#failures = 0
+    if (account?.account !== undefined) {
+      const { pubkey, lamports, owner, data, writeVersion } = account.account
+      const fed = { key: pubkey, lamports: BigInt(lamports), program: owner, data, slot: Number(account.slot) }
+      const row = fedRowOf({ ...fed, writeVersion: BigInt(writeVersion) }, this.#heardAtMs)
+      if (row?.kind === 'holding') this.#holdings.push(row.holding)
+      else if (row?.kind === 'mint') this.#mints.push(row.mint)
+      if (this.#holdings.length + this.#mints.length >= pendingMax) this.#flush(stream)
+    }
+    if (slot !== undefined) this.#slot = Math.max(this.#slot, Number(slot.slot))
+    // Proxies close streams on which the client is silent.
+    if (ping !== undefined) stream.write({ ...subscribeRequest(undefined), accounts: {}, slots: {}, ping: { id: 1 } })
+  }
+
+  #tick(): void {
+    this.#flush()
+    const stream = this.#stream
+    if (stream !== undefined && Date.now() - this.#heardAtMs > silenceMs)
+      this.#down(stream, new Error(`it said nothing for ${silenceMs} ms`))
+  }
+
+  /** Rows first, then the slot up to which they are complete. A full queue makes the server wait. */
+  #flush(paused?: Stream): void {
+    if (this.#holdings.length + this.#mints.length === 0) return
+    const { store, network } = this.#options
+    const [holdings, mints, slot] = [this.#holdings, this.#mints, this.#slot]
+    this.#holdings = []
+    this.#mints = []
+    paused?.pause()
+    this.#writing = this.#writing
+      .then(async () => {
+        await store.putMints(network, mints)
+        await store.applyHoldings(network, holdings)
+        if (slot > 0) await store.putCheckpoint(feedCheckpoint(network), String(slot))
+      })
+      .catch((error: unknown) => {
+        // What was not written is replayed.
+        if (this.#stream !== undefined) this.#down(this.#stream, error)
+      })
+      .finally(() => paused?.resume())
+  }
+
+  #down(stream: Stream, error: unknown): void {
+    if (this.#stream !== stream) return
+    this.#stream = undefined
+    this.#holdings = []
+    this.#mints = []
+    stream.destroy()
+    if (isOutOfReach(error)) {
+      this.#gap = true
+      this.#options.log.error(
+        { network: this.#options.network, reason: redactText(messageOf(error)) },
+        'The Yellowstone server cannot replay what was missed. Import an incremental snapshot and restart.',
+      )
+    }
+    this.#retryLater(error)
+  }
+
+  #retryLater(error: unknown): void {
+    if (this.#closed) return
+    const { log, network, url } = this.#options
+    this.#throttle.say('down', repeated =>
+      log.warn(
+        { network, endpoint: redactUrl(url), reason: redactText(messageOf(error)), repeated },
+        'The Yellowstone feed is down; it is opened again.',
+      ),
+    )
+    const pauseMs = Math.min(pauseMsMax, pauseMsMin * 2 ** this.#failures++)
+    this.#retry = setTimeout(() => void this.#connect(), pauseMs)
+  }
+}
+
+/** Servers keep a few minutes of slots; beyond them they answer that the slot is not available. */
+function isOutOfReach(error: unknown): boolean {
+  return /from_slot|from slot|not available|too old/i.test(messageOf(error))
+}
+
+type ClientClass = new (
+  endpoint: string,
+  token: string | undefined,
+  options: Record<string, number>,
+) => { subscribe(): Promise<unknown> }
+
+async function loadClient(): Promise<ClientClass> {
+  try {
+    // Its types speak of CommonJS, its file is a module.
+    return ((await import('@triton-one/yellowstone-grpc')) as unknown as { default: ClientClass }).default
+  } catch (error) {
+    throw new AlmanacError('not_configured', 'The Yellowstone feed needs the package @triton-one/yellowstone-grpc.', {
+      cause: error,
+      hint: 'install it beside almanac, or leave the yellowstone setting out.',
+    })
+  }
+}

@@ -1,0 +1,144 @@
+// The Yellowstone feed against a real gRPC server that speaks its protocol: rows, closes, replay after a disconnect.
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
+import { base58 } from '@scure/base'
+import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createLog } from '../src/log.ts'
+import { programKeys, systemProgram } from '../src/solana/programs.ts'
+import { snapshotCheckpoint } from '../src/solana/snapshot.ts'
+import { YellowstoneFeed } from '../src/solana/yellowstone.ts'
+import type { Store } from '../src/store/store.ts'
+import { mintData, tokenAccountData } from './solana-snapshot-archive.ts'
+import { openTestStore } from './solana-store.ts'
+
+type Call = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>
+
+const lines: string[] = []
+const log = createLog({ level: 'warn', format: 'json', write: line => lines.push(line) })
+const key = (label: number) => new Uint8Array(32).fill(label)
+const [owner, mint] = [key(1), key(2)]
+
+let server: Server
+let url: string
+let store: Store
+let remove: () => Promise<void>
+let calls: { call: Call; requests: SubscribeRequest[] }[]
+let feed: YellowstoneFeed | undefined
+
+beforeEach(async () => {
+  lines.length = 0
+  calls = []
+  ;({ store, remove } = await openTestStore())
+  server = new Server()
+  server.addService(
+    {
+      subscribe: {
+        path: '/geyser.Geyser/Subscribe',
+        requestStream: true,
+        responseStream: true,
+        requestSerialize: (value: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(value).finish()),
+        requestDeserialize: (bytes: Buffer) => SubscribeRequest.decode(bytes),
+        responseSerialize: (value: SubscribeUpdate) => Buffer.from(SubscribeUpdate.encode(value).finish()),
+        responseDeserialize: (bytes: Buffer) => SubscribeUpdate.decode(bytes),
+      },
+    },
+    {
+      subscribe(call: Call) {
+        const requests: SubscribeRequest[] = []
+        calls.push({ call, requests })
+        call.on('data', request => requests.push(request))
+        call.on('error', () => {})
+      },
+    },
+  )
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
+  )
+  url = `http://127.0.0.1:${port}`
+})
+afterEach(async () => {
+  await feed?.close()
+  server.forceShutdown()
+  await remove()
+})
+
+const account = (
+  label: number,
+  data: Uint8Array,
+  other: { lamports?: string; program?: Uint8Array; slot?: number; version?: number } = {},
+) =>
+  SubscribeUpdate.fromPartial({
+    filters: ['tokens'],
+    account: {
+      slot: String(other.slot ?? 100),
+      account: {
+        pubkey: key(label),
+        lamports: other.lamports ?? '2039280',
+        owner: other.program ?? programKeys.token,
+        data,
+        writeVersion: String(other.version ?? 1),
+      },
+    },
+  })
+const slot = (number: number) =>
+  SubscribeUpdate.fromPartial({ filters: ['slots'], slot: { slot: String(number), status: 1 } })
+const held = (amount: bigint) => tokenAccountData({ mint, owner, amount })
+
+async function amounts(): Promise<Record<number, bigint>> {
+  await store.putOwner('devnet', { owner, lamports: 1n, slot: 0, chainTime: 0, readAtMs: 0 }, [])
+  const found = await store.portfolioOf('devnet', owner)
+  return Object.fromEntries((found?.holdings ?? []).map(({ account: token, amount }) => [token[0], amount]))
+}
+
+test('opens, changes and closes accounts, in the order of their versions', async () => {
+  feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
+  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  const { call, requests } = calls[0]!
+  expect(Object.keys(requests[0]!.accounts)).toEqual(['tokens', 'metadata', 'closed'])
+  expect(requests[0]!.accounts.closed).toMatchObject({ owner: [systemProgram], filters: [{ lamports: { eq: '0' } }] })
+  expect(requests[0]!.fromSlot).toBeUndefined()
+  call.write(account(2, mintData({ decimals: 6, supply: 100n })))
+  call.write(account(10, held(5n)))
+  call.write(account(10, held(7n), { version: 3 }))
+  call.write(account(10, held(6n), { version: 2 }))
+  call.write(account(11, held(8n)))
+  call.write(account(11, new Uint8Array(), { version: 2, lamports: '0', program: base58.decode(systemProgram) }))
+  call.write(slot(100))
+  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 7n })
+  expect(await store.mintsOf('devnet', [mint])).toMatchObject([{ decimals: 6, supply: 100n }])
+  // Nothing was imported before, so that the store cannot hold every account.
+  expect(feed.completeSlot).toBeUndefined()
+})
+
+test('replays from the last stored slot after a disconnect', async () => {
+  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
+  await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  calls[0]!.call.write(account(10, held(5n), { slot: 2_000 }))
+  calls[0]!.call.write(slot(2_000))
+  calls[0]!.call.write(account(12, held(1n), { slot: 2_001 }))
+  await expect.poll(() => feed?.completeSlot).toBe(2_000)
+  await expect.poll(() => store.checkpoint('solana.devnet.feed')).toBe('2000')
+  calls[0]!.call.emit('error', { code: 14, details: 'gone' })
+  await expect.poll(() => feed?.status().connected).toBe(false)
+  expect(feed.completeSlot).toBeUndefined()
+  await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('1968')
+  calls[1]!.call.write(account(11, held(9n), { slot: 2_002 }))
+  calls[1]!.call.write(slot(2_002))
+  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n, 11: 9n, 12: 1n })
+  await expect.poll(() => feed?.completeSlot).toBe(2_002)
+})
+
+test('says that it is not complete where the server cannot go back far enough', async () => {
+  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
+  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 5000' })
+  await expect.poll(() => calls[1]?.requests.length, { timeout: 10_000 }).toBe(1)
+  expect(calls[1]!.requests[0]!.fromSlot).toBeUndefined()
+  calls[1]!.call.write(slot(6_000))
+  await expect.poll(() => feed?.status()).toMatchObject({ connected: true, slot: 6_000, complete: false })
+  expect(lines.join()).toContain('Import an incremental snapshot')
+})
