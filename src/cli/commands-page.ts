@@ -10,10 +10,10 @@ to stdout, everything else to stderr. Colours appear on a terminal only and not 
 
 | exit code | meaning |
 |---|---|
-| 0 | done; also after the first SIGINT or SIGTERM, once running requests are answered |
-| 1 | something must be changed: the command line, the configuration, the store |
+| 0 | done; also when the first SIGINT or SIGTERM ends \`start\`, once running requests are answered |
+| 1 | something must be changed: the command line, the configuration, the store; \`verify\` found a difference |
 | 75 | the same may work later |
-| 130 | interrupted by a second signal |
+| 130 | interrupted: by a second signal, or by the first one where a command had not done its work yet |
 `
 
 export function commandsPage(program: Command): string {
