@@ -6,6 +6,7 @@ export const errorCodes = [
   'forbidden',
   'not_found',
   'method_not_allowed',
+  'request_timeout',
   'uri_too_long',
   'headers_too_large',
   'rate_limited',

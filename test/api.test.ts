@@ -426,7 +426,7 @@ describe('errors', () => {
       ['TRACE /health HTTP/1.1\r\nHost: x\r\n\r\n', 405],
       ['GET /health HTTP/1.1\r\nHost: x\r\nExpect: nothing\r\n\r\n', 200],
       ['GET /health HTTP/1.0\r\n\r\n', 200],
-      ['OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+      ['GET * HTTP/1.1\r\nHost: x\r\n\r\n', 400],
       ['GET http://other/health HTTP/1.1\r\nHost: x\r\n\r\n', 200],
     ]
     for (const [bytes, status] of cases) {

@@ -9,6 +9,7 @@ const statuses: Record<ErrorCode, number> = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   uri_too_long: 414,
   headers_too_large: 431,
   rate_limited: 429,

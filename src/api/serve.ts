@@ -16,7 +16,13 @@ export type ServeOptions = {
   headerBytesMax?: number
   /** How long a client may take to send a request. */
   receiveTimeoutMs?: number
+  /** How long the app may take to answer. */
+  requestTimeoutMs?: number
+  /** How long, beyond that, nothing may move on a connection: its client takes no answers. */
+  stallTimeoutMs?: number
   keepAliveTimeoutMs?: number
+  /** How long a refused client has to read why before its connection is cut. */
+  lingerMs?: number
   connectionsMax?: number
   /** How long requests under way may take to finish once the server closes. */
   drainTimeoutMs?: number
@@ -33,28 +39,40 @@ const defaults = {
   urlBytesMax: 8_192,
   headerBytesMax: 16_384,
   receiveTimeoutMs: 30_000,
+  requestTimeoutMs: 15_000,
+  stallTimeoutMs: 45_000,
   keepAliveTimeoutMs: 65_000,
+  lingerMs: 2_000,
   connectionsMax: 10_000,
   drainTimeoutMs: 10_000,
 }
 
 const drainSweepMs = 25
 
+/** How often connections are looked at for requests that arrive too slowly. */
+const receiveCheckMsMax = 5_000
+
 export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions): Promise<ServedApp> {
   const limits = { ...defaults, ...options }
-  const listener = getRequestListener(app.fetch, {
+  const answer = getRequestListener(app.fetch, {
     // Stands in for a Host header that HTTP/1.0 clients leave out; no answer depends on it.
     hostname: 'localhost',
     // Only a Host header or a target that makes no URL gets here: the app answers everything else itself.
     errorHandler: () =>
       problemResponse(new AlmanacError('bad_request', 'The request target or the Host header is not valid')),
   })
+  const listener: typeof answer = (incoming, outgoing) => {
+    // `OPTIONS *` asks about the server as a whole; every path answers the same.
+    if (incoming.url === '*' && incoming.method === 'OPTIONS') incoming.url = '/'
+    return answer(incoming, outgoing)
+  }
   const server = createServer(
     {
       // The parser counts the URL as part of the headers; the app itself refuses a URL of more than its share.
       maxHeaderSize: limits.headerBytesMax + limits.urlBytesMax,
       requestTimeout: limits.receiveTimeoutMs,
       headersTimeout: limits.receiveTimeoutMs,
+      connectionsCheckingInterval: Math.min(limits.receiveTimeoutMs, receiveCheckMsMax),
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       requireHostHeader: false,
       noDelay: true,
@@ -62,10 +80,13 @@ export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions)
     listener,
   )
   server.maxConnections = limits.connectionsMax
+  server.timeout = limits.requestTimeoutMs + limits.stallTimeoutMs
   server.on('checkExpectation', listener)
-  server.on('clientError', (error, socket) => refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax)))
+  server.on('clientError', (error, socket) =>
+    refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax), limits.lingerMs),
+  )
   server.on('connect', (_: IncomingMessage, socket) =>
-    refuse(socket, new AlmanacError('method_not_allowed', 'The method CONNECT is not allowed here')),
+    refuse(socket, new AlmanacError('method_not_allowed', 'The method CONNECT is not allowed here'), limits.lingerMs),
   )
   await listen(server, limits)
   return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
@@ -76,7 +97,9 @@ type ParserError = Error & { code?: string; rawPacket?: Buffer }
 /** A first line that does not end within the limit is a URL that is too long; otherwise it is the headers. */
 function parserProblem({ code, rawPacket }: ParserError, urlBytesMax: number): AlmanacError | undefined {
   if (code === 'ECONNRESET' || code === 'EPIPE') return undefined
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AlmanacError('bad_request', 'The request took too long to arrive')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new AlmanacError('request_timeout', 'The request took too long to arrive')
+  }
   if (code !== 'HPE_HEADER_OVERFLOW') return new AlmanacError('bad_request', 'The request is not valid HTTP')
   const firstLineBytes = rawPacket?.indexOf('\n') ?? -1
   return firstLineBytes === -1 || firstLineBytes > urlBytesMax
@@ -85,7 +108,7 @@ function parserProblem({ code, rawPacket }: ParserError, urlBytesMax: number): A
 }
 
 /** Answers below HTTP's own machinery, on the bare socket. */
-function refuse(socket: Duplex, problem: AlmanacError | undefined): void {
+function refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: number): void {
   if (problem === undefined || !socket.writable) {
     socket.destroy()
     return
@@ -94,6 +117,9 @@ function refuse(socket: Duplex, problem: AlmanacError | undefined): void {
   const lines = Object.entries({ ...headers, 'Content-Length': `${body.length}`, Connection: 'close' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`), body]))
+  // Cutting at once could take the answer from a client that is still sending; a client that never closes is cut in the end.
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function problemParts(problem: AlmanacError) {

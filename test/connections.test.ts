@@ -1,0 +1,67 @@
+// What the listener does with connections that never become a request or never take an answer: nobody may hold a place for free.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import * as schemas from '../src/api/schemas.ts'
+import { rawRequest } from './raw-request.ts'
+import { seed, seeded } from './seed.ts'
+import { type ServedApi, serveApi } from './served-api.ts'
+
+let api: ServedApi
+const sockets: Socket[] = []
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await api.close()
+})
+
+/** A connection that this side never closes. */
+function cling(bytes: string): Socket {
+  const { hostname, port } = new URL(api.url)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.write(bytes))
+  socket.on('error', () => undefined)
+  sockets.push(socket)
+  return socket
+}
+
+/** Resolves once the only place of the server is free again. */
+async function placeIsFree(): Promise<void> {
+  await expect
+    .poll(async () => (await rawRequest(api.url, 'GET /health HTTP/1.0\r\n\r\n')).status, {
+      timeout: 5_000,
+      interval: 100,
+    })
+    .toBe(200)
+}
+
+test.each([
+  ['no HTTP at all', 'nonsense\r\n\r\n', 400],
+  ['CONNECT', 'CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+  ['headers without end', `GET / HTTP/1.1\r\nX: ${'a'.repeat(60_000)}`, 431],
+])('%s is answered, and its place is free again though the client does not close', async (_, bytes, status) => {
+  api = await serveApi({ serve: { connectionsMax: 1, lingerMs: 100 } })
+  const [chunk] = (await once(cling(bytes), 'data')) as [Buffer]
+  expect(chunk.toString('latin1')).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  await placeIsFree()
+})
+
+test('a request that does not arrive in time is answered with 408', async () => {
+  api = await serveApi({ serve: { receiveTimeoutMs: 200 } })
+  const answer = await rawRequest(api.url, 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  expect(answer.status).toBe(408)
+  expect(answer.headers.get('connection')).toBe('close')
+  expect(schemas.failure.parse(JSON.parse(answer.body))).toMatchObject({ code: 'request_timeout' })
+})
+
+test('a client that asks and does not take its answers loses its place', async () => {
+  api = await serveApi({ fill: seed, serve: { connectionsMax: 1, requestTimeoutMs: 0, stallTimeoutMs: 300 } })
+  const request = `GET /api/v2/nft/${seeded.collection}/transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`
+  cling(request.repeat(500)).pause()
+  await placeIsFree()
+})
+
+test('OPTIONS of the server as a whole says what it allows', async () => {
+  api = await serveApi()
+  const answer = await rawRequest(api.url, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
+})
