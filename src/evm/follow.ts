@@ -38,6 +38,8 @@ export class Follower {
   #finalized = -1
   /** The hash of the final block, where it is known: every branch must grow from it. */
   #finalHash: Hash | undefined
+  /** The hash of block 0, where the nodes have it: what is stored grew from it. */
+  #genesisHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
   #latest: Header | undefined
@@ -61,7 +63,8 @@ export class Follower {
 
   async step(signal: AbortSignal): Promise<FollowStep> {
     if (!this.#started) await this.#load()
-    const report = await this.#options.source.head(signal)
+    const [report] = await Promise.all([this.#options.source.head(signal), this.#keepGenesis(signal)])
+    if (report.latest.number < this.#finalized) await this.#checkGenesis(signal)
     this.#latest = report.latest
     const final = await finalHeaderOf(report, this.#options, this.#options.source, signal)
     await this.#settle(final, report.latest, signal)
@@ -76,6 +79,7 @@ export class Follower {
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
+    this.#genesisHash = (await store.checkpoint(this.#genesisName)) as Hash | undefined
     this.#started = true
   }
 
@@ -106,6 +110,39 @@ export class Follower {
     this.#finalized = upTo
     this.#finalHash = hash
     this.#hot = this.#hot.filter(block => block.number > upTo)
+  }
+
+  /** Keeps the first block's hash while nothing is stored yet: later nobody could vouch for it. */
+  async #keepGenesis(signal: AbortSignal): Promise<void> {
+    const { source, store } = this.#options
+    if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return
+    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
+    if (genesis === undefined) return
+    await store.putCheckpoint(this.#genesisName, genesis.hash)
+    this.#genesisHash = genesis.hash
+  }
+
+  /**
+   * A head below the final block is a node that is behind, or another chain under the same id: then the first block tells. A
+   * development node makes a new one whenever it is started.
+   */
+  async #checkGenesis(signal: AbortSignal): Promise<void> {
+    const { source, chainName } = this.#options
+    if (this.#genesisHash === undefined) return
+    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
+    if (genesis === undefined || genesis.hash === this.#genesisHash) return
+    throw new AlmanacError(
+      'upstream_invalid',
+      `${chainName} block 0 is ${genesis.hash}, but what is stored grew from ${this.#genesisHash}: another chain, or a development node that was started anew.`,
+      {
+        retryable: true,
+        hint: `set store to a new file for the new chain, or let chains.${chainName}.rpc name nodes of the old one.`,
+      },
+    )
+  }
+
+  get #genesisName(): string {
+    return `genesis/${this.#options.chain}`
   }
 
   get #finalName(): string {
@@ -244,8 +281,9 @@ export class Follower {
 
   async #finalize(final: Header): Promise<void> {
     const { chainName } = this.#options
-    const upTo = Math.min(final.number, this.tip?.number ?? final.number)
-    if (upTo <= this.#finalized) return
+    const { number } = final
+    // A tip below the final block was not compared with it, because no endpoint had that height; the next step does.
+    if (number <= this.#finalized || (this.tip !== undefined && this.tip.number < number)) return
     const stored = this.#hot.find(block => block.number === final.number)
     if (stored !== undefined && stored.hash !== final.hash) {
       throw new AlmanacError(
@@ -257,10 +295,7 @@ export class Follower {
         },
       )
     }
-    await this.#settleAt(
-      upTo,
-      this.#hot.find(block => block.number === upTo)?.hash ?? (upTo === final.number ? final.hash : undefined),
-    )
+    await this.#settleAt(number, final.hash)
   }
 }
 
