@@ -1,7 +1,6 @@
 // Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and
 // commits them in large batches with exact coverage. What fails is handed out again; nothing is marked that was not stored.
 import { missingIntervals } from '../coverage.ts'
-import { messageOf } from '../errors.ts'
 import type { ChainId, CoverageScope, Interval } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
@@ -9,6 +8,7 @@ import { type DecodedRange, RangeRefused } from './chain-source.ts'
 import type { MalformedCounts } from './decode.ts'
 import { coldCommitOf } from './range-commit.ts'
 import { type RangeSize, refusedOutcome } from './range-size.ts'
+import { reasonOf } from './trouble.ts'
 import { WorkList } from './work-list.ts'
 
 export type BackfillOptions = {
@@ -93,7 +93,7 @@ async function worker(
         options.rangeSize.learn(refusedOutcome(error, blocks))
         if (blocks > 1) continue
       }
-      options.onTrouble?.(messageOf(error))
+      options.onTrouble?.(reasonOf(error))
       await pause(delayMs, signal)
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     }
