@@ -1,6 +1,7 @@
 // Looks at a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash and receipts to the
 // header's root, as on Ethereum. Chains differ, and so do test nodes; a check that never holds proves nothing and would stop everything.
 import type { Chain } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
 import { blockHashOf } from './block-hash.ts'
 import { sequenceLogs } from './log-sequence.ts'
 import { hexOf } from './node-head.ts'
@@ -32,7 +33,7 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
   const sampled: Chain = { ...chain, quirks: { ...quirks, ...(keepsHash ? { ethereumHeaders } : {}) } }
   const receipts = await askReceipts(rpc, blocks, signal)
   if (receipts === undefined) return { chain: sampled, hasReceipts: false }
-  const verdicts = blocks.flatMap((block, at) => {
+  const verdicts = blocks.flatMap((block, at): SampleVerdict[] => {
     const list = receipts[at]
     if (!Array.isArray(list) || list.length === 0) return []
     const logs = sequenceLogs(
@@ -40,14 +41,32 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
       { complete: true },
     )
     const plain = verifyLogs({ chain: sampled, block, logs })
-    return plain.ok ? [verifyReceipts({ chain: sampled, block, receipts: list, logs }).ok] : []
+    if (!plain.ok) return ['spoiled']
+    return verifyReceipts({ chain: sampled, block, receipts: list, logs }).ok ? ['proven'] : ['unproven']
   })
-  const foreign = verdicts.length > 0 && !verdicts.includes(true)
+  if (verdicts.includes('spoiled') && !verdicts.includes('proven')) {
+    throw new AlmanacError('upstream_invalid', `${chain.name} endpoints gave receipts that fail every check.`, {
+      retryable: true,
+      hint: `add an endpoint of another provider to chains.${chain.name}.rpc; nothing wrong is stored meanwhile.`,
+    })
+  }
+  const foreign = isForeignRoot(verdicts)
   return {
     chain: foreign ? { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } } : sampled,
     // A root that proves nothing is no reason to pay for receipts.
     hasReceipts: !foreign,
   }
+}
+
+/** Of the receipts of one block: they hash to its root, they fit the bloom alone, or not even that. */
+export type SampleVerdict = 'proven' | 'unproven' | 'spoiled'
+
+/**
+ * The root is another one only where logs that are otherwise whole never hash to it. An endpoint that drops logs may drop one
+ * that the bloom does not show, but not from every block.
+ */
+export function isForeignRoot(verdicts: readonly SampleVerdict[]): boolean {
+  return verdicts.length > 0 && verdicts.every(verdict => verdict === 'unproven')
 }
 
 async function askBlocks(rpc: RpcPort, numbers: readonly number[], signal: AbortSignal): Promise<RpcBlock[]> {
