@@ -2,7 +2,7 @@
 // and says why when it cannot go on.
 import type { Chain } from '../chains.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
-import { messageOf } from '../errors.ts'
+import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Address } from '../model.ts'
 import { pause } from '../pause.ts'
@@ -16,7 +16,7 @@ import type { EvmMetrics } from './metrics.ts'
 import { Progress } from './progress.ts'
 import { historySizes, RangeSize, type RangeSizeOptions } from './range-size.ts'
 import type { RpcPort } from './rpc-port.ts'
-import { Trouble } from './trouble.ts'
+import { reasonOf, Trouble } from './trouble.ts'
 import { Turns } from './turns.ts'
 import { WalletJobs } from './wallet-jobs.ts'
 import { WatchedSource } from './watched-source.ts'
@@ -54,6 +54,7 @@ const usualPace: ChainPace = {
   shorterBranchPatienceMs: 30_000,
 }
 const contractsWaitingMax = 1_000
+const contractsAtOnce = 4
 
 export class ChainIndexer {
   readonly setup: ChainSetup
@@ -73,6 +74,8 @@ export class ChainIndexer {
   #historyDone = false
   #lastContactMs = Date.now()
   #blocksLeft = 0
+  /** Why the last wallet could not be looked up. It is not the chain that stalls then. */
+  #walletTrouble: string | undefined
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options
@@ -103,7 +106,7 @@ export class ChainIndexer {
         source: this.#source,
         from,
         backfill: this.#backfillOptions(historySizes.contract),
-        parallel: 4,
+        parallel: contractsAtOnce,
         waitingMax: contractsWaitingMax,
       })
     }
@@ -115,7 +118,7 @@ export class ChainIndexer {
     this.#running = Promise.all([this.#follow(signal), this.#fillHistory(signal)]).finally(() => stopNews?.())
     // A failure that is nobody's fault but ours, or the store's, must be seen and must not take the service down.
     this.#running.catch(error => {
-      this.#trouble.failed('defect', messageOf(error))
+      this.#trouble.failed('defect', reasonOf(error))
       this.#options.log.error({ err: error, chain: this.setup.chain.name }, 'Indexing of a chain ended.')
     })
   }
@@ -137,10 +140,12 @@ export class ChainIndexer {
 
   async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
     if (this.#wallets === undefined) return
-    await within(
-      waitMs,
-      this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal)),
+    const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal))
+    work.then(
+      () => (this.#walletTrouble = undefined),
+      error => (this.#walletTrouble = reasonOf(error)),
     )
+    await within(waitMs, work)
   }
 
   async #afterFirstStep(): Promise<void> {
@@ -165,6 +170,7 @@ export class ChainIndexer {
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
       ...(reason === undefined ? {} : { reason }),
+      ...(this.#walletTrouble === undefined ? {} : { wallet_trouble: this.#walletTrouble }),
       head,
       finalized: this.#follower.finalized,
       lag_seconds: this.#lagSeconds(),
@@ -254,7 +260,23 @@ export class ChainIndexer {
     const start = covered[0]?.from
     if (start !== undefined)
       await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
-    await Promise.all(contracts.map(contract => this.#contracts?.ensure(contract, signal)))
+    const listed = [...contracts]
+    await Promise.all(Array.from({ length: contractsAtOnce }, () => this.#ensureListed(listed, signal)))
+  }
+
+  /** Takes contracts from the list until it is empty. */
+  async #ensureListed(listed: Address[], signal: AbortSignal): Promise<void> {
+    const { chain, store } = this.#options
+    for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
+      const wanted = { from: this.setup.from, to: this.#follower.tip?.number ?? this.#follower.finalized }
+      if (missingIntervals(await store.contractCoverage(chain.id, contract), wanted).length === 0) continue
+      try {
+        await this.#contracts?.ensure(contract, signal)
+      } catch (error) {
+        // The line is full of contracts that people asked for; the next round tries again.
+        if (!(error instanceof AlmanacError && error.code === 'overloaded')) throw error
+      }
+    }
   }
 
   #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
@@ -294,7 +316,7 @@ export class ChainIndexer {
   }
 
   #fail(part: 'head' | 'history', error: unknown): void {
-    const reason = messageOf(error)
+    const reason = reasonOf(error)
     this.#trouble.failed(part, reason)
     this.#options.metrics.failures.inc({ chain: this.setup.chain.name, part })
     this.#options.log.debug({ chain: this.setup.chain.name, part }, reason)

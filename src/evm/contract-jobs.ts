@@ -1,17 +1,21 @@
 // Contracts that are indexed because somebody asked for them: each gets its own backfill, newest first, and is followed at the
 // head from then on. Several requests for one contract share one job.
 import { missingIntervals } from '../coverage.ts'
-import { AlmanacError, messageOf } from '../errors.ts'
+import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId, CoveredInterval, Interval } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, fill } from './backfill.ts'
+import { RangeRefused } from './chain-source.ts'
 import { deploymentBlock } from './deployment.ts'
 import type { Follower } from './follow.ts'
 import { hotBlocksOf } from './range-commit.ts'
+import { refusedOutcome } from './range-size.ts'
 import type { RpcPort } from './rpc-port.ts'
+import { reasonOf } from './trouble.ts'
 import type { Turns } from './turns.ts'
 import type { WatchedSource } from './watched-source.ts'
+import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
   chain: ChainId
@@ -42,7 +46,7 @@ export class ContractJobs {
     return this.#jobs.size
   }
 
-  /** Resolves when the contract is complete to the head; fails only when the line is full or the signal says stop. */
+  /** Resolves when the contract is complete to the head, or the signal says stop; fails only when the line is full. */
   ensure(contract: Address, signal: AbortSignal): Promise<void> {
     const known = this.#jobs.get(contract)
     if (known !== undefined) return known
@@ -82,8 +86,10 @@ export class ContractJobs {
         await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
         return
       } catch (error) {
-        if (!(error instanceof AlmanacError) || !error.retryable) throw error
-        backfill.onTrouble?.(messageOf(error))
+        if (signal.aborted) return
+        // Endpoints may be repaired or added, a full disk may be emptied: only a defect ends the job.
+        if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
+        backfill.onTrouble?.(reasonOf(error))
         await pause(delayMs, signal)
         delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
       }
@@ -106,12 +112,25 @@ export class ContractJobs {
       }
       const hot = { from: Math.max(follower.finalized + 1, from), to: tip?.number ?? follower.finalized }
       const missing = missingIntervals(await store.contractCoverage(chain, contract), hot)
-      for (const interval of missing) {
-        const range = await source.hotContractRange(contract, interval, signal)
-        const covered = [{ ...interval, evidence: range.evidence, scope: contract }]
-        await store.addToHot(chain, hotBlocksOf(range), covered)
-      }
+      await this.#addToHot(contract, missing, signal)
     })
+  }
+
+  async #addToHot(contract: Address, missing: readonly Interval[], signal: AbortSignal): Promise<void> {
+    const { chain, store, source, backfill } = this.#options
+    const { rangeSize } = backfill
+    const work = new WorkList(missing)
+    for (let interval = work.take(rangeSize.blocks); interval; interval = work.take(rangeSize.blocks)) {
+      const blocks = interval.to - interval.from + 1
+      try {
+        const range = await source.hotContractRange(contract, interval, signal)
+        await store.addToHot(chain, hotBlocksOf(range), [{ ...interval, evidence: range.evidence, scope: contract }])
+      } catch (error) {
+        if (!(error instanceof RangeRefused) || blocks === 1) throw error
+        rangeSize.learn(refusedOutcome(error, blocks))
+        work.add(interval)
+      }
+    }
   }
 
   /** Blocks below the deployment hold no log of the contract. A node without old state cannot say; then all are read. */

@@ -58,11 +58,12 @@ export class WalletJobs {
       await store.putCheckpoint(name, JSON.stringify(found.state))
       state = found.state
     }
-    if (follower.tip !== undefined && state !== undefined) await this.#findHot(wallet, state, signal)
+    // A young chain has no final block, and all that the wallet did is hot.
+    if (state !== undefined || follower.finalized < 0) await this.#findHot(wallet, state, signal)
   }
 
   /** Transactions above the final block go to the hot block they stand in, so that a reorganisation takes them along. */
-  async #findHot(wallet: Address, state: WalletState, signal: AbortSignal): Promise<void> {
+  async #findHot(wallet: Address, state: WalletState | undefined, signal: AbortSignal): Promise<void> {
     const { chain, store, follower, turns } = this.#options
     await turns.take(async () => {
       const tip = follower.tip
