@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Chain, defineChain } from '../src/chains.ts'
-import { ChainIndexer, type ChainSetup } from '../src/evm/chain-indexer.ts'
+import { ChainIndexer, type ChainPace, type ChainSetup } from '../src/evm/chain-indexer.ts'
 import { createEvmMetrics } from '../src/evm/metrics.ts'
 import { ChainRpc } from '../src/evm/rpc.ts'
 import { createLog } from '../src/log.ts'
@@ -39,7 +39,7 @@ export function simulatedChain(node: SimNode): Chain {
 export function startIndexer(
   node: SimNode,
   store: Store,
-  setup: Partial<ChainSetup> = {},
+  setup: Partial<ChainSetup & { pace: Partial<ChainPace> }> = {},
 ): { indexer: ChainIndexer; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })

@@ -158,6 +158,10 @@ export class SimEndpoint {
         return `{"startingBlock":"0x0","currentBlock":"${current}","highestBlock":"${highest}"}`
       }
       default: {
+        const kept = this.#trait('pruned-state')?.below ?? 0
+        if (stateMethods.includes(method) && this.#methods.numberOf(params[1], view) < kept) {
+          throw new RpcFailure(-32000, 'missing trie node 1fa9 (path ) state 0x1fa9 is not available')
+        }
         const answer = this.#methods.other(method, params, view)
         if (answer === undefined) throw missing(method)
         return answer
@@ -277,6 +281,7 @@ const close = Buffer.from(']')
 const comma = Buffer.from(',')
 const closeObject = Buffer.from('}')
 const noFacts = { limit: 0, asked: 0, from: 0, to: 0 }
+const stateMethods = ['eth_getCode', 'eth_getBalance', 'eth_getTransactionCount']
 const httpKinds = [
   'rate-limit',
   'server-error',

@@ -57,6 +57,8 @@ export type Trait = Scope &
     /** Stands still at a height and says that it is syncing. */
     | { kind: 'syncing'; at: number }
     | { kind: 'pruned'; below: number; answer: 'empty' | keyof typeof prunedWordings }
+    /** Keeps all blocks and no old state: codes, balances and nonces below a block are gone. */
+    | { kind: 'pruned-state'; below: number }
     | { kind: 'wrong-chain-id'; chainId: number }
     | { kind: 'no-finalized'; provider: keyof typeof finalizedWordings }
     | { kind: 'method-missing'; methods: readonly string[] }
