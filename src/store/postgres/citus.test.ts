@@ -65,12 +65,15 @@ else {
       expect(statements.length).toBeGreaterThanOrEqual(11)
       const client = new pg.Client({ connectionString: url })
       await client.connect()
+      let onOneShard = 0
       for (const [sql, ...values] of statements) {
         const { rows } = await client.query({ text: `EXPLAIN ${sql}`, values })
         const plan = rows.map(line => line['QUERY PLAN']).join('\n')
-        expect(plan, sql).toContain('Task Count: 1')
-        expect(plan, sql).not.toContain('Distributed Subplan')
+        expect(plan, sql).not.toMatch(/Task Count: (?!1$)|Distributed Subplan/m)
+        if (plan.includes('Task Count: 1')) onOneShard += 1
       }
+      // Reference tables may be read on the coordinator itself; pages, counts, moments, wallets and portfolios may not.
+      expect(onOneShard).toBeGreaterThanOrEqual(7)
       await client.end()
       await dispose()
     })
