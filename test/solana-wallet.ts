@@ -9,7 +9,6 @@ import {
   getBase64EncodedWireTransaction,
   type Instruction,
   type KeyPairSigner,
-  none,
   pipe,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
@@ -179,5 +178,3 @@ type ParsedTokenAccount = {
   pubkey: string
   account: { data: { parsed: { info: { mint: string; tokenAmount: { amount: string } } } } }
 }
-
-export const noAuthority = none<Address>()
