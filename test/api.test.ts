@@ -222,6 +222,22 @@ describe('NFT transfers', () => {
     expect(await json(transfers(seeded.collection, '?cursor=&limit=1'))).toMatchObject({ page: '0' })
   })
 
+  test('what stands beside a cursor is ignored, unless it makes no sense', async () => {
+    const { cursor, result } = await json(transfers(seeded.collection, '?limit=3'))
+    const next = await json(transfers(seeded.collection, `?cursor=${cursor}`))
+    expect(next.result).not.toEqual(result)
+    for (const beside of ['limit=50', 'from_block=19999', 'to_date=2020-01-01', 'format=hex', 'disable_total=false']) {
+      expect(await json(transfers(seeded.collection, `?cursor=${cursor}&${beside}`))).toEqual(next)
+    }
+    for (const beside of ['limit=abc', 'limit=0', 'from_block=-1', 'to_date=never', 'format=oct', 'disable_total=no']) {
+      const name = beside.split('=')[0]
+      expect(await refusal(transfers(seeded.collection, `?cursor=${cursor}&${beside}`))).toMatchObject({
+        status: 400,
+        message: expect.stringMatching(new RegExp(`^${name} must be .* not "${beside.split('=')[1]}"$`)),
+      })
+    }
+  })
+
   test.each([
     ['0x12', '', 'address is not a valid hex address'],
     ['%00', '', 'address is not a valid hex address'],
@@ -361,6 +377,25 @@ describe('keys', () => {
     expect(refused.headers.get('ratelimit-remaining')).toBe('0')
     expect(await refused.json()).toMatchObject({ message: 'Rate limit exceeded', code: 'rate_limited' })
   })
+
+  test('with a rate are told what is left also when the request is refused for what it asks', async () => {
+    const { secret } = await issueKey(api.store, { name: 'mistaken', scopes: ['nft-transfers'], ratePerSecond: 5 })
+    const refused = await api.get(transfers('0x12'), { 'x-api-key': secret })
+    expect(refused.status).toBe(400)
+    expect(refused.headers.get('ratelimit-remaining')).toBe('4')
+  })
+
+  test('with a quota answer 429 until midnight, like any other limit', async () => {
+    const { secret } = await issueKey(api.store, { name: 'daily', scopes: ['nft-transfers'], quotaPerDay: 1 })
+    await api.get(transfers(seeded.silent), { 'x-api-key': secret })
+    const refused = await api.get(transfers(seeded.silent), { 'x-api-key': secret })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('ratelimit-limit')).toBe('1')
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0')
+    expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'))
+    const { request_id: _, ...body } = await bodyOf(refused)
+    expect(body).toEqual({ message: 'Rate limit exceeded', code: 'quota_exceeded', details: { quotaPerDay: 1 } })
+  })
 })
 
 describe('errors', () => {
@@ -463,6 +498,41 @@ describe('conventions', () => {
       const third = await own.get(target, { 'if-none-match': tag })
       expect(third.status).toBe(200)
       expect((await bodyOf(third)).result[0]).toMatchObject({ possible_spam: 'true' })
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('a repeated question is answered without the store, until something is committed', async () => {
+    let pagesRead = 0
+    const own = await serveApi({ fill: seed })
+    const transferPage = own.store.transferPage.bind(own.store)
+    own.store.transferPage = query => {
+      pagesRead++
+      return transferPage(query)
+    }
+    try {
+      const ask = async () => await (await own.get(transfers(seeded.collection, '?limit=5'))).text()
+      const first = await ask()
+      // An answer is kept from the second time on that it is made.
+      expect(await ask()).toBe(first)
+      expect(pagesRead).toBe(2)
+      for (let repeat = 0; repeat < 10; repeat++) expect(await ask()).toBe(first)
+      expect(pagesRead).toBe(2)
+      await own.get(transfers(seeded.collection, '?limit=5'), sdk)
+      expect(pagesRead).toBe(3)
+      await own.store.putContractFacts([
+        {
+          chain: seeded.chains.eth,
+          contract: seeded.collection,
+          name: undefined,
+          symbol: undefined,
+          possibleSpam: true,
+          verifiedCollection: false,
+        },
+      ])
+      expect(await ask()).toContain('"possible_spam":"true"')
+      expect(pagesRead).toBe(4)
     } finally {
       await own.close()
     }

@@ -14,7 +14,7 @@ import { openApiAnswer } from './openapi.ts'
 import type { Workplace } from './operation.ts'
 import { answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
 import { answerPortfolio } from './portfolio.ts'
-import { allowedMethods, codeOf, problemAnswer, statusOf } from './problem.ts'
+import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
 import { referenceFiles } from './reference-page.ts'
 import { WalletChainsRoute } from './wallet-chains.ts'
 import { WorkGate } from './work-gate.ts'
@@ -143,6 +143,7 @@ class Desk {
     if (log.isLevelEnabled('debug')) log.debug({ route, status, seconds, request_id: exchange.requestId }, 'answered')
     const all: Record<string, string> = {
       ...headers,
+      ...(exchange.rateLimit && rateLimitHeaders(exchange.rateLimit)),
       ...this.#cors(exchange.header('origin')),
       'X-Request-Id': exchange.requestId,
     }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
+import type { RateLimitFacts } from './problem.ts'
 
 /** `incoming` is absent when the app is called without a server around it. */
 export type AppEnvironment = { Bindings: { incoming?: IncomingMessage } }
@@ -22,6 +23,8 @@ export class Exchange {
   /** Path and query. */
   readonly target: string
   readonly method: string
+  /** What is left for the key, once it was let in: told with every answer, errors included. */
+  rateLimit: RateLimitFacts | undefined
   readonly #context: Context<AppEnvironment>
   readonly #incoming: IncomingMessage | undefined
 

@@ -64,12 +64,11 @@ export class NftTransfersRoute {
     const contract = readParameter(parameters.address, exchange.pathParameter('address'))
     const chain = query.optional(parameters.chain)
     const cursor = query.optional(parameters.cursor)
-    if (cursor !== undefined) return this.#continued(cursor, { contract, chain, version, signer })
     const fromBlock = query.optional(parameters.fromBlock)
     const toBlock = query.optional(parameters.toBlock)
     const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
     const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
-    return {
+    const asked: TransfersQuestion = {
       chain: (chain ?? this.#place.chains.all[0]!).id,
       contract,
       fromBlock,
@@ -85,6 +84,8 @@ export class NftTransfersRoute {
       after: undefined,
       withinRange: false,
     }
+    // What stands beside a cursor is read all the same: a value that makes no sense is a mistake that its sender wants to know.
+    return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })
   }
 
   /** The cursor carries the rest of the question; only the address and a given chain are compared with it. */

@@ -182,7 +182,7 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
   uri_too_long: new AlmanacError('uri_too_long', 'The URL is longer than 8192 bytes'),
   headers_too_large: new AlmanacError('headers_too_large', 'The request headers are too large'),
   rate_limited: new AlmanacError('rate_limited', 'Rate limit exceeded', { details: { rateLimit } }),
-  quota_exceeded: new AlmanacError('quota_exceeded', 'Daily quota exceeded', { details: { quotaPerDay: 1_000 } }),
+  quota_exceeded: new AlmanacError('quota_exceeded', 'Rate limit exceeded', { details: { quotaPerDay: 1_000 } }),
   overloaded: new AlmanacError('overloaded', 'Too many requests are being worked on'),
   timeout: new AlmanacError('timeout', 'The request took longer than 15000 ms'),
   not_configured: new AlmanacError(

@@ -5,7 +5,6 @@ import type { Answer } from './answer.ts'
 import { type AnswerCache, deliver, type ReadyAnswer } from './answer-cache.ts'
 import type { AppDependencies } from './dependencies.ts'
 import type { Exchange } from './exchange.ts'
-import { rateLimitHeaders } from './problem.ts'
 import type { WorkGate } from './work-gate.ts'
 
 export type Workplace = AppDependencies & {
@@ -36,13 +35,11 @@ function performAdmitted(
   operation: Operation,
   admission: Admission,
 ): Answer | Promise<Answer> {
+  exchange.rateLimit = admission.rateLimit
   const key = operation.cacheKey && `${operation.cacheKey(exchange)} ${exchange.target}`
   const revision = place.revision()
   const kept = key === undefined ? undefined : place.cache.get(key, revision)
-  const answer = kept === undefined ? place.gate.run(() => work()) : deliver(kept, exchange)
-  return answer instanceof Promise
-    ? answer.then(done => withRateLimit(done, admission))
-    : withRateLimit(answer, admission)
+  return kept === undefined ? place.gate.run(() => work()) : deliver(kept, exchange)
 
   async function work(): Promise<Answer> {
     const { ready, keep } = await operation.work(exchange, admission)
@@ -56,9 +53,4 @@ function performAdmitted(
     if (key !== undefined && keep) place.cache.offer(key, revision, ready)
     return await deliver(ready, exchange)
   }
-}
-
-function withRateLimit(answer: Answer, { rateLimit }: Admission): Answer {
-  if (rateLimit === undefined) return answer
-  return { ...answer, headers: { ...answer.headers, ...rateLimitHeaders(rateLimit) } }
 }

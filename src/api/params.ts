@@ -163,7 +163,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       refusal: 'cursor is not valid',
       schema: z.string(),
       description:
-        'Asks for the next page. It carries the filters, order, format and limit of the first page; others beside it are ignored.',
+        'Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.',
       example: 'AQAAvEyg7adkeouN…',
     },
   } satisfies Record<string, Parameter<unknown>>

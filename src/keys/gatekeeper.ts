@@ -83,10 +83,13 @@ export class StoreGatekeeper implements Gatekeeper {
 
   #spend(key: KeyRecord, scope: Scope, rateLimit: RateLimit | undefined): Admission {
     if (key.quotaPerDay !== undefined && this.#uses.usedToday(key.id) >= key.quotaPerDay) {
-      throw new AlmanacError('quota_exceeded', 'Daily quota exceeded', {
-        details: { quotaPerDay: key.quotaPerDay },
+      const resetMs = this.#uses.msUntilTomorrow()
+      const spent = { limit: key.quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }
+      // Clients know one sentence for 429; the code and the details say which limit it was.
+      throw new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
+        details: { quotaPerDay: key.quotaPerDay, rateLimit: spent },
         retryable: true,
-        retryAfterMs: this.#uses.msUntilTomorrow(),
+        retryAfterMs: resetMs,
       })
     }
     this.#uses.count(key.id, scope)

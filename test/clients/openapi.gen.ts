@@ -609,7 +609,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; others beside it are ignored.
+                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.
                  * @example AQAAvEyg7adkeouN…
                  */
                 cursor?: string;
@@ -703,7 +703,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; others beside it are ignored.
+                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.
                  * @example AQAAvEyg7adkeouN…
                  */
                 cursor?: string;
