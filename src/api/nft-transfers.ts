@@ -10,6 +10,7 @@ import { type ApiVersion, type Dialect, pickDialect, platformHeader } from './di
 import type { Exchange } from './exchange.ts'
 import { perform, type Workplace } from './operation.ts'
 import { readParameter, showGiven, transferParameters } from './params.ts'
+import { patienceMs } from './prefer.ts'
 import { QueryText } from './query-text.ts'
 import { writeTransfers } from './transfer-json.ts'
 
@@ -46,7 +47,7 @@ export class NftTransfersRoute {
         const answer = await this.#transfers.answer(question, {
           key: admission.key,
           freshen,
-          freshenWaitMs: settings.freshenWaitMs,
+          freshenWaitMs: patienceMs(exchange, settings),
         })
         const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
         const ready = readyAnswer({

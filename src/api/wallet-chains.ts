@@ -9,6 +9,7 @@ import type { Exchange } from './exchange.ts'
 import { timestampMax } from './json-bytes.ts'
 import { perform, type Workplace } from './operation.ts'
 import { readParameter, walletParameters } from './params.ts'
+import { patienceMs } from './prefer.ts'
 import { QueryText } from './query-text.ts'
 
 export class WalletChainsRoute {
@@ -37,7 +38,7 @@ export class WalletChainsRoute {
         const chains = new QueryText(exchange.query).list(this.#parameters.chains)
         const answer = await this.#wallets.answer(
           { wallet, chains },
-          { key: admission.key, freshen, freshenWaitMs: settings.freshenWaitMs },
+          { key: admission.key, freshen, freshenWaitMs: patienceMs(exchange, settings) },
         )
         const ready = readyAnswer({
           headers: { 'X-Dialect': dialect, ...completenessHeaders(answer.incomplete) },

@@ -48,6 +48,11 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
   const allowance = new IndexAllowance(store)
+  const onDemand = new Set(
+    Object.entries(config.chains).flatMap(([name, { index }]) =>
+      index === 'on-demand' ? [chains.parse(name)?.id] : [],
+    ),
+  )
   const configured = new Set(Object.values(config.solana).map(settings => settings !== undefined))
   return {
     store,
@@ -58,12 +63,13 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
           ? {}
           : {
               async contract(chain, contract, waitMs, key) {
-                if (!(await allowance.take(key, `${chain}/${contract}`))) return
+                if (!onDemand.has(chain) || !(await allowance.take(key, `${chain}/${contract}`))) return
                 await quietly(evm.ensureContract(chain, contract, waitMs), log)
               },
               async wallet(ids, wallet, waitMs, key) {
-                if (!(await allowance.take(key, wallet))) return
-                await quietly(evm.ensureWallet(ids, wallet, waitMs), log)
+                const asked = ids.filter(id => onDemand.has(id))
+                if (asked.length === 0 || !(await allowance.take(key, wallet))) return
+                await quietly(evm.ensureWallet(asked, wallet, waitMs), log)
               },
             }),
       },
