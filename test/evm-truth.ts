@@ -1,0 +1,140 @@
+// What the answers must be for a real node's chain: read from the node receipt by receipt and decoded by viem. It shares no code with src/evm.
+import { type Address, getContractAddress, type Hex, type Log, parseAbi, parseEventLogs } from 'viem'
+import type { EvmNode } from './evm-node.ts'
+
+export type TransferRecord = {
+  block_number: string
+  block_timestamp: string
+  block_hash: Hex
+  transaction_hash: Hex
+  transaction_index: number
+  log_index: number
+  value: string
+  contract_type: 'ERC721' | 'ERC1155'
+  transaction_type: 'Single' | 'Batch'
+  token_address: string
+  token_id: string
+  from_address: string
+  from_address_label: null
+  to_address: string
+  to_address_label: null
+  amount: string
+  operator: string | null
+  possible_spam: 'false'
+  verified_collection: 'false'
+}
+
+export type TransactionRecord = { block_timestamp: string; block_number: string; transaction_hash: Hex }
+
+export type ChainTruth = {
+  head: number
+  types: ReadonlySet<string>
+  /** Newest first, as they are answered. */
+  transfersOf(contract: Address): TransferRecord[]
+  activityOf(wallet: Address): { first: TransactionRecord; last: TransactionRecord } | undefined
+  /** What a wallet sent, and what gave it ether before that: all that can be told without an index. */
+  sentBy(wallet: Address): { first: TransactionRecord; last: TransactionRecord } | undefined
+}
+
+type NodeBlock = { number: Hex; hash: Hex; timestamp: Hex; transactions: NodeTransaction[] }
+type NodeTransaction = { hash: Hex; from: Address; to: Address | null; value: Hex; nonce: Hex; type: string }
+type NodeReceipt = { logs: Log[]; type: string }
+
+const nftEvents = parseAbi([
+  'event Transfer(address indexed from, address indexed to, uint256 indexed id)',
+  'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+  'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
+  'event ConsecutiveTransfer(uint256 indexed id, uint256 toTokenId, address indexed from, address indexed to)',
+])
+const coinEvents = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)'])
+
+type Role = 'sender' | 'funded' | 'party'
+type Moved = { from: Address; to: Address; id: bigint; amount: bigint; operator: Address | null; batch: boolean }
+
+export async function readTruth(node: EvmNode): Promise<ChainTruth> {
+  const head = Number(await node.ask('eth_blockNumber'))
+  const transfers: TransferRecord[] = []
+  const seen: { wallet: string; record: TransactionRecord; role: Role }[] = []
+  const types = new Set<string>()
+  for (let number = 0; number <= head; number++) {
+    const block = (await node.ask('eth_getBlockByNumber', `0x${number.toString(16)}`, true)) as NodeBlock
+    const time = new Date(Number(block.timestamp) * 1_000).toISOString()
+    for (const [index, transaction] of block.transactions.entries()) {
+      const receipt = (await node.ask('eth_getTransactionReceipt', transaction.hash)) as NodeReceipt
+      types.add(receipt.type)
+      const record = { block_timestamp: time, block_number: `${number}`, transaction_hash: transaction.hash }
+      const funds = BigInt(transaction.value) > 0n
+      const created = getContractAddress({ from: transaction.from, nonce: BigInt(transaction.nonce) })
+      const add = (wallet: string, role: Role = 'party') => seen.push({ wallet: wallet.toLowerCase(), record, role })
+      add(transaction.from, 'sender')
+      add(transaction.to ?? created, funds ? 'funded' : 'party')
+      for (const { args } of parseEventLogs({ abi: coinEvents, logs: receipt.logs })) {
+        add(args.from)
+        add(args.to)
+      }
+      for (const log of parseEventLogs({ abi: nftEvents, logs: receipt.logs })) {
+        for (const moved of movedBy(log)) {
+          add(moved.from)
+          add(moved.to)
+          transfers.push({
+            block_number: `${number}`,
+            block_timestamp: time.slice(0, 19),
+            block_hash: block.hash,
+            transaction_hash: transaction.hash,
+            transaction_index: index,
+            log_index: Number(log.logIndex),
+            value: `${BigInt(transaction.value)}`,
+            contract_type: moved.operator === null ? 'ERC721' : 'ERC1155',
+            transaction_type: moved.batch ? 'Batch' : 'Single',
+            token_address: log.address.toLowerCase(),
+            token_id: `${moved.id}`,
+            from_address: moved.from.toLowerCase(),
+            from_address_label: null,
+            to_address: moved.to.toLowerCase(),
+            to_address_label: null,
+            amount: `${moved.amount}`,
+            operator: moved.operator?.toLowerCase() ?? null,
+            possible_spam: 'false',
+            verified_collection: 'false',
+          })
+        }
+      }
+    }
+  }
+  const spanOf = (records: TransactionRecord[]) =>
+    records.length === 0 ? undefined : { first: records[0]!, last: records.at(-1)! }
+  return {
+    head,
+    types,
+    transfersOf: contract => transfers.filter(row => row.token_address === contract.toLowerCase()).reverse(),
+    activityOf: wallet => spanOf(seen.filter(row => row.wallet === wallet.toLowerCase()).map(row => row.record)),
+    sentBy: wallet => {
+      const own = seen.filter(row => row.wallet === wallet.toLowerCase() && row.role !== 'party')
+      const sent = own.filter(row => row.role === 'sender')
+      return spanOf([...own.slice(0, 1), ...sent].map(row => row.record))
+    },
+  }
+}
+
+function movedBy(log: ReturnType<typeof parseEventLogs<typeof nftEvents>>[number]): Moved[] {
+  const { from, to } = log.args
+  if (log.eventName === 'TransferBatch') {
+    const { operator, ids, values } = log.args
+    return ids.map((id, at) => ({ from, to, id, amount: values[at]!, operator, batch: true }))
+  }
+  if (log.eventName === 'TransferSingle') {
+    const { operator, id, value } = log.args
+    return [{ from, to, id, amount: value, operator, batch: false }]
+  }
+  const { id } = log.args
+  const last = log.eventName === 'ConsecutiveTransfer' ? log.args.toTokenId : id
+  const count = Number(last - id) + 1
+  return Array.from({ length: count }, (_, at) => ({
+    from,
+    to,
+    id: id + BigInt(at),
+    amount: 1n,
+    operator: null,
+    batch: false,
+  }))
+}

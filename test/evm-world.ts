@@ -1,0 +1,142 @@
+// A real node with a history, and `almanac start` on it in a process of its own: asks the service as clients do and compares it with the node.
+import type { Address } from 'viem'
+import { expect, vi } from 'vitest'
+import { CommandPlace, type CommandRun } from './command-run.ts'
+import { type History, mine, playHistory } from './evm-history.ts'
+import { type EvmNode, startEvmNode } from './evm-node.ts'
+import { signed, type Transaction } from './evm-transactions.ts'
+import { type ChainTruth, readTruth, type TransactionRecord, type TransferRecord } from './evm-truth.ts'
+
+/** Blocks behind the head that count as final: the history is, and what the tests do last is not. */
+export const finality = 6
+const key = 'the-operator-key'
+const pageSize = 40
+const patience = { timeout: 20_000, interval: 100 }
+
+type Page = { cursor: string; result: TransferRecord[]; index_complete: boolean }
+type WalletAnswer = { complete: string | null; first?: TransactionRecord; last?: TransactionRecord }
+type Covered = { from: number; to: number; evidence: string; scope: string }
+type ChainStatus = { state: string; head: number; complete: boolean; covered: Covered[]; lag_seconds: number }
+
+export class World {
+  readonly #index: 'full' | 'on-demand'
+  readonly #place = new CommandPlace()
+  #service: CommandRun | undefined
+  #node: EvmNode | undefined
+  #history: History | undefined
+  url = ''
+
+  constructor(index: 'full' | 'on-demand') {
+    this.#index = index
+  }
+
+  get node(): EvmNode {
+    return this.#node!
+  }
+
+  get history(): History {
+    return this.#history!
+  }
+
+  async begin(): Promise<void> {
+    this.#node = await startEvmNode()
+    this.#history = await playHistory(this.#node)
+    for (let block = 0; block < finality; block++) await mine(this.#node)
+    this.#place.configure({ eth: { rpc: this.#node.url, index: this.#index, finality } })
+    await this.start()
+  }
+
+  async end(): Promise<void> {
+    await this.#place.dispose()
+    await this.#node?.stop()
+  }
+
+  async start(): Promise<void> {
+    const run = this.#place.begin(['start', '--listen', '127.0.0.1:0'], {
+      ALMANAC_KEY: key,
+      ALMANAC_OPS_OPEN: 'true',
+    })
+    await run.until(() => run.stderr.includes('Listening on'), 'listening')
+    this.url = /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!
+    this.#service = run
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    this.#service?.child.kill(signal)
+    await this.#service?.ended()
+  }
+
+  /** Replaces the newest blocks by these. */
+  async reorganise(blocks: readonly (readonly Transaction[])[]): Promise<void> {
+    const ancestor = Number(await this.node.ask('eth_blockNumber')) - blocks.length
+    const raw = await signed(this.node, blocks.flat(), ancestor)
+    await this.node.reorganise(blocks.map(({ length }) => raw.splice(0, length)))
+  }
+
+  truth(): Promise<ChainTruth> {
+    return readTruth(this.node)
+  }
+
+  async page(contract: Address, query: string): Promise<Page> {
+    return (await (await this.#get(`/api/v2/nft/${contract}/transfers?${query}`)).json()) as Page
+  }
+
+  /** The rows of all pages, from the query's on. */
+  async rowsOf(contract: Address, query = `limit=${pageSize}`): Promise<TransferRecord[]> {
+    const rows: TransferRecord[] = []
+    for (let next = query; ; ) {
+      const { result, cursor } = await this.page(contract, next)
+      rows.push(...result)
+      if (cursor === '') return rows
+      next = `cursor=${cursor}`
+    }
+  }
+
+  async walletOf(wallet: Address): Promise<WalletAnswer> {
+    const response = await this.#get(`/api/v2/wallets/${wallet}/chains`)
+    const { active_chains: chains } = (await response.json()) as {
+      active_chains: { first_transaction: TransactionRecord; last_transaction: TransactionRecord }[]
+    }
+    const complete = response.headers.get('x-index-complete')
+    const [found] = chains
+    return { complete, ...(found && { first: found.first_transaction, last: found.last_transaction }) }
+  }
+
+  async status(): Promise<ChainStatus> {
+    const { chains } = (await (await this.#get('/status')).json()) as { chains: { eth: ChainStatus } }
+    return chains.eth
+  }
+
+  /** Waits until the service has seen the node's head and filled what lies below. */
+  async settled(): Promise<void> {
+    const head = Number(await this.node.ask('eth_blockNumber'))
+    await vi.waitFor(
+      async () => expect(await this.status()).toMatchObject({ state: 'live', head, complete: true }),
+      patience,
+    )
+  }
+
+  /** Waits until the answers for all contracts are complete, and those of the node's chain row for row. */
+  async expectTruth(contracts: readonly (keyof History)[] = ['seven', 'many', 'run']): Promise<void> {
+    const truth = await this.truth()
+    for (const name of contracts) {
+      const { address } = this.history[name]
+      const wanted = truth.transfersOf(address)
+      expect(wanted.length).toBeGreaterThan(5)
+      await vi.waitFor(async () => {
+        expect(await this.page(address, 'limit=1'), name).toMatchObject({ index_complete: true, block_exists: true })
+        expect(await this.rowsOf(address), name).toEqual(wanted)
+      }, patience)
+    }
+  }
+
+  /** What `almanac verify` says of the blocks from the first to this one, beside the running service. */
+  async verify(to: number): Promise<unknown> {
+    const { stdout } = await this.#place.run(['verify', '--chain', 'eth', '--from', '0', '--to', `${to}`, '--json'])
+    return JSON.parse(stdout)
+  }
+
+  #get(path: string): Promise<Response> {
+    return fetch(`${this.url}${path}`, { headers: { 'x-api-key': key } })
+  }
+}
