@@ -6,6 +6,7 @@ export const allowedHeaders = [
   'Accept',
   'Content-Type',
   'If-None-Match',
+  'Prefer',
   'X-Request-Id',
   'X-Moralis-Platform',
   'X-Moralis-Platform-Version',
