@@ -185,7 +185,7 @@ describe('verify', () => {
     const given = await place.run(whole)
     expect(given).toMatchObject({ code: 0 })
     expect(given.stdout).toContain('sim is the same in the store as on the chain: 300 blocks in 1 range')
-    const random = await differences(['verify', '--chain', 'sim', '--samples', '6', '--blocks', '20'])
+    const random = await differences(['verify', '--chain', 'sim', '--samples', '3', '--blocks', '20'])
     expect(random).toMatchObject({ same: true, differences_total: 0 })
     expect(random.blocks).toBeGreaterThan(3)
     expect(random.blocks).toBeLessThanOrEqual(60)
