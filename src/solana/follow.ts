@@ -5,22 +5,24 @@ import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import type { HoldingUpdate, SolanaStore, TokenProgram } from '../store/store.ts'
+import type { HoldingUpdate, SolanaStore } from '../store/store.ts'
 import { ChainClock } from './chain-clock.ts'
 import { decodeTokenAccount } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
 import type { Freshness, OnDemand } from './on-demand.ts'
-import { clockSysvar, tokenProgramAddresses, tokenProgramAt, tokenPrograms } from './programs.ts'
+import { clockSysvar, tokenProgramAt, tokenPrograms } from './programs.ts'
 import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
 import type { OwnerReading } from './source.ts'
+import { accountKey, accountSubject, addressOfKey, ownerSubject, slotSubject } from './subjects.ts'
 import { type Subject, Subscriptions } from './subscriptions.ts'
 import { UpdateQueue } from './update-queue.ts'
+import { type Watch, Watches } from './watches.ts'
 
-const commitment = 'confirmed'
 /** An owner that nobody asked for in this time leaves. */
 const idleMs = 10 * 60_000
 const startsAtOnce = 4
-const restartPauseMs = 2_000
+const restartPauseMsMin = 1_000
+const restartPauseMsMax = 5 * 60_000
 const sweepMs = 500
 /** A chain has two slots a second: after so long without one, the socket's silence about an owner means nothing. */
 const quietMsMax = 2_000
@@ -38,33 +40,13 @@ export type FollowerOptions = {
   onReconciled?: (differences: number) => void
 }
 
-type Watch = {
-  owner: Uint8Array
-  address: string
-  live: boolean
-  /** A start or a reconciliation is under way. */
-  busy: boolean
-  /** Not started again before this moment. */
-  notBeforeMs: number
-  askedAtMs: number
-  readAtMs: number
-  slot: number
-  tokenAccounts: Set<string>
-  mints: Set<string>
-  /** Something that it holds shows another amount as time goes by. */
-  needsClock: boolean
-}
-
 export class Follower {
   readonly #options: FollowerOptions
   readonly #socket: Subscriptions
   readonly #queue: UpdateQueue
   readonly #clock: ChainClock
   readonly #throttle = new LogThrottle()
-  /** Least recently asked first. */
-  readonly #watches = new Map<string, Watch>()
-  readonly #byTokenAccount = new Map<string, Watch>()
-  readonly #byMint = new Map<string, Set<Watch>>()
+  readonly #watches: Watches
   readonly #confirmed = new Set<string>()
   /** The slot as of which an account that is subscribed to is known. */
   readonly #knownSlots = new Map<string, number>()
@@ -80,6 +62,7 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.#options = options
     const { rpc, store, log, ws } = options
+    this.#watches = new Watches(options.subscriptionsMax)
     this.#clock = new ChainClock(rpc)
     this.#queue = new UpdateQueue({ rpc, store, onLost: reason => this.#socket.reset(reason) })
     this.#socket = new Subscriptions({
@@ -96,12 +79,9 @@ export class Follower {
 
   /** What the stored portfolio of an owner stands for, if subscriptions keep it fresh; undefined: it must be read. */
   async liveAt(owner: Uint8Array): Promise<Freshness | undefined> {
-    const address = encodeKey(owner)
-    const watch = this.#watches.get(address)
+    const watch = this.#watches.ofOwner(encodeKey(owner))
     if (watch === undefined) return undefined
-    watch.askedAtMs = Date.now()
-    this.#watches.delete(address)
-    this.#watches.set(address, watch)
+    this.#watches.touch(watch)
     if (!watch.live) return undefined
     const clock = watch.needsClock ? await this.#clock.now() : this.#clock.last
     await this.#readingDoubted
@@ -117,25 +97,13 @@ export class Follower {
   /** Begins to keep an owner fresh that was just read. */
   watch(owner: Uint8Array): void {
     const address = encodeKey(owner)
-    if (this.#closed || this.#watches.has(address) || !this.#makeRoom(3)) return
-    this.#watches.set(address, {
-      owner,
-      address,
-      live: false,
-      busy: false,
-      notBeforeMs: 0,
-      askedAtMs: Date.now(),
-      readAtMs: 0,
-      slot: 0,
-      tokenAccounts: new Set(),
-      mints: new Set(),
-      needsClock: false,
-    })
+    if (this.#closed || this.#watches.ofOwner(address) !== undefined || !this.#makeRoom(3)) return
+    this.#watches.add(owner, address)
     this.#sweep()
   }
 
   status() {
-    const watches = [...this.#watches.values()]
+    const watches = this.#watches.all
     return {
       connected: this.#socket.up,
       slot: this.#headSlot,
@@ -161,8 +129,7 @@ export class Follower {
 
   #onUp(): void {
     this.#clock.reset()
-    const heartbeats = [{ key: 'slot', method: 'slotSubscribe', params: [] }, accountSubject(clockSysvar)]
-    for (const subject of heartbeats)
+    for (const subject of [slotSubject, accountSubject(clockSysvar)])
       this.#socket.add(subject).catch((error: unknown) => this.#say('heartbeat', error, 'A heartbeat was refused.'))
     this.#sweep()
   }
@@ -171,11 +138,11 @@ export class Follower {
     this.#confirmed.clear()
     this.#knownSlots.clear()
     this.#doubted.clear()
-    for (const watch of this.#watches.values()) this.#doubt(watch)
+    for (const watch of this.#watches.all) this.#doubt(watch)
   }
 
   #onNotification(key: string, result: unknown): void {
-    if (key === 'slot') {
+    if (key === slotSubject.key) {
       const { slot, root } = result as { slot?: unknown; root?: unknown }
       if (typeof slot === 'number') this.#headSlot = Math.max(this.#headSlot, slot)
       if (typeof root === 'number') this.#root = Math.max(this.#root, root)
@@ -184,8 +151,9 @@ export class Follower {
     }
     const { context, value } = (result ?? {}) as { context?: { slot?: unknown }; value?: unknown }
     const slot = context?.slot
+    const address = addressOfKey(key)
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot)) this.#socket.reset('a notification has no slot')
-    else if (key.startsWith('account:')) this.#onAccount(key.slice('account:'.length), value, slot)
+    else if (address !== undefined) this.#onAccount(address, value, slot)
     else this.#onTokenAccountOfOwner(value, slot)
   }
 
@@ -213,11 +181,12 @@ export class Follower {
   }
 
   #onAccountInfo(address: string, info: AccountInfo | undefined, slot: number): void {
+    if (!this.#watches.needs(address)) return
     this.#knownSlots.set(address, slot)
-    const watch = this.#watches.get(address)
+    const watch = this.#watches.ofOwner(address)
     if (watch !== undefined) this.#onOwner(watch, info, slot)
-    if (this.#byTokenAccount.has(address)) this.#onTokenAccount(address, info, slot)
-    if (this.#byMint.has(address)) this.#onMint(address, info, slot)
+    if (this.#watches.ofTokenAccount(address) !== undefined) this.#onTokenAccount(address, info, slot)
+    if (this.#watches.isMint(address)) this.#onMint(address, info, slot)
   }
 
   async #readDoubted(): Promise<void> {
@@ -260,34 +229,27 @@ export class Follower {
       this.#socket.reset('a notification is no account')
       return
     }
-    if (this.#confirmed.has(accountSubject(pubkey).key)) return
-    const holding = holdingUpdateOf(base58.decode(pubkey), info, slot)
-    this.#queue.add({ kind: 'holding', holding })
-    if (!('closed' in holding)) this.#afterHolding(pubkey, holding)
+    if (this.#confirmed.has(accountKey(pubkey))) return
+    this.#onTokenAccount(pubkey, info, slot)
   }
 
   /** A token account may be new, or have moved to another owner; and what it holds may be a mint that moves amounts. */
   #afterHolding(address: string, holding: Extract<HoldingUpdate, { owner: Uint8Array }>): void {
-    const before = this.#byTokenAccount.get(address)
-    const now = this.#watches.get(encodeKey(holding.owner))
-    if (before !== undefined && before !== now) {
-      before.tokenAccounts.delete(address)
-      this.#byTokenAccount.delete(address)
-      if (now === undefined) this.#release(address)
+    const before = this.#watches.ofTokenAccount(address)
+    const now = this.#watches.ofOwner(encodeKey(holding.owner))
+    if (now === undefined) {
+      if (before !== undefined) this.#watches.removeTokenAccount(address)
+      this.#release([address])
+      return
     }
-    if (now === undefined) return
-    if (before !== now) {
-      now.tokenAccounts.add(address)
-      this.#byTokenAccount.set(address, now)
-    }
+    if (before !== now) this.#watches.addTokenAccount(now, address)
     const mint = encodeKey(holding.mint)
-    const isNew = !this.#confirmed.has(accountSubject(address).key)
-    const maybeNewMint = holding.amount > 0n && !now.mints.has(mint)
-    if (isNew || maybeNewMint) void this.#adopt(now, { address, mint: maybeNewMint ? mint : undefined })
+    const newMint = holding.amount > 0n && !now.mintsSeen.has(mint) ? mint : undefined
+    if (newMint !== undefined || !this.#confirmed.has(accountKey(address))) void this.#adopt(now, address, newMint)
   }
 
   /** Subscribes to what a notification brought up, then reads it once more for what happened in between. */
-  async #adopt(watch: Watch, { address, mint }: { address: string; mint: string | undefined }): Promise<void> {
+  async #adopt(watch: Watch, address: string, mint: string | undefined): Promise<void> {
     try {
       if (!this.#makeRoom(2, watch)) throw new Error('there are too many subscriptions')
       await this.#subscribe(accountSubject(address))
@@ -297,8 +259,7 @@ export class Follower {
       if (mint !== undefined) await this.#followMints(watch, [mint])
     } catch (error) {
       // Whatever could not be subscribed to makes the owner one that must be read.
-      this.#doubt(watch)
-      watch.notBeforeMs = Date.now() + restartPauseMs
+      this.#fail(watch)
       this.#say('adopt', error, 'A new token account could not be subscribed to; its owner is read again.')
     }
   }
@@ -308,11 +269,11 @@ export class Follower {
   #sweep(): void {
     if (this.#closed) return
     const now = Date.now()
-    for (const watch of this.#watches.values()) if (now - watch.askedAtMs > idleMs) this.#unwatch(watch)
+    for (const watch of this.#watches.all) if (now - watch.askedAtMs > idleMs) this.#unwatch(watch)
     if (!this.#socket.up) return
-    let busy = [...this.#watches.values()].filter(watch => watch.busy).length
+    let busy = this.#watches.all.filter(watch => watch.busy).length
     // The most recently asked come first.
-    for (const watch of [...this.#watches.values()].reverse()) {
+    for (const watch of this.#watches.all.reverse()) {
       if (busy >= startsAtOnce) return
       const due = watch.live ? now - watch.readAtMs > this.#options.reconcileMs : now >= watch.notBeforeMs
       if (watch.busy || !due) continue
@@ -338,14 +299,19 @@ export class Follower {
         watch.readAtMs = Date.now()
         if (!(await this.#follow(watch, reading))) break
       }
-      if (this.#socket.up && this.#watches.get(watch.address) === watch) watch.live = true
+      watch.live = this.#socket.up && this.#watches.has(watch)
+      watch.failures = 0
     } catch (error) {
-      this.#doubt(watch)
-      watch.notBeforeMs = Date.now() + restartPauseMs
+      this.#fail(watch)
       this.#say('bring-up', error, 'An owner cannot be kept fresh now; it is read when asked for.')
     } finally {
       watch.busy = false
     }
+  }
+
+  #fail(watch: Watch): void {
+    this.#doubt(watch)
+    watch.notBeforeMs = Date.now() + Math.min(restartPauseMsMax, restartPauseMsMin * 2 ** watch.failures++)
   }
 
   /** From now on the owner must be read to be answered for. */
@@ -359,11 +325,7 @@ export class Follower {
       accountSubject(watch.address),
       ...tokenPrograms.map(program => ownerSubject(program, watch.address)),
     ]
-    for (const address of watch.tokenAccounts) {
-      this.#byTokenAccount.set(address, watch)
-      subjects.push(accountSubject(address))
-    }
-    for (const mint of watch.mints) subjects.push(accountSubject(mint))
+    for (const address of [...watch.tokenAccounts, ...watch.mints]) subjects.push(accountSubject(address))
     await Promise.all(subjects.map(subject => this.#subscribe(subject)))
   }
 
@@ -372,16 +334,12 @@ export class Follower {
     const listed = new Set(holdings.map(({ account }) => encodeKey(account)))
     for (const address of watch.tokenAccounts) {
       if (listed.has(address)) continue
-      watch.tokenAccounts.delete(address)
-      this.#byTokenAccount.delete(address)
-      this.#release(address)
+      this.#watches.removeTokenAccount(address)
+      this.#release([address])
     }
-    const fresh = [...listed].filter(address => !this.#confirmed.has(accountSubject(address).key))
+    const fresh = [...listed].filter(address => !this.#confirmed.has(accountKey(address)))
     if (!this.#makeRoom(fresh.length, watch)) throw new Error('there are too many subscriptions')
-    for (const address of listed) {
-      watch.tokenAccounts.add(address)
-      this.#byTokenAccount.set(address, watch)
-    }
+    for (const address of listed) this.#watches.addTokenAccount(watch, address)
     await Promise.all(fresh.map(address => this.#subscribe(accountSubject(address))))
     const held = new Set(holdings.filter(({ amount }) => amount > 0n).map(({ mint }) => encodeKey(mint)))
     await this.#followMints(watch, [...held])
@@ -397,13 +355,10 @@ export class Follower {
     )
     watch.needsClock ||= facts.some(({ amountRule }) => amountRule !== undefined)
     const volatile = facts.filter(isVolatile).map(({ mint }) => encodeKey(mint))
-    const added = volatile.filter(mint => !this.#confirmed.has(accountSubject(mint).key))
-    for (const mint of volatile) {
-      watch.mints.add(mint)
-      this.#byMint.set(mint, (this.#byMint.get(mint) ?? new Set()).add(watch))
-    }
-    if (added.length === 0) return
+    const added = volatile.filter(mint => !this.#confirmed.has(accountKey(mint)))
     if (!this.#makeRoom(added.length, watch)) throw new Error('there are too many subscriptions')
+    for (const mint of mints) watch.mintsSeen.add(mint)
+    for (const mint of volatile) this.#watches.addMint(watch, mint)
     await Promise.all(added.map(mint => this.#subscribe(accountSubject(mint))))
     for (let first = 0; first < added.length; first += accountsPerCallMax) {
       const chunk = added.slice(first, first + accountsPerCallMax)
@@ -418,45 +373,26 @@ export class Follower {
     this.#confirmed.add(subject.key)
   }
 
-  #release(address: string): void {
-    if (this.#watches.has(address) || this.#byTokenAccount.has(address) || this.#byMint.has(address)) return
-    this.#unsubscribe(accountSubject(address).key)
+  #release(addresses: readonly string[]): void {
+    for (const address of addresses) if (!this.#watches.needs(address)) this.#unsubscribe(accountKey(address))
   }
 
   #unsubscribe(key: string): void {
     this.#confirmed.delete(key)
-    this.#knownSlots.delete(key.slice('account:'.length))
+    const address = addressOfKey(key)
+    if (address !== undefined) this.#knownSlots.delete(address)
     this.#socket.remove(key)
   }
 
   #unwatch(watch: Watch): void {
-    watch.live = false
-    this.#watches.delete(watch.address)
     for (const program of tokenPrograms) this.#unsubscribe(ownerSubject(program, watch.address).key)
-    for (const address of watch.tokenAccounts) {
-      if (this.#byTokenAccount.get(address) === watch) this.#byTokenAccount.delete(address)
-      this.#release(address)
-    }
-    for (const mint of watch.mints) {
-      const watches = this.#byMint.get(mint)
-      watches?.delete(watch)
-      if (watches?.size === 0) this.#byMint.delete(mint)
-      this.#release(mint)
-    }
-    this.#release(watch.address)
+    this.#release(this.#watches.remove(watch))
   }
 
-  /** Lets the least recently asked owners go until `wanted` more subscriptions fit; never the one that they are for. */
   #makeRoom(wanted: number, keep?: Watch): boolean {
-    const { subscriptionsMax } = this.#options
-    const size = () =>
-      [...this.#watches.values()].reduce((sum, watch) => sum + 3 + watch.tokenAccounts.size + watch.mints.size, 0)
-    if (wanted > subscriptionsMax) return false
-    for (const watch of this.#watches.values()) {
-      if (size() + wanted <= subscriptionsMax) return true
-      if (watch !== keep) this.#unwatch(watch)
-    }
-    return size() + wanted <= subscriptionsMax
+    const leaving = this.#watches.leavingFor(wanted, keep)
+    for (const watch of leaving ?? []) this.#unwatch(watch)
+    return leaving !== undefined
   }
 
   /** How many holdings a later reading shows otherwise than they are stored, though nothing newer came in between. */
@@ -479,24 +415,6 @@ export class Follower {
     this.#throttle.say(subject, repeated =>
       log.warn({ network: rpc.network, reason: messageOf(error), repeated }, message),
     )
-  }
-}
-
-function accountSubject(address: string): Subject {
-  return {
-    key: `account:${address}`,
-    method: 'accountSubscribe',
-    params: [address, { commitment, encoding: 'base64' }],
-  }
-}
-
-/** The owner stands at byte 32 of every token account of both programs. */
-function ownerSubject(program: TokenProgram, owner: string): Subject {
-  const filters = [{ memcmp: { offset: 32, bytes: owner } }]
-  return {
-    key: `owner:${program}:${owner}`,
-    method: 'programSubscribe',
-    params: [tokenProgramAddresses[program], { commitment, encoding: 'base64', filters }],
   }
 }
 

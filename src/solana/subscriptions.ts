@@ -35,6 +35,7 @@ export class Subscriptions {
   readonly #keysById = new Map<number, string>()
   readonly #idsByKey = new Map<string, number>()
   readonly #methodsByKey = new Map<string, string>()
+  readonly #confirmations = new Map<string, Promise<void>>()
   #socket: WebSocket | undefined
   #nextId = 1
   #failures = 0
@@ -69,24 +70,27 @@ export class Subscriptions {
   add({ key, method, params }: Subject): Promise<void> {
     const socket = this.#socket
     if (!this.#up || socket === undefined) return Promise.reject(this.#fault('is not connected'))
-    if (this.#methodsByKey.has(key)) return Promise.resolve()
+    const known = this.#confirmations.get(key)
+    if (known !== undefined) return known
     this.#methodsByKey.set(key, method)
     const id = this.#nextId++
-    return new Promise((resolve, reject) => {
+    const confirmation = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#settle(id)?.reject(this.#fault(`did not answer ${method} within ${answerTimeoutMs} ms`))
-        this.#methodsByKey.delete(key)
+        this.#forget(key)
       }, answerTimeoutMs)
       this.#waiting.set(id, { key, resolve, reject, timer })
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     })
+    this.#confirmations.set(key, confirmation)
+    return confirmation
   }
 
   remove(key: string): void {
     const method = this.#methodsByKey.get(key)
     const subscription = this.#idsByKey.get(key)
     if (method === undefined) return
-    this.#methodsByKey.delete(key)
+    this.#forget(key)
     if (subscription === undefined) return
     this.#idsByKey.delete(key)
     this.#keysById.delete(subscription)
@@ -143,7 +147,7 @@ export class Subscriptions {
     if (waiting === undefined) return
     const method = this.#methodsByKey.get(waiting.key)
     if (message.error !== undefined || typeof message.result !== 'number') {
-      this.#methodsByKey.delete(waiting.key)
+      this.#forget(waiting.key)
       waiting.reject(this.#fault(`refused ${method}`, new Error(redactText(JSON.stringify(message.error ?? null)))))
     } else if (method === undefined) {
       // It was removed while it was being confirmed.
@@ -153,6 +157,11 @@ export class Subscriptions {
       this.#idsByKey.set(waiting.key, message.result)
       waiting.resolve()
     }
+  }
+
+  #forget(key: string): void {
+    this.#methodsByKey.delete(key)
+    this.#confirmations.delete(key)
   }
 
   #settle(id: number): Waiting | undefined {
@@ -181,6 +190,7 @@ export class Subscriptions {
     this.#keysById.clear()
     this.#idsByKey.clear()
     this.#methodsByKey.clear()
+    this.#confirmations.clear()
     for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(this.#fault('lost its connection'))
     if (wasUp) this.#options.onDown()
     if (this.#closed) return
