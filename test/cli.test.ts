@@ -94,7 +94,9 @@ describe('help and version', () => {
     const help = await almanac(['--help'])
     expect(help.code).toBe(0)
     expect(help.stdout).toContain('Examples:')
-    expect((await almanac(['keys', 'create', '--help'])).stdout).toContain('--expires')
+    const create = (await almanac(['keys', 'create', '--help'])).stdout
+    expect(create).toContain('--expires')
+    expect(create).toMatch(/--help +Print help\.\n$/)
   })
 
   test.each([
@@ -106,6 +108,7 @@ describe('help and version', () => {
     const { code, stdout, stderr } = await almanac(parameters)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
+    expect(stderr).toMatch(/^Error: .*\nTry: {3}almanac [a-z ]*--help\n$/s)
   })
 })
 
@@ -216,6 +219,7 @@ describe('start', () => {
     expect(logged.length).toBeGreaterThan(0)
     expect(logged.join('\n')).not.toContain('alm_')
     expect(first.stderr).toContain('Nothing is indexed')
+    expect(first.stderr).toContain('More keys: almanac keys create --help')
     first.child.kill('SIGTERM')
     expect(await first.code).toBe(0)
     expect(first.stdout).toBe('')
@@ -272,6 +276,9 @@ describe('start', () => {
     expect(second.stderr).toContain('Try:')
     const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
     expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
+    api.child.kill('SIGTERM')
+    await api.code
+    expect(api.stderr).not.toContain('Nothing is indexed')
   })
 
   test('a port in use is refused clearly, and the store is free again', async () => {
@@ -390,6 +397,7 @@ describe('status', () => {
     expect(text.stdout).toContain('almanac.db')
     const refused = await almanac(['status', '--url', url, '--key', 'wrong'])
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope ops') })
+    expect(refused.stderr).toContain('answered 401 to /status. (Invalid key)')
   })
 
   test('nothing there is worth another try later: 75', async () => {

@@ -76,5 +76,5 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 export function unknownRoute(path: string): AlmanacError {
-  return new AlmanacError('not_found', `There is nothing at ${path}`)
+  return new AlmanacError('not_found', `There is nothing at ${path}; see /reference`)
 }

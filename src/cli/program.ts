@@ -29,9 +29,7 @@ export function createProgram(): Command {
   const program = new Command('almanac')
     .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
-    .helpOption('-h, --help', 'Print help.')
     .addHelpText('after', examples)
-    .showSuggestionAfterError()
   program
     .addCommand(startCommand())
     .addCommand(statusCommand())
@@ -42,6 +40,16 @@ export function createProgram(): Command {
     .addCommand(keysCommand())
     .addCommand(configCommand())
     .addCommand(storeCommand())
-  for (const command of program.commands) command.helpOption('-h, --help', 'Print help.')
+  speakAlike(program, program.name())
   return program
+}
+
+/** Commands that are added whole inherit nothing: each is told how to print help, and how a mistake on its line is reported. */
+function speakAlike(command: Command, name: string): void {
+  command
+    .helpOption('-h, --help', 'Print help.')
+    .showHelpAfterError(`Try:   ${name} --help`)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'Error: ')) })
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help of a command.')
+  for (const part of command.commands) speakAlike(part, `${name} ${part.name()}`)
 }

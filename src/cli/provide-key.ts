@@ -7,6 +7,9 @@ import { printNote } from './terminal.ts'
 
 const lengthAdvised = 16
 
+/** How the reader of the note runs a command: `npm start` is how a checkout starts, where no `almanac` is on the path. */
+const commandLine = process.env.npm_lifecycle_event === 'start' ? 'npm run -s almanac --' : 'almanac'
+
 export async function provideKey(store: KeyStore, log: Log): Promise<void> {
   const own = process.env.ALMANAC_KEY
   if (own !== undefined && own !== '') {
@@ -23,6 +26,6 @@ export async function provideKey(store: KeyStore, log: Log): Promise<void> {
 
       ${secret}
 
-  Send it as the header X-API-Key. More keys: almanac keys create --help
+  Send it as the header X-API-Key. More keys: ${commandLine} keys create --help
 `)
 }

@@ -50,7 +50,8 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
     const servers = await serve({ loaded, store, indexers, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
   }
-  if (!hasChains) sayNothingIsIndexed(log)
+  // Beside a process that indexes, one that only answers needs no chain of its own.
+  if (!hasChains && only !== 'api') sayNothingIsIndexed(log)
   if (indexers !== undefined && hasChains) opened.defer(showProgress({ status: indexers.status, screen, log }))
 
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')

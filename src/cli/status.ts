@@ -76,11 +76,20 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
     keyProblem ? 'unauthorized' : 'upstream_failed',
     `${base} answered ${answer.status} to /status.`,
     {
-      cause: printable(text.slice(0, 200)),
+      cause: printable(messageIn(text).slice(0, 200)),
       retryable: answer.status >= 500 || answer.status === 429,
       hint: keyProblem ? 'give a key with the scope ops: --key or ALMANAC_KEY.' : 'look at the log of the server.',
     },
   )
+}
+
+/** What an error of this service says; of anything else, its text. */
+function messageIn(text: string): string {
+  try {
+    return z.looseObject({ message: z.string() }).parse(JSON.parse(text)).message
+  } catch {
+    return text
+  }
 }
 
 function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
