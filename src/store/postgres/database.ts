@@ -26,9 +26,14 @@ const connectTimeoutMs = 10_000
 const statementTimeoutMs = 120_000
 const idleTimeoutMs = 60_000
 const attemptsMax = 5
-/** A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long. */
-const begin =
-  'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000; SET LOCAL lock_timeout = 30000; SET LOCAL statement_timeout = 110000'
+/**
+ * A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long: the
+ * server ends it after this time, which others can wait for. To the server a COPY that gets no rows is a statement at work.
+ */
+const stallMsMax = 10_000
+const lockWaitMsMax = 30_000
+const slowStatement = 'SET LOCAL statement_timeout = 110000'
+const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; ${slowStatement}`
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -160,8 +165,25 @@ export class Transaction {
     await this.#client.query(sql)
   }
 
-  /** COPY … FROM STDIN, fed with the chunks as fast as the server takes them. */
-  async copyIn(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
+  /**
+   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing of it kept, where
+   * `refused` says of the server's error that this is to be expected.
+   */
+  async copyIn(sql: string, chunks: Iterable<Uint8Array>, refused: (error: unknown) => boolean): Promise<boolean> {
+    await this.script(`SAVEPOINT copy; SET LOCAL statement_timeout = ${stallMsMax}`)
+    try {
+      await this.#feed(sql, chunks)
+    } catch (error) {
+      if (!refused(error)) throw error
+      await this.script('ROLLBACK TO SAVEPOINT copy')
+      return false
+    }
+    await this.script(`RELEASE SAVEPOINT copy; ${slowStatement}`)
+    this.changed = true
+    return true
+  }
+
+  async #feed(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
     const stream = this.#client.query(copyFrom(sql))
     const done = finished(stream)
     // The failure is reported by awaiting `done`; a write in between must not report it a second time.
@@ -172,6 +194,5 @@ export class Transaction {
     }
     stream.end()
     await done
-    this.changed = true
   }
 }

@@ -1,4 +1,5 @@
 // What only a server has: processes that start at once, write at once, die, and hear of each other.
+import { spawn } from 'node:child_process'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
@@ -157,6 +158,44 @@ describe('writing at once', () => {
     expect(await store.transferCount({ chain: eth, contract })).toBe(6_000)
     expect(await store.transferCount({ chain: eth, contract, fromBlock: 1, toBlock: 1_998 })).toBe(1_998 * 3)
     expect(await store.coverage(eth, 'full')).toEqual([{ from: 0, to: 1_999, evidence: 'bloom' }])
+    await store.close()
+  })
+})
+
+describe('leases', () => {
+  test('an indexer that was paused anywhere cannot write after its successor', { timeout: 120_000 }, async () => {
+    const url = await server.createDatabase()
+    const store = await openPostgresStore(url)
+    const holderFile = new URL('../../../test/lease-holder.ts', import.meta.url).pathname
+    for (let round = 1; round <= 2; round++) {
+      const theirs = `0x${String(round).repeat(40)}` as Address
+      const child = spawn(process.execPath, [holderFile, url, `holder ${round}`, theirs], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let said = ''
+      child.stdout.on('data', chunk => {
+        said += chunk
+      })
+      const ended = new Promise(resolve => child.once('exit', resolve))
+      try {
+        await expect.poll(() => said, { timeout: 20_000 }).toContain('begun')
+        await new Promise(resolve => setTimeout(resolve, Math.random() * 100))
+        child.kill('SIGSTOP')
+        const claim = () => store.claim('follow', 'successor', 60_000)
+        await expect.poll(claim, { timeout: 40_000 }).toMatchObject({ token: round * 2 })
+        const written = await store.transferCount({ chain: eth, contract: theirs })
+        expect(written).toBeGreaterThan(0)
+        const lease = await claim()
+        await store.fenced(lease!).commitCold(commit(10_000 * round, 10_000 * round))
+        child.kill('SIGCONT')
+        expect(await ended).toBe(0)
+        expect(said).toContain('lost')
+        expect(await store.transferCount({ chain: eth, contract: theirs })).toBe(written)
+        await store.release(lease!)
+      } finally {
+        child.kill('SIGKILL')
+      }
+    }
     await store.close()
   })
 })

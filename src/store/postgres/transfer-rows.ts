@@ -66,22 +66,24 @@ function columnsOf(rows: readonly StoredRow[]): Buffer[] {
   ]
 }
 
+/** What one COPY takes: far less than the time after which the server takes it for stalled. */
+const copiedRowsMax = 20_000
+
 /**
  * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that asks: it is tried
  * first, and the server's refusal of a row that is there already leads to the slower way.
  */
 export async function insertCold(transaction: Transaction, rows: readonly StoredRow[]): Promise<number> {
-  if (rows.length === 0) return 0
-  await transaction.script('SAVEPOINT copy')
-  try {
-    await transaction.copyIn(`COPY transfers (${columns}) FROM STDIN (FORMAT binary)`, copyRows(rows))
-    await addToCounts(transaction, countsOf(rows))
-    return rows.length
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error
-    await transaction.script('ROLLBACK TO SAVEPOINT copy')
-    return await insertMissing(transaction, rows)
+  let added = 0
+  for (let at = 0; at < rows.length; at += copiedRowsMax) {
+    const some = rows.slice(at, at + copiedRowsMax)
+    const sql = `COPY transfers (${columns}) FROM STDIN (FORMAT binary)`
+    if (await transaction.copyIn(sql, copyRows(some), isUniqueViolation)) {
+      await addToCounts(transaction, countsOf(some))
+      added += some.length
+    } else added += await insertMissing(transaction, some)
   }
+  return added
 }
 
 function countsOf(rows: readonly StoredRow[]): CountChange[] {
