@@ -109,6 +109,9 @@ export const giver = pad('0x0b', { size: 20 })
 export const taker = pad('0x0c', { size: 20 })
 const parties = [word(operator), word(giver), word(taker)]
 
+/** One that no standard knows. */
+export const malformedEvents = [{ topics: [transfer, word(giver)], data: '0x' }]
+
 const oddEvents = [
   { topics: [], data: '0x' },
   // The way of CryptoKitties: nothing is indexed.

@@ -11,7 +11,8 @@ import { type ChainTruth, readTruth, type TransactionRecord, type TransferRecord
 export const finality = 6
 const key = 'the-operator-key'
 const pageSize = 40
-const patience = { timeout: 20_000, interval: 100 }
+/** For what comes with the next poll. */
+export const patience = { timeout: 20_000, interval: 100 }
 
 type Page = { cursor: string; result: TransferRecord[]; index_complete: boolean }
 type WalletAnswer = { complete: string | null; first?: TransactionRecord; last?: TransactionRecord }
@@ -130,6 +131,13 @@ export class World {
     }
   }
 
+  /** How many logs could not be read as what they claim to be, by reason. */
+  async malformed(): Promise<Record<string, number>> {
+    const text = await (await this.#get('/metrics')).text()
+    const counts = text.matchAll(/^almanac_evm_malformed_logs_total\{chain="eth",reason="(\w+)"\} (\d+)$/gm)
+    return Object.fromEntries([...counts].map(([, reason, count]) => [reason, Number(count)]))
+  }
+
   /** What `almanac verify` says of the blocks from the first to this one, beside the running service. */
   async verify(to: number): Promise<unknown> {
     const { stdout } = await this.#place.run(['verify', '--chain', 'eth', '--from', '0', '--to', `${to}`, '--json'])
@@ -137,6 +145,7 @@ export class World {
   }
 
   #get(path: string): Promise<Response> {
-    return fetch(`${this.url}${path}`, { headers: { 'x-api-key': key } })
+    // A busy machine may need longer than a request waits unasked.
+    return fetch(`${this.url}${path}`, { headers: { 'x-api-key': key, prefer: 'wait=14' } })
   }
 }

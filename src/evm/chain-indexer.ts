@@ -9,6 +9,7 @@ import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
 import { ContractJobs } from './contract-jobs.ts'
+import type { MalformedCounts } from './decode.ts'
 import { earlyCollectionsVersion } from './early-collections.ts'
 import { Follower, type FollowStep } from './follow.ts'
 import { FullSource } from './full-source.ts'
@@ -96,6 +97,7 @@ export class ChainIndexer {
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
+      onStored: ranges => this.#countMalformed(ranges.map(({ malformed }) => malformed)),
     })
     if (this.#source instanceof WatchedSource) {
       const shared = { store, rpc, follower: this.#follower, turns: this.#turns }
@@ -309,9 +311,14 @@ export class ChainIndexer {
     metrics.blocks.inc({ chain, part: 'history' }, progress.blocks)
     metrics.transfers.inc({ chain }, progress.rows)
     metrics.logs.inc({ chain }, progress.logs)
-    for (const counts of progress.malformed) {
+    this.#countMalformed(progress.malformed)
+  }
+
+  #countMalformed(ranges: readonly MalformedCounts[]): void {
+    const chain = this.setup.chain.name
+    for (const counts of ranges) {
       for (const [reason, count] of Object.entries(counts))
-        if (count > 0) metrics.malformedLogs.inc({ chain, reason }, count)
+        if (count > 0) this.#options.metrics.malformedLogs.inc({ chain, reason }, count)
     }
   }
 

@@ -22,6 +22,8 @@ export type FollowOptions = FinalityRule & {
   /** How long another branch may stay shorter than ours before it is believed all the same. */
   shorterBranchPatienceMs: number
   now: () => number
+  /** Told of what was stored, once it is. */
+  onStored?: (ranges: readonly DecodedRange[]) => void
 }
 
 export type FollowStep =
@@ -174,6 +176,7 @@ export class Follower {
     if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
     if (floor === this.#finalized) this.#checkGrowsFromFinal(range.headers[0])
     await this.#commit(floor, range, latest)
+    this.#options.onStored?.([range])
     return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
   }
 
@@ -210,6 +213,7 @@ export class Follower {
     // The chain may have moved again while the branch was fetched; the next step sees where it is then.
     if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
     await this.#commit(ancestor, branch, latest)
+    this.#options.onStored?.(pieces)
     this.#shorterBranchSince = undefined
     return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: latest.number - ancestor }
   }
