@@ -3,13 +3,14 @@ import { ChainTable } from '../src/chains.ts'
 import { isCovered } from '../src/coverage.ts'
 import { createEvm } from '../src/evm/create-evm.ts'
 import { createLog } from '../src/log.ts'
-import type { Address, ChainId } from '../src/model.ts'
+import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
-import type { IndexJob, IndexResult } from './evm-index.ts'
+import type { IndexJob, IndexResult } from './run-index-job.ts'
 
 const job = JSON.parse(process.argv[2]!) as IndexJob
 const store = await openStore(job.store, { role: 'owner' })
 const started = performance.now()
+const cpuAtStart = process.cpuUsage()
 const settings = {
   rpc: [job.url],
   index: job.index,
@@ -17,8 +18,9 @@ const settings = {
   contracts: job.contract === undefined ? [] : [job.contract as Address],
 }
 const log = createLog({ level: 'warn', format: 'text' })
-const evm = createEvm({ settings: { eth: settings }, chains: new ChainTable(), store, log })
-const chain = 1 as ChainId
+const chains = new ChainTable()
+const evm = createEvm({ settings: { [job.chain]: settings }, chains, store, log })
+const chain = chains.parse(job.chain)!.id
 const wanted = { from: 0, to: job.head }
 let rssMb = 0
 for (;;) {
@@ -31,9 +33,11 @@ for (;;) {
   await new Promise(resolve => setTimeout(resolve, 10))
 }
 const seconds = (performance.now() - started) / 1_000
+const cpu = process.cpuUsage(cpuAtStart)
+const cpuSeconds = (cpu.user + cpu.system) / 1e6
 const text = await evm.metrics()
 const transfers = Number(/almanac_evm_transfers_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0)
 await evm.close()
 await store.close()
-process.send?.({ seconds, transfers, rssMb } satisfies IndexResult)
+process.send?.({ seconds, cpuSeconds, transfers, rssMb } satisfies IndexResult)
 process.disconnect?.()

@@ -1,0 +1,48 @@
+// The simulated node of the indexing benchmarks: a process of its own with ready-made answers, so that it is never what is measured.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { transferTopics } from '../src/evm/token-events.ts'
+import type { SimChainOptions } from '../test/sim/options.ts'
+import { call, fetchAndParse, quantity } from './evm-floor.ts'
+
+/** Twenty transactions and about fifty logs in each block, of 500 contracts. */
+export function benchmarkChain(options: Pick<SimChainOptions, 'height' | 'chainId' | 'hashes'>) {
+  return {
+    ...options,
+    transactionsPerBlock: 20,
+    logsPerCall: 3,
+    contracts: 500,
+    callsPerStretch: 64,
+    deploymentSpan: 100,
+    finalityDepth: 10,
+  } satisfies Partial<SimChainOptions>
+}
+
+export async function startNode(chain: Partial<SimChainOptions>): Promise<{ url: string; stop(): Promise<void> }> {
+  const main = fileURLToPath(new URL('../test/sim/main.ts', import.meta.url))
+  const flags = ['--warm', 'all', '--cache-mb', '2000', '--chain', JSON.stringify(chain)]
+  const node = spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(node, 'exit')
+  const [line] = (await Promise.race([once(node.stdout, 'data'), exited])) as [Buffer | number | null]
+  if (!Buffer.isBuffer(line)) throw new Error(`The simulated node ended with code ${line} before it was ready.`)
+  const { urls } = JSON.parse(String(line)) as { urls: string[] }
+  return {
+    url: urls[0]!,
+    async stop() {
+      node.kill()
+      await exited
+    },
+  }
+}
+
+export async function busiestContract(url: string, head: number): Promise<string> {
+  const counts = new Map<string, number>()
+  const filter = { fromBlock: quantity(head - 500), toBlock: quantity(head), topics: [transferTopics] }
+  await fetchAndParse(url, [JSON.stringify([call(0, 'eth_getLogs', [filter])])], answers => {
+    for (const { result } of answers as { result: { address: string; topics: string[] }[] }[]) {
+      for (const log of result) if (log.topics.length === 4) counts.set(log.address, (counts.get(log.address) ?? 0) + 1)
+    }
+  })
+  return [...counts].sort((a, b) => b[1] - a[1])[0]![0]
+}

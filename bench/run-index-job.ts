@@ -1,0 +1,30 @@
+// Runs one indexing job of Almanac in a process of its own and gives what it measured.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export type IndexJob = {
+  url: string
+  /** The name of the chain in the chain table. */
+  chain: string
+  store: string
+  index: 'full' | 'on-demand'
+  contract?: string
+  head: number
+}
+export type IndexResult = { seconds: number; cpuSeconds: number; transfers: number; rssMb: number }
+
+export async function runIndexJob(job: IndexJob, { profile = false } = {}): Promise<IndexResult> {
+  const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', join(tmpdir(), 'almanac-profile')] : []
+  const main = fileURLToPath(new URL('./evm-index-job.ts', import.meta.url))
+  const child = fork(main, [JSON.stringify(job)], { execArgv })
+  let result: IndexResult | undefined
+  child.on('message', message => {
+    result = message as IndexResult
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (result === undefined) throw new Error(`The indexing job ended with code ${code} and no result.`)
+  return result
+}
