@@ -56,8 +56,8 @@ class Run {
   }
 
   /** Waits until the process has written something. */
-  async written(pattern: RegExp): Promise<RegExpExecArray> {
-    const deadline = performance.now() + 20_000
+  async written(pattern: RegExp, withinMs = 20_000): Promise<RegExpExecArray> {
+    const deadline = performance.now() + withinMs
     while (performance.now() < deadline) {
       const found = pattern.exec(this.stderr)
       if (found !== null) return found
@@ -289,6 +289,17 @@ describe('start', () => {
     expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
     const third = start(['--store', 'file:other.db'])
     await third.url()
+  })
+
+  test('a node that cannot be reached is reported in the log, and nothing is called complete', async () => {
+    writeFileSync(join(directory, 'almanac.yaml'), 'chains: { eth: { rpc: "http://127.0.0.1:1/secret-path" } }')
+    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await server.url()
+    const [line] = await server.written(/\{"level":"warn"[^\n]*stalled[^\n]*/, 45_000)
+    expect(line).toContain('eth endpoint 127.0.0.1:1 failed')
+    expect(server.stderr).not.toContain('secret-path')
+    const { stdout } = await almanac(['status', '--json', '--url', url, '--key', 'the-operator-key'])
+    expect(JSON.parse(stdout).chains.eth).toMatchObject({ state: 'stalled', head: -1, complete: false })
   })
 
   test('--only index with nothing to index is refused', async () => {

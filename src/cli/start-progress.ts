@@ -6,6 +6,7 @@ import { chainLine, progressLines } from './chain-progress.ts'
 import type { Screen } from './screen.ts'
 
 const redrawMs = 500
+const lookMs = 2_000
 const logLineMs = 30_000
 
 export type ProgressParts = {
@@ -17,7 +18,7 @@ export type ProgressParts = {
 
 /** Returns what ends it. */
 export function showProgress({ status, screen, log }: ProgressParts): () => void {
-  const states = new Map<string, string>()
+  const told = new Map<string, { state: string; atMs: number }>()
   let asking = false
   const say = (report: StatusReport): void => {
     if (screen !== undefined) {
@@ -25,10 +26,14 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
       return
     }
     for (const [name, chain] of Object.entries(report.chains)) {
-      // A chain that stays live has no news.
-      if (chain.state === 'live' && states.get(name) === 'live') continue
-      states.set(name, chain.state)
-      log.info(chainLine(name, chain, { bar: false }))
+      const last = told.get(name)
+      const now = performance.now()
+      // A change is told at once; a chain that stays live has no other news.
+      if (last?.state === chain.state && (chain.state === 'live' || now - last.atMs < logLineMs)) continue
+      told.set(name, { state: chain.state, atMs: now })
+      const line = chainLine(name, chain, { bar: false })
+      if (chain.state === 'stalled') log.warn(line)
+      else log.info(line)
     }
   }
   const look = async (): Promise<void> => {
@@ -42,7 +47,7 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
       asking = false
     }
   }
-  const timer = setInterval(() => void look(), screen === undefined ? logLineMs : redrawMs)
+  const timer = setInterval(() => void look(), screen === undefined ? lookMs : redrawMs)
   timer.unref()
   return () => {
     clearInterval(timer)

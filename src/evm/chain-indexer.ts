@@ -167,7 +167,9 @@ export class ChainIndexer {
       covered.filter(({ scope }) => scope === 'full'),
       { from, to: head },
     )
-    const complete = index === 'full' ? missing.length === 0 && head >= from : (this.#contracts?.underWay ?? 0) === 0
+    // Of a chain whose head nobody has told yet, nothing is known to be complete.
+    const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
+    const complete = nothingLeft && head >= from
     const reason = this.#trouble.stalledBy
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
