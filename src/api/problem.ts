@@ -1,6 +1,7 @@
 // From an error to the answer that a client gets: status, body and headers. Internals stay in the log.
 import { STATUS_CODES } from 'node:http'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
+import { redactText } from '../redact-url.ts'
 import { type Answer, safetyHeaders } from './answer.ts'
 
 const statuses: Record<ErrorCode, number> = {
@@ -31,7 +32,10 @@ const statuses: Record<ErrorCode, number> = {
   internal: 500,
 }
 
-/** What a client is told of failures whose own words name files, endpoints or other insides. */
+/**
+ * What a client is told of failures whose own words name files, endpoints or other insides. A portfolio that cannot be
+ * read says itself which part of it is missing, and whose fault that is.
+ */
 const publicMessages: Partial<Record<ErrorCode, string>> = {
   upstream_failed: 'An upstream node failed',
   upstream_invalid: 'An upstream node gave an answer that failed its check',
@@ -66,8 +70,9 @@ export function codeOf(error: unknown): ErrorCode {
 export function problemAnswer(error: unknown, { requestId, accept, solana }: ProblemOptions): Answer {
   const code = codeOf(error)
   const status = statuses[code]
-  const message = publicMessages[code] ?? (error as AlmanacError).message
-  const details = publicMessages[code] === undefined ? publicDetails(error as AlmanacError) : undefined
+  const hidden = solana && code === 'upstream_failed' ? undefined : publicMessages[code]
+  const message = hidden ?? redactText((error as AlmanacError).message)
+  const details = hidden === undefined ? publicDetails(error as AlmanacError) : undefined
   const facts = { code, ...(details === undefined ? {} : { details }), request_id: requestId }
   const reason = STATUS_CODES[status]!
   const asProblem = accept?.toLowerCase().includes('application/problem+json') ?? false
