@@ -1,0 +1,95 @@
+// The portfolio operation over HTTP, on top of a real node: headers, errors by name, and recovery.
+import { generateKeyPairSigner } from '@solana/kit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLog } from '../src/log.ts'
+import { displayAmount } from '../src/solana/amounts.ts'
+import { createSolana, type Solana } from '../src/solana/create-solana.ts'
+import { type ServedApi, serveApi } from './served-api.ts'
+import { type FaultProxy, startFaultProxy } from './solana-fault-proxy.ts'
+import type { SolanaNode } from './solana-node.ts'
+import { startProgramNode } from './solana-program-node.ts'
+import { Wallet } from './solana-wallet.ts'
+
+let node: SolanaNode
+let proxy: FaultProxy
+let wallet: Wallet
+let solana: Solana | undefined
+let served: ServedApi
+
+beforeAll(async () => {
+  node = await startProgramNode()
+  proxy = await startFaultProxy(node)
+  wallet = await Wallet.create(node)
+  const settings = {
+    devnet: { rpc: [proxy.rpcUrl], ws: proxy.wsUrl, maxAgeMs: 0, subscriptionsMax: 100, reconcileMs: 60_000 },
+  }
+  const log = createLog({ level: 'silent', format: 'json' })
+  served = await serveApi({
+    parts: {
+      displayAmount,
+      freshen: { portfolio: (network, owner) => solana!.freshen.portfolio(network, owner) },
+    },
+  })
+  solana = createSolana({ settings, store: served.store, log })
+})
+afterAll(async () => {
+  await solana?.close()
+  await served?.close()
+  await proxy?.close()
+  await node?.stop()
+})
+
+test('answers with the slot and the age of what it says', async () => {
+  const { address } = await generateKeyPairSigner()
+  await wallet.transferSol(address, 1_500_000_000n)
+  const account = await wallet.mintTo(address, await wallet.createMint({ decimals: 6 }), 2_500_000n)
+  const answer = await served.get(`/account/devnet/${address}/portfolio`)
+  expect(answer.status).toBe(200)
+  expect(Number(answer.headers.get('x-solana-slot'))).toBeGreaterThan(0)
+  expect(answer.headers.get('age')).toBe('0')
+  expect(await answer.json()).toMatchObject({
+    nativeBalance: { lamports: '1500000000', solana: '1.5' },
+    nfts: [],
+    tokens: [
+      { associatedTokenAddress: account, amount: '2.5', amountRaw: '2500000', decimals: 6, name: '', symbol: '' },
+    ],
+  })
+})
+
+test('answers 502 and names the part and the endpoint when a token program cannot be read, then recovers', async () => {
+  const { address } = await generateKeyPairSigner()
+  await wallet.transferSol(address, 1n * 10n ** 9n)
+  proxy.fault = ({ method, params }) =>
+    method === 'getTokenAccountsByOwner' && JSON.stringify(params).includes('TokenzQdBN')
+      ? { kind: 'status', status: 500 }
+      : undefined
+  const refused = await served.get(`/account/devnet/${address}/portfolio`)
+  expect(refused.status).toBe(502)
+  const body = (await refused.json()) as { message: string; code: string; statusCode: number }
+  expect(body).toMatchObject({ code: 'upstream_failed', statusCode: 502 })
+  expect(body.message).toContain(`The Token-2022 accounts of ${address} could not be read from solana devnet`)
+  expect(body.message).toContain(`endpoint ${proxy.rpcUrl} answered 500 to getTokenAccountsByOwner`)
+  proxy.fault = undefined
+  await expect
+    .poll(async () => (await served.get(`/account/devnet/${address}/portfolio`)).status, { timeout: 5_000 })
+    .toBe(200)
+})
+
+test('says that a network is not configured', async () => {
+  const { address } = await generateKeyPairSigner()
+  const refused = await served.get(`/account/mainnet/${address}/portfolio`)
+  expect(refused.status).toBeGreaterThanOrEqual(500)
+  expect(await refused.json()).toMatchObject({ code: 'not_configured', message: /Solana mainnet/ })
+})
+
+test('reports the network with its endpoint and what is watched', async () => {
+  const { address } = await generateKeyPairSigner()
+  await served.get(`/account/devnet/${address}/portfolio`)
+  await expect.poll(() => solana?.status().devnet?.watched?.live, { timeout: 10_000 }).toBeGreaterThan(0)
+  expect(solana?.status().devnet).toMatchObject({
+    state: 'live',
+    rpc: [{ endpoint: proxy.rpcUrl, healthy: true }],
+    watched: { connected: true },
+  })
+  expect(solana?.status().devnet?.lag_seconds).toBeLessThan(5)
+})
