@@ -43,6 +43,24 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         labelNames: ['network'] as const,
         registers,
       }),
+      lag: new Gauge({
+        name: 'almanac_solana_lag_seconds',
+        help: 'Time since the network was last heard of over the socket; 0 where there is none.',
+        labelNames: ['network'] as const,
+        registers,
+      }),
+      slot: new Gauge({
+        name: 'almanac_solana_slot',
+        help: 'The highest slot that the endpoints or the socket spoke of.',
+        labelNames: ['network'] as const,
+        registers,
+      }),
+      owners: new Gauge({
+        name: 'almanac_solana_owners_live',
+        help: 'Owners that subscriptions keep fresh.',
+        labelNames: ['network'] as const,
+        registers,
+      }),
       differences: new Counter({
         name: 'almanac_solana_differences_total',
         help: 'Holdings that a reconciliation found otherwise than the subscriptions had reported.',

@@ -15,6 +15,7 @@ import { YellowstoneFeed } from './yellowstone.ts'
 
 /** Two seconds: a feed that is further behind is not fresh. */
 const feedLagSlotsMax = 5
+const sampleMs = 1_000
 
 export type SolanaNetworkSettings = {
   rpc: readonly string[]
@@ -51,6 +52,7 @@ export class Network {
   readonly #feed: YellowstoneFeed | undefined
   readonly #store: Store
   readonly #network: SolanaNetwork
+  #sampler: NodeJS.Timeout | undefined
   #last: Freshness | undefined
 
   constructor({ network, settings, store, log, metrics }: NetworkOptions) {
@@ -87,6 +89,10 @@ export class Network {
     const { yellowstone, yellowstoneToken } = settings
     if (yellowstone !== undefined) {
       this.#feed = new YellowstoneFeed({ network, store, log, url: yellowstone, token: yellowstoneToken })
+    }
+    if (metrics !== undefined) {
+      this.#sampler = setInterval(() => this.#sample(metrics), sampleMs)
+      this.#sampler.unref()
     }
     void this.#checkGenesis(log)
   }
@@ -129,7 +135,16 @@ export class Network {
     }
   }
 
+  #sample({ solana }: Metrics): void {
+    const network = this.#network
+    const { slot, lag_seconds, watched } = this.status()
+    solana.slot.set({ network }, slot)
+    solana.lag.set({ network }, lag_seconds)
+    solana.owners.set({ network }, watched?.live ?? 0)
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#sampler)
     await this.#feed?.close()
     await this.#follower?.close()
     await this.#rpc.close()
