@@ -105,6 +105,7 @@ class CommitBatch {
   readonly #options: BackfillOptions
   #ranges: DecodedRange[] = []
   #rows = 0
+  #added = 0
   #sinceMs = 0
   #committing: Promise<void> = Promise.resolve()
 
@@ -116,8 +117,11 @@ class CommitBatch {
     if (this.#ranges.length === 0) this.#sinceMs = performance.now()
     this.#ranges.push(range)
     this.#rows += range.transfers.length + range.activity.length
-    const waitedMs = performance.now() - this.#sinceMs
-    if (this.#rows >= this.#options.rowsPerCommit || waitedMs >= this.#options.commitDelayMs) await this.flush()
+    const { rowsPerCommit, commitDelayMs, parallel } = this.#options
+    // The newest ranges are what somebody waits for, and come first.
+    const isFirst = this.#added++ < parallel
+    const isDue = performance.now() - this.#sinceMs >= commitDelayMs
+    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.flush()
   }
 
   async flush(): Promise<void> {

@@ -56,6 +56,8 @@ const usualPace: ChainPace = {
 }
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
+/** One more than a page holds, which tells that there is a next one. */
+const pageRows = 101
 
 export class ChainIndexer {
   readonly setup: ChainSetup
@@ -131,13 +133,21 @@ export class ChainIndexer {
     await Promise.allSettled([this.#running])
   }
 
-  /** Returns when the contract is complete or `waitMs` have passed. */
+  /**
+   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for as long: after a third of the time
+   * it is enough that a first page is right.
+   */
   async ensureContract(contract: Address, waitMs: number): Promise<void> {
-    if (this.#contracts === undefined) return
-    await within(
-      waitMs,
-      this.#afterFirstStep().then(() => this.#contracts?.ensure(contract, this.#stopping.signal)),
-    )
+    const contracts = this.#contracts
+    if (contracts === undefined) return
+    const enough = new AbortController()
+    const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal))
+    const hasPage = async (): Promise<void> => {
+      await pause(waitMs / 3, enough.signal)
+      while (!enough.signal.aborted && !(await contracts.hasNewest(contract, pageRows))) await pause(50, enough.signal)
+    }
+    await within(waitMs, Promise.race([complete, hasPage()]))
+    enough.abort()
   }
 
   async ensureWallet(wallet: Address, waitMs: number): Promise<void> {

@@ -62,6 +62,15 @@ export class ContractJobs {
     return job
   }
 
+  /** Whether the newest `rows` transfers are all there, so that a first page is right while older ones are still missing. */
+  async hasNewest(contract: Address, rows: number): Promise<boolean> {
+    const { chain, store, follower } = this.#options
+    const covered = await store.contractCoverage(chain, contract)
+    let fromBlock = (follower.tip?.number ?? follower.finalized) + 1
+    for (const { from, to } of covered.toReversed()) if (to >= fromBlock - 1) fromBlock = Math.min(fromBlock, from)
+    return (await store.transferCount({ chain, contract, fromBlock })) >= rows
+  }
+
   async #inLine(work: () => Promise<void>): Promise<void> {
     if (this.#running >= this.#options.parallel) await new Promise<void>(resolve => this.#waiting.push(resolve))
     this.#running++

@@ -4,9 +4,15 @@ import { RangeSize } from './range-size.ts'
 const options = { targetBytes: 3_000_000, blocksInitial: 10, blocksMax: 100_000 }
 
 describe('RangeSize', () => {
+  test('grows by one step however many ranges of one size are answered at once', () => {
+    const size = new RangeSize(options)
+    for (let answer = 0; answer < 4; answer++) size.learn({ kind: 'answered', blocks: 10, bytes: 100 })
+    expect(size.blocks).toBe(80)
+  })
+
   test('grows towards the target, at most eightfold a step', () => {
     const size = new RangeSize(options)
-    size.learn({ kind: 'answered', blocks: 10, bytes: 100 })
+    size.learn({ kind: 'answered', blocks: 10, bytes: 40_000 })
     expect(size.blocks).toBe(80)
     for (let step = 0; step < 10; step++)
       size.learn({ kind: 'answered', blocks: size.blocks, bytes: size.blocks * 1000 })

@@ -11,7 +11,7 @@ export type RangeSizeOptions = {
 /** What history is read with: whole blocks, or one contract's logs, which are few for most contracts. */
 export const historySizes = {
   full: { targetBytes: 2_000_000, blocksInitial: 8, blocksMax: 1_000 },
-  contract: { targetBytes: 2_000_000, blocksInitial: 2_000, blocksMax: 5_000_000 },
+  contract: { targetBytes: 2_000_000, blocksInitial: 500, blocksMax: 5_000_000 },
 } as const satisfies Record<string, RangeSizeOptions>
 
 export type RangeOutcome =
@@ -74,7 +74,8 @@ export class RangeSize {
     // A range cut short by its surroundings says nothing about what a whole one would weigh, except per block.
     const bytesPerBlock = Math.max(1, outcome.bytes / outcome.blocks)
     const fitting = Math.floor(this.#options.targetBytes / bytesPerBlock)
-    const grown = Math.min(fitting, Math.max(this.#blocks, outcome.blocks) * growthMax)
+    // Ranges are read in parallel: each answer speaks for its own size, and four of them are not four steps.
+    const grown = Math.min(fitting, Math.max(this.#blocks, outcome.blocks * growthMax))
     this.#relaxStructuralMax()
     this.#blocks = Math.max(1, Math.min(grown, this.#structuralMax))
   }
