@@ -21,7 +21,7 @@ import { type ChildQuestion, type ChildSetup, IndexProcess } from './evm-fault-p
 import { simulatedChain, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { makeStory } from './sim/story.ts'
-import { expectedActivity } from './sim/truth.ts'
+import { expectedActivity, expectedSent } from './sim/truth.ts'
 
 export type FaultRunReport = { plan: FaultPlan; head: number; faultsFired: number; reorganisations: number; ms: number }
 
@@ -188,6 +188,9 @@ class FaultRun {
         const covered = scope === 'full' ? await store.coverage(id, scope) : await store.contractCoverage(id, scope)
         all &&= isCovered(covered, { from: this.#plan.from, to: chain.head })
       }
+      if (this.#plan.mode === 'on-demand')
+        for (const wallet of this.#wallets)
+          all &&= expectedSent(chain, wallet) === undefined || (await store.activityOf(wallet)).has(id)
       // A branch of the same length may have replaced the one that is stored.
       all &&= (await store.chainState(id))?.head.hash === chain.hashOf(chain.head)
       all &&= (await store.hotBlocks(id)).every(({ number, hash }) => chain.hashOf(number) === hash)

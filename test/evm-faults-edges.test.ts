@@ -384,6 +384,16 @@ describe('on demand', () => {
     await expectSentTruth(store, node.chain, wallet)
   })
 
+  test('a wallet whose first block the endpoint that answers lacks', async () => {
+    const faults = [{ kind: 'pruned', below: 100, answer: 'geth' }] as const
+    const farther = [{ kind: 'latency', delayMs: 100 }] as const
+    const { node, store, indexer } = await run({ endpoints: [{ faults }, { faults: farther }] }, onDemand)
+    await caughtUp(indexer, node)
+    const wallet = node.chain.block(80).transactions.find(({ from }) => expectedSent(node.chain, from))!.from as Address
+    await indexer.ensureWallet(wallet, 10_000)
+    await expectSentTruth(store, node.chain, wallet)
+  })
+
   test('a wallet on a chain that is too young for a final block', async () => {
     const { node, store, indexer } = await run(
       { chain: { height: 20 }, endpoints: [{ faults: [{ kind: 'no-finalized', provider: 'geth' }] }] },

@@ -10,7 +10,12 @@ import type { RpcCall, RpcPort } from './rpc-port.ts'
 import type { RpcBlock, RpcTransaction } from './rpc-types.ts'
 import { checkHeaders } from './verify.ts'
 
-export type WalletState = { nonce: number; block: number }
+export type WalletState = {
+  nonce: number
+  block: number
+  /** Whether the first funding needs no more search: it was found, or the wallet has sent since. */
+  funded: boolean
+}
 
 export type WalletFinding = {
   /** Undefined where it neither sent nor was funded by a transaction of its own. */
@@ -40,15 +45,16 @@ export class WalletLookup {
     const sentBefore = known?.nonce ?? 0
     const unseen: Interval = { from: (known?.block ?? -1) + 1, to: upTo }
     if (nonce > sentBefore) found.push(...(await this.#sent(address, unseen, { from: sentBefore, to: nonce }, signal)))
-    if (known === undefined) {
-      const end = found[0]?.block ?? upTo
-      const funding = await this.#funding(address, { from: 0, to: end }, signal)
+    let funded = known?.funded ?? false
+    if (!funded) {
+      const funding = await this.#funding(address, unseen, found[0], signal)
       if (funding !== undefined) found.push(funding)
+      funded = funding !== undefined || nonce > 0
     }
     found.sort((a, b) => a.block - b.block || a.transactionIndex - b.transactionIndex)
     const [first, last] = [found[0], found.at(-1)]
     const activity = first === undefined || last === undefined ? undefined : { address, first, last }
-    return { activity, state: { nonce, block: upTo } }
+    return { activity, state: { nonce, block: upTo, funded } }
   }
 
   /** The transactions that raised the nonce from `from` and to `to`. A contract's own nonce rises without one: then none. */
@@ -80,14 +86,26 @@ export class WalletLookup {
   }
 
   /** The transaction that first gave the wallet a balance. One inside another contract's call cannot be seen from here. */
-  async #funding(address: Address, blocks: Interval, signal: AbortSignal): Promise<TransactionRef | undefined> {
+  async #funding(
+    address: Address,
+    { from, to }: Interval,
+    firstSent: TransactionRef | undefined,
+    signal: AbortSignal,
+  ): Promise<TransactionRef | undefined> {
+    const funds = ({ to: payee, value }: RpcTransaction): boolean => isAddress(payee, address) && BigInt(value) > 0n
+    const blocks = { from, to: firstSent === undefined ? to : firstSent.block - 1 }
     const block = await firstBlockWhere(async numbers => {
       const calls = numbers.map((number): RpcCall => ({ method: 'eth_getBalance', params: [address, hexOf(number)] }))
       const { values } = await this.#rpc.ask(calls, { signal })
       return values.map(value => this.#readable(value, 'eth_getBalance') > 0n)
     }, blocks)
-    if (block === undefined) return undefined
-    return await this.#transactionIn(block, signal, ({ to, value }) => isAddress(to, address) && BigInt(value) > 0n)
+    // A wallet that is funded and spends all in one block has no balance at the end of any.
+    const funding = block ?? firstSent?.block
+    if (funding === undefined) return undefined
+    const found = await this.#transactionIn(funding, signal, funds)
+    const isLater =
+      firstSent !== undefined && found?.block === firstSent.block && found.transactionIndex > firstSent.transactionIndex
+    return isLater ? undefined : found
   }
 
   async #transactionIn(
@@ -95,12 +113,7 @@ export class WalletLookup {
     signal: AbortSignal,
     matches: (transaction: RpcTransaction) => boolean,
   ): Promise<TransactionRef | undefined> {
-    const { values } = await this.#rpc.ask([{ method: 'eth_getBlockByNumber', params: [hexOf(block), true] }], {
-      signal,
-    })
-    const answer = values[0] as RpcBlock | null
-    const failed = checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] })
-    if (failed !== undefined || answer === null) throw this.#unreadable(failed?.message ?? `no block ${block}`)
+    const answer = await this.#wholeBlock(block, signal)
     const transactions = answer.transactions as readonly RpcTransaction[]
     const transactionIndex = transactions.findIndex(
       transaction => typeof transaction === 'object' && matches(transaction),
@@ -112,6 +125,22 @@ export class WalletLookup {
       transactionIndex,
       hash: transaction.hash.toLowerCase() as Hash,
       timestamp: headerOf(answer).timestamp,
+    }
+  }
+
+  /** From whichever endpoint has it: one that keeps old state may lack old blocks. */
+  async #wholeBlock(block: number, signal: AbortSignal): Promise<RpcBlock> {
+    const calls: RpcCall[] = [{ method: 'eth_getBlockByNumber', params: [hexOf(block), true] }]
+    const distrusted = new Set<string>()
+    for (;;) {
+      const { values, endpoint } = await this.#rpc.ask(calls, { signal, exclude: distrusted })
+      const answer = values[0] as RpcBlock | null
+      const failed = checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] })
+      if (failed === undefined && answer !== null) return answer
+      const reason = failed?.message ?? `no block ${block}`
+      this.#rpc.distrust(endpoint, reason)
+      distrusted.add(endpoint)
+      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#unreadable(reason)
     }
   }
 
