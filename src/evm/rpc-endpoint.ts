@@ -123,6 +123,8 @@ export class RpcEndpoint {
   #verifyChain(options: EndpointAsk): Promise<void> {
     const expected = this.#chain.id
     if (expected === undefined) return Promise.resolve()
+    // Who has given up starts no check: nobody would be there to take its failure.
+    if (options.signal.aborted) return Promise.reject(options.signal.reason)
     this.#verified ??= this.#send([{ method: 'eth_chainId', params: [], id: 0 }], {
       ...options,
       signal: new AbortController().signal,
@@ -293,7 +295,6 @@ function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })

@@ -52,6 +52,23 @@ const failureOf = async (promise: Promise<unknown>) => {
 }
 
 describe('one endpoint', () => {
+  test('is not asked by a caller who has given up, so that no failure is left without a taker', async () => {
+    await start([[]])
+    await node.close()
+    const untaken: unknown[] = []
+    const note = (reason: unknown) => untaken.push(reason)
+    process.on('unhandledRejection', note)
+    try {
+      const stopped = AbortSignal.abort(new Error('stopped'))
+      await expect(rpc.ask([blockNumber], { signal: stopped })).rejects.toThrow()
+      await new Promise(resolve => setTimeout(resolve, 300))
+      expect(untaken).toEqual([])
+      expect(rpc.status()[0]).toMatchObject({ requests: 0 })
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
+
   test('answers calls in order, in one batch, and names itself by host', async () => {
     await start([[]])
     const answers = await rpc.ask([blockNumber, logsOf(10, 12), { method: 'eth_chainId', params: [] }], { signal })
