@@ -14,7 +14,9 @@ export async function deploymentBlock(
     async numbers => {
       const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, hexOf(number)] }))
       const { values } = await rpc.ask(calls, { signal })
-      return values.map(code => typeof code === 'string' && code.length > 2)
+      // A contract that was destroyed and made again has no one beginning; an answer that is none says nothing.
+      if (!values.every(code => typeof code === 'string')) throw new Error('eth_getCode answered no code')
+      return values.map(code => String(code).length > 2)
     },
     { from: 0, to: upTo },
   ).catch(() => undefined)

@@ -1,7 +1,8 @@
 // Finds the first block at which something became true and stayed so, asking for many blocks in one batch. Knows no RPC.
+import { AlmanacError } from '../errors.ts'
 import type { Interval } from '../model.ts'
 
-/** Answers, for each block of the list, whether it holds there. It must never turn false again further up. */
+/** Answers, for each block of the list, whether it holds there. Where it turns false again further up, nothing is found. */
 export type HoldsAt = (blocks: readonly number[]) => Promise<readonly boolean[]>
 
 // Fifteen questions a batch narrow a range sixteenfold: 20 million blocks in seven batches instead of 25 calls in turn.
@@ -18,6 +19,11 @@ export async function firstBlockWhere(holdsAt: HoldsAt, { from, to }: Interval):
     const questions = spread({ from: low, to: high - 1 })
     const answers = await holdsAt(questions)
     const firstTrue = answers.indexOf(true)
+    if (firstTrue !== -1 && answers.includes(false, firstTrue)) {
+      throw new AlmanacError('upstream_invalid', 'The answers for several blocks contradict each other.', {
+        retryable: true,
+      })
+    }
     if (firstTrue === -1) low = (questions.at(-1) ?? low) + 1
     else {
       high = questions[firstTrue] ?? high

@@ -80,12 +80,18 @@ export class TransactionFacts {
     signal: AbortSignal,
   ): Promise<number> {
     const answers = await this.#rpc.ask(tasks.map(callOf), { signal })
+    const unlisted: BlockTask[] = []
     for (const [at, task] of tasks.entries()) {
       const value = answers.values[at]
+      // Nodes do not know state-sync transactions by their hash; whether it is one shows in the block, which lists all others.
+      if (task.kind === 'transaction' && value === null && this.#chain.quirks.stateSyncTransactions === true) {
+        unlisted.push({ kind: 'block', wanted: { ...task.wanted, transactions: new Set([task.hash]) }, whole: true })
+        continue
+      }
       const problem =
         task.kind === 'block'
           ? this.#readBlock(task, value as RpcBlock | null, found)
-          : this.#readTransaction(task, value, found.values)
+          : readTransaction(task, value, found.values)
       if (problem !== undefined) {
         this.#rpc.distrust(answers.endpoint, problem)
         throw new AlmanacError('upstream_invalid', `${this.#chain.name} endpoint ${answers.endpoint}: ${problem}.`, {
@@ -93,7 +99,7 @@ export class TransactionFacts {
         })
       }
     }
-    return answers.bytes
+    return answers.bytes + (unlisted.length === 0 ? 0 : await this.#perform(unlisted, found, signal))
   }
 
   #readBlock(
@@ -113,30 +119,10 @@ export class TransactionFacts {
       if (wanted.transactions.has(transaction?.hash)) found.values.set(transaction.hash, transaction.value)
     }
     for (const transaction of wanted.transactions) {
-      if (!found.values.has(transaction)) return this.#missing(transaction, wanted, found.values)
+      if (found.values.has(transaction)) continue
+      if (this.#chain.quirks.stateSyncTransactions !== true) return missing(transaction, wanted)
+      found.values.set(transaction, '0x0')
     }
-    return undefined
-  }
-
-  #readTransaction(
-    { hash, wanted }: TransactionTask,
-    value: unknown,
-    values: Map<string, RpcQuantity>,
-  ): string | undefined {
-    const transaction = value as (RpcTransaction & { blockHash?: string }) | null
-    if (transaction?.hash !== hash) return this.#missing(hash, wanted, values)
-    if (transaction.blockHash !== wanted.hash) {
-      return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${wanted.hash}`
-    }
-    values.set(hash, transaction.value)
-    return undefined
-  }
-
-  /** A state-sync transaction is not listed and moves no value; any other must be there. */
-  #missing(hash: string, { number }: Wanted, values: Map<string, RpcQuantity>): string | undefined {
-    if (this.#chain.quirks.stateSyncTransactions !== true)
-      return `the transaction ${hash} of a log of block ${number} is missing`
-    values.set(hash, '0x0')
     return undefined
   }
 }
@@ -144,6 +130,24 @@ export class TransactionFacts {
 type BlockTask = { kind: 'block'; wanted: Wanted; whole: boolean }
 type TransactionTask = { kind: 'transaction'; hash: string; wanted: Wanted }
 type Task = BlockTask | TransactionTask
+
+function readTransaction(
+  { hash, wanted }: TransactionTask,
+  value: unknown,
+  values: Map<string, RpcQuantity>,
+): string | undefined {
+  const transaction = value as (RpcTransaction & { blockHash?: string }) | null
+  if (transaction?.hash !== hash) return missing(hash, wanted)
+  if (transaction.blockHash !== wanted.hash) {
+    return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${wanted.hash}`
+  }
+  values.set(hash, transaction.value)
+  return undefined
+}
+
+function missing(hash: string, { number }: Wanted): string {
+  return `the transaction ${hash} of a log of block ${number} is missing`
+}
 
 function callOf(task: Task): RpcCall {
   if (task.kind === 'transaction') return { method: 'eth_getTransactionByHash', params: [task.hash] }
