@@ -291,7 +291,9 @@ describe('start', () => {
     await third.url()
   })
 
-  test('a node that cannot be reached is reported in the log, and nothing is called complete', async () => {
+  test('a node that cannot be reached is reported in the log, and nothing is called complete', {
+    timeout: 60_000,
+  }, async () => {
     writeFileSync(join(directory, 'almanac.yaml'), 'chains: { eth: { rpc: "http://127.0.0.1:1/secret-path" } }')
     const server = start([], { ALMANAC_KEY: 'the-operator-key' })
     const url = await server.url()
