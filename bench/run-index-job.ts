@@ -20,11 +20,15 @@ export async function runIndexJob(job: IndexJob, { profile = false } = {}): Prom
   const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', join(tmpdir(), 'almanac-profile')] : []
   const main = fileURLToPath(new URL('./evm-index-job.ts', import.meta.url))
   const child = fork(main, [JSON.stringify(job)], { execArgv })
+  // A benchmark that is interrupted must not leave the job behind.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   let result: IndexResult | undefined
   child.on('message', message => {
     result = message as IndexResult
   })
   const [code] = (await once(child, 'exit')) as [number | null]
+  process.off('exit', kill)
   if (result === undefined) throw new Error(`The indexing job ended with code ${code} and no result.`)
   return result
 }
