@@ -8,6 +8,7 @@ import type { Address } from '../model.ts'
 import { pause } from '../pause.ts'
 import type { Store } from '../store/store.ts'
 import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
+import { RangeRefused } from './chain-source.ts'
 import { ContractJobs } from './contract-jobs.ts'
 import type { MalformedCounts } from './decode.ts'
 import { earlyCollectionsVersion } from './early-collections.ts'
@@ -119,12 +120,11 @@ export class ChainIndexer {
   start(): void {
     const { signal } = this.#stopping
     const stopNews = this.#options.onNews?.(() => this.#wake())
-    this.#running = Promise.all([this.#follow(signal), this.#fillHistory(signal)]).finally(() => stopNews?.())
-    // A failure that is nobody's fault but ours, or the store's, must be seen and must not take the service down.
-    this.#running.catch(error => {
-      this.#trouble.failed('defect', reasonOf(error))
-      this.#options.log.error({ err: error, chain: this.setup.chain.name }, 'Indexing of a chain ended.')
-    })
+    const parts = [
+      this.#rounds('head', () => this.#followOnce(signal), signal),
+      this.#rounds('history', () => this.#fillOnce(signal), signal),
+    ]
+    this.#running = Promise.all(parts).finally(() => stopNews?.())
   }
 
   async stop(): Promise<void> {
@@ -207,29 +207,38 @@ export class ChainIndexer {
     return Math.max(0, Math.round(behind), Math.round(silentSeconds))
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  /** Repeats one part of the work until the stop. Whatever fails, a node or the store, is told and tried again, later each time. */
+  async #rounds(part: 'head' | 'history', round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
     let delayMs = retryDelayMs.first
-    if (this.#source instanceof WatchedSource) {
-      for (const { contract } of await this.#options.store.watchedContracts(this.setup.chain.id))
-        this.#source.watched.add(contract)
-    }
     while (!signal.aborted) {
       try {
-        const step = await this.#turns.take(() => this.#follower.step(signal))
-        this.#trouble.succeeded('head')
-        this.#lastContactMs = Date.now()
+        const restMs = await round()
+        this.#trouble.succeeded(part)
         delayMs = retryDelayMs.first
-        this.#note(step)
-        if (step.kind === 'advanced' && !step.caughtUp) continue
-        await this.#sleep(this.setup.pollMs, signal)
+        if (restMs > 0) await this.#sleep(part, restMs, signal)
       } catch (error) {
         if (signal.aborted) return
-        this.#fail('head', error)
-        await this.#sleep(delayMs, signal)
+        // A node's failure shows in the status; one of ours must be seen.
+        const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
+        if (!isExpected) this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed.')
+        this.#fail(part, reasonOf(error))
+        await this.#sleep(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }
     }
+  }
+
+  /** Returns how long to rest. */
+  async #followOnce(signal: AbortSignal): Promise<number> {
+    if (this.#source instanceof WatchedSource && this.#follower.latest === undefined) {
+      const watched = await this.#options.store.watchedContracts(this.setup.chain.id)
+      for (const { contract } of watched) this.#source.watched.add(contract)
+    }
+    const step = await this.#turns.take(() => this.#follower.step(signal))
+    this.#lastContactMs = Date.now()
+    this.#note(step)
+    return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
   #note(step: FollowStep): void {
@@ -248,17 +257,14 @@ export class ChainIndexer {
     metrics.lag.set({ chain }, this.#lagSeconds())
   }
 
-  async #fillHistory(signal: AbortSignal): Promise<void> {
+  async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
-    while (!signal.aborted) {
-      await this.#fillOnce(signal)
-      if (signal.aborted) return
-      this.#historyDone = true
-      await pause(this.#pace.historyCheckMs, signal)
-    }
+    await this.#fillMissing(signal)
+    if (!signal.aborted) this.#historyDone = true
+    return this.#pace.historyCheckMs
   }
 
-  async #fillOnce(signal: AbortSignal): Promise<void> {
+  async #fillMissing(signal: AbortSignal): Promise<void> {
     const { chain, store } = this.#options
     const { from, contracts } = this.setup
     const to = this.#follower.finalized
@@ -310,8 +316,7 @@ export class ChainIndexer {
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
       onProgress: progress => this.#count(progress),
-      onTrouble: reason =>
-        reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', new Error(reason)),
+      onTrouble: reason => (reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', reason)),
     }
   }
 
@@ -334,15 +339,16 @@ export class ChainIndexer {
     }
   }
 
-  #fail(part: 'head' | 'history', error: unknown): void {
-    const reason = reasonOf(error)
+  #fail(part: 'head' | 'history', reason: string): void {
+    const chain = this.setup.chain.name
     this.#trouble.failed(part, reason)
-    this.#options.metrics.failures.inc({ chain: this.setup.chain.name, part })
-    this.#options.log.debug({ chain: this.setup.chain.name, part }, reason)
+    this.#options.metrics.failures.inc({ chain, part })
+    this.#options.log.debug({ chain, part }, reason)
   }
 
-  /** Sleeps until news, or as long as told. */
-  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+  /** Rests as long as told; news end the rest of the head. */
+  #sleep(part: 'head' | 'history', ms: number, signal: AbortSignal): Promise<void> {
+    if (part === 'history') return pause(ms, signal)
     const woken = new AbortController()
     this.#wake = () => woken.abort()
     return pause(ms, AbortSignal.any([signal, woken.signal]))
