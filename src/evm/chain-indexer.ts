@@ -103,10 +103,11 @@ export class ChainIndexer {
       onStored: ranges => this.#countMalformed(ranges.map(({ malformed }) => malformed)),
     })
     if (this.#source instanceof WatchedSource) {
-      const shared = { store, rpc, follower: this.#follower, turns: this.#turns }
+      const shared = { store, rpc, follower: this.#follower }
       this.#wallets = new WalletJobs({ ...shared, chain })
       this.#contracts = new ContractJobs({
         ...shared,
+        turns: this.#turns,
         chain: chain.id,
         source: this.#source,
         from,

@@ -9,6 +9,7 @@ import { type BackfillOptions, fill } from './backfill.ts'
 import { RangeRefused } from './chain-source.ts'
 import { deploymentBlock } from './deployment.ts'
 import type { Follower } from './follow.ts'
+import { Line } from './line.ts'
 import { hotBlocksOf } from './range-commit.ts'
 import { refusedOutcome } from './range-size.ts'
 import type { RpcPort } from './rpc-port.ts'
@@ -35,11 +36,11 @@ export type ContractJobsOptions = {
 export class ContractJobs {
   readonly #options: ContractJobsOptions
   readonly #jobs = new Map<Address, Promise<void>>()
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #line: Line
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
+    this.#line = new Line({ placesMax: options.parallel, waitingMax: options.waitingMax })
   }
 
   get underWay(): number {
@@ -50,14 +51,9 @@ export class ContractJobs {
   ensure(contract: Address, signal: AbortSignal): Promise<void> {
     const known = this.#jobs.get(contract)
     if (known !== undefined) return known
-    if (this.#jobs.size >= this.#options.waitingMax) {
-      return Promise.reject(
-        new AlmanacError('overloaded', `${this.#jobs.size} contracts are being indexed or wait for it.`, {
-          retryable: true,
-        }),
-      )
-    }
-    const job = this.#inLine(() => this.#index(contract, signal)).finally(() => this.#jobs.delete(contract))
+    const job = this.#line
+      .run('contracts', () => this.#index(contract, signal))
+      .finally(() => this.#jobs.delete(contract))
     this.#jobs.set(contract, job)
     return job
   }
@@ -69,17 +65,6 @@ export class ContractJobs {
     let fromBlock = (follower.tip?.number ?? follower.finalized) + 1
     for (const { from, to } of covered.toReversed()) if (to >= fromBlock - 1) fromBlock = Math.min(fromBlock, from)
     return (await store.transferCount({ chain, contract, fromBlock })) >= rows
-  }
-
-  async #inLine(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= this.#options.parallel) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    this.#running++
-    try {
-      await work()
-    } finally {
-      this.#running--
-      this.#waiting.shift()?.()
-    }
   }
 
   async #index(contract: Address, signal: AbortSignal): Promise<void> {
@@ -114,17 +99,16 @@ export class ContractJobs {
   async #watch(contract: Address, signal: AbortSignal): Promise<void> {
     const { chain, store, source, follower, turns, from } = this.#options
     await turns.take(async () => {
-      const tip = follower.tip
-      if (!source.watched.has(contract)) {
-        await store.watchContract(chain, contract, (tip?.number ?? follower.finalized) + 1)
-        source.watched.add(contract)
-      }
-      const hot = { from: Math.max(follower.finalized + 1, from), to: tip?.number ?? follower.finalized }
-      const missing = missingIntervals(await store.contractCoverage(chain, contract), hot)
-      await this.#addToHot(contract, missing, signal)
+      if (source.watched.has(contract)) return
+      await store.watchContract(chain, contract, (follower.tip?.number ?? follower.finalized) + 1)
+      source.watched.add(contract)
     })
+    const hot = { from: Math.max(follower.finalized + 1, from), to: follower.tip?.number ?? follower.finalized }
+    const missing = missingIntervals(await store.contractCoverage(chain, contract), hot)
+    await this.#addToHot(contract, missing, signal)
   }
 
+  /** The head goes on meanwhile: the store refuses rows of a block that is another one, or final, by then. */
   async #addToHot(contract: Address, missing: readonly Interval[], signal: AbortSignal): Promise<void> {
     const { chain, store, source, backfill } = this.#options
     const { rangeSize } = backfill

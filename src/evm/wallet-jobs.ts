@@ -4,11 +4,11 @@ import type { Chain } from '../chains.ts'
 import type { Address } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Follower } from './follow.ts'
+import { Line } from './line.ts'
 import type { RpcPort } from './rpc-port.ts'
-import type { Turns } from './turns.ts'
 import { WalletLookup, type WalletState } from './wallet-lookup.ts'
 
-export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: Follower; turns: Turns }
+export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: Follower }
 
 // How many wallets are remembered as fresh up to a certain head; the store keeps them all.
 const freshMax = 10_000
@@ -17,6 +17,7 @@ export class WalletJobs {
   readonly #options: WalletJobsOptions
   readonly #lookup: WalletLookup
   readonly #jobs = new Map<Address, Promise<void>>()
+  readonly #line = new Line({ placesMax: 8, waitingMax: 1_000 })
   /** The head at which each wallet was last looked up. */
   readonly #fresh = new Map<Address, string>()
 
@@ -25,13 +26,14 @@ export class WalletJobs {
     this.#lookup = new WalletLookup(options.chain, options.rpc)
   }
 
-  /** Resolves when the wallet is known up to the head that is stored now. */
+  /** Resolves when the wallet is known up to the head that was stored when its look-up began. */
   ensure(wallet: Address, signal: AbortSignal): Promise<void> {
     const head = this.#options.follower.tip?.hash ?? String(this.#options.follower.finalized)
     if (this.#fresh.get(wallet) === head) return Promise.resolve()
     const known = this.#jobs.get(wallet)
     if (known !== undefined) return known
-    const job = this.#find(wallet, signal)
+    const job = this.#line
+      .run('wallets', () => this.#find(wallet, signal))
       .then(() => this.#remember(wallet, head))
       .finally(() => this.#jobs.delete(wallet))
     this.#jobs.set(wallet, job)
@@ -64,25 +66,19 @@ export class WalletJobs {
 
   /** Transactions above the final block go to the hot block they stand in, so that a reorganisation takes them along. */
   async #findHot(wallet: Address, state: WalletState | undefined, signal: AbortSignal): Promise<void> {
-    const { chain, store, follower, turns } = this.#options
-    await turns.take(async () => {
-      const tip = follower.tip
-      if (tip === undefined) return
-      const { activity } = await this.#lookup.find(wallet, tip.number, state, signal)
-      if (activity === undefined) return
-      const refs =
-        activity.first.block === activity.last.block
-          ? [activity]
-          : [
-              { address: wallet, first: activity.first, last: activity.first },
-              { address: wallet, first: activity.last, last: activity.last },
-            ]
-      const hot = await store.hotBlocks(chain.id)
-      const blocks = refs.flatMap(row => {
-        const block = hot.find(({ number }) => number === row.first.block)
-        return block === undefined ? [] : [{ ...block, transfers: [], activity: [row] }]
-      })
-      await store.addToHot(chain.id, blocks, [])
+    const { chain, store, follower } = this.#options
+    const tip = follower.tip
+    if (tip === undefined) return
+    const { activity, blockHashes } = await this.#lookup.find(wallet, tip.number, state, signal)
+    if (activity === undefined) return
+    const { first, last } = activity
+    const rows =
+      first.block === last.block ? [activity] : [first, last].map(ref => ({ address: wallet, first: ref, last: ref }))
+    // The store refuses a block that is another one by then: the wallet is looked up again when it is asked for again.
+    const blocks = rows.map(row => {
+      const { block: number, timestamp } = row.first
+      return { number, timestamp, hash: blockHashes.get(number) ?? tip.hash, transfers: [], activity: [row] }
     })
+    await store.addToHot(chain.id, blocks, [])
   }
 }

@@ -20,9 +20,13 @@ export type WalletState = {
 export type WalletFinding = {
   /** Undefined where it neither sent nor was funded by a transaction of its own. */
   activity: ActivityRow | undefined
+  /** The hashes of the blocks in which the transactions of `activity` stand. */
+  blockHashes: ReadonlyMap<number, Hash>
   /** What is known now, to begin from next time. */
   state: WalletState
 }
+
+type FoundTransaction = TransactionRef & { blockHash: Hash }
 
 export class WalletLookup {
   readonly #chain: Chain
@@ -41,7 +45,7 @@ export class WalletLookup {
     signal: AbortSignal,
   ): Promise<WalletFinding> {
     const [nonce = 0] = await this.#noncesAt(address, [upTo], signal)
-    const found: TransactionRef[] = []
+    const found: FoundTransaction[] = []
     const sentBefore = known?.nonce ?? 0
     const unseen: Interval = { from: (known?.block ?? -1) + 1, to: upTo }
     if (nonce > sentBefore) found.push(...(await this.#sent(address, unseen, { from: sentBefore, to: nonce }, signal)))
@@ -53,8 +57,10 @@ export class WalletLookup {
     }
     found.sort((a, b) => a.block - b.block || a.transactionIndex - b.transactionIndex)
     const [first, last] = [found[0], found.at(-1)]
-    const activity = first === undefined || last === undefined ? undefined : { address, first, last }
-    return { activity, state: { nonce, block: upTo, funded } }
+    const activity =
+      first === undefined || last === undefined ? undefined : { address, first: refOf(first), last: refOf(last) }
+    const blockHashes = new Map(found.map(({ block, blockHash }) => [block, blockHash]))
+    return { activity, blockHashes, state: { nonce, block: upTo, funded } }
   }
 
   /** The transactions that raised the nonce from `from` and to `to`. A contract's own nonce rises without one: then none. */
@@ -63,7 +69,7 @@ export class WalletLookup {
     blocks: Interval,
     nonces: { from: number; to: number },
     signal: AbortSignal,
-  ): Promise<TransactionRef[]> {
+  ): Promise<FoundTransaction[]> {
     const reaches =
       (nonce: number) =>
       async (numbers: readonly number[]): Promise<boolean[]> =>
@@ -91,7 +97,7 @@ export class WalletLookup {
     { from, to }: Interval,
     firstSent: TransactionRef | undefined,
     signal: AbortSignal,
-  ): Promise<TransactionRef | undefined> {
+  ): Promise<FoundTransaction | undefined> {
     const funds = ({ to: payee, value }: RpcTransaction): boolean => isAddress(payee, address) && BigInt(value) > 0n
     const blocks = { from, to: firstSent === undefined ? to : firstSent.block - 1 }
     const block = await firstBlockWhere(async numbers => {
@@ -112,7 +118,7 @@ export class WalletLookup {
     block: number,
     signal: AbortSignal,
     matches: (transaction: RpcTransaction) => boolean,
-  ): Promise<TransactionRef | undefined> {
+  ): Promise<FoundTransaction | undefined> {
     const answer = await this.#wholeBlock(block, signal)
     const transactions = answer.transactions as readonly RpcTransaction[]
     const transactionIndex = transactions.findIndex(
@@ -125,6 +131,7 @@ export class WalletLookup {
       transactionIndex,
       hash: transaction.hash.toLowerCase() as Hash,
       timestamp: headerOf(answer).timestamp,
+      blockHash: headerOf(answer).hash,
     }
   }
 
@@ -163,6 +170,10 @@ export class WalletLookup {
       hint: 'use an endpoint that keeps old state (an archive node).',
     })
   }
+}
+
+function refOf({ block, transactionIndex, hash, timestamp }: FoundTransaction): TransactionRef {
+  return { block, transactionIndex, hash, timestamp }
 }
 
 function isAddress(text: string | null, address: Address): boolean {
