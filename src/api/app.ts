@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
+import type { Freshen } from '../query/freshen.ts'
 import type { Answer } from './answer.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -25,16 +26,18 @@ type Work = (exchange: Exchange) => Answer | Promise<Answer>
 
 export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   const { settings, metrics } = dependencies
+  const gate = new WorkGate({
+    concurrencyMax: settings.concurrencyMax,
+    queueMax: settings.queueMax,
+    timeoutMs: settings.requestTimeoutMs,
+    onShed: () => metrics.http.shed.inc(),
+  })
   const place: Workplace = {
     ...dependencies,
+    freshen: freshenAside(dependencies.freshen, gate),
     cache: new AnswerCache(settings.answerCacheBytes),
     revision: oncePerTurn(() => dependencies.store.revision()),
-    gate: new WorkGate({
-      concurrencyMax: settings.concurrencyMax,
-      queueMax: settings.queueMax,
-      timeoutMs: settings.requestTimeoutMs,
-      onShed: () => metrics.http.shed.inc(),
-    }),
+    gate,
   }
   const desk = new Desk(place)
   // A slash at the end changes nothing: some clients join base and path with one too many.
@@ -71,6 +74,17 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
     })
   })
   return app
+}
+
+/** Whoever waits for an indexer does no work here, so it takes nobody's place. */
+function freshenAside(freshen: Freshen | undefined, gate: WorkGate): Freshen | undefined {
+  if (freshen === undefined) return undefined
+  const { contract, wallet } = freshen
+  return {
+    ...freshen,
+    ...(contract === undefined ? {} : { contract: (...asked) => gate.aside(() => contract(...asked)) }),
+    ...(wallet === undefined ? {} : { wallet: (...asked) => gate.aside(() => wallet(...asked)) }),
+  }
 }
 
 function preflight(): Answer {

@@ -185,6 +185,10 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
   quota_exceeded: new AlmanacError('quota_exceeded', 'Rate limit exceeded', { details: { quotaPerDay: 1_000 } }),
   overloaded: new AlmanacError('overloaded', 'Too many requests are being worked on'),
   timeout: new AlmanacError('timeout', 'The request took longer than 15000 ms'),
+  upstream_failed: new AlmanacError(
+    'upstream_failed',
+    'The token accounts of the account could not be read: endpoint rpc.example answered 503.',
+  ),
   not_configured: new AlmanacError(
     'not_configured',
     'Nothing reads accounts of Solana devnet here: set solana.devnet.rpc.',

@@ -12,6 +12,8 @@ export type Workplace = AppDependencies & {
   gate: WorkGate
   /** The store's, asked once for the requests that arrived together. */
   revision: () => number
+  /** Why the service is not ready, as it was last asked for. */
+  readiness?: { askedMs: number; reason: Promise<string | undefined> }
 }
 
 export type Operation = {

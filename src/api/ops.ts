@@ -5,6 +5,8 @@ import type { Exchange } from './exchange.ts'
 import type { Workplace } from './operation.ts'
 import { codeOf } from './problem.ts'
 
+const readinessMs = 1_000
+
 const opsHeaders = { 'Cache-Control': 'no-store', ...safetyHeaders }
 
 /** The process runs and takes requests. */
@@ -14,7 +16,11 @@ export function answerHealth(): Answer {
 
 /** Fit to serve: the store answers and no followed chain is further behind than allowed. Otherwise a sentence why not. */
 export async function answerReady(place: Workplace): Promise<Answer> {
-  const reason = await reasonNotReady(place)
+  // The route is open: however often it is asked, the answer is worked out at most once a second.
+  if (place.readiness === undefined || performance.now() - place.readiness.askedMs >= readinessMs) {
+    place.readiness = { askedMs: performance.now(), reason: reasonNotReady(place) }
+  }
+  const reason = await place.readiness.reason
   if (reason === undefined) return jsonAnswer({ status: 'ready' }, opsHeaders)
   return { ...jsonAnswer({ status: 'not ready', reason }, opsHeaders), status: 503 }
 }

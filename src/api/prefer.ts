@@ -7,6 +7,6 @@ const marginMs = 1_000
 
 export function patienceMs(exchange: Exchange, settings: ApiSettings): number {
   const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(exchange.header('prefer') ?? '')?.[1]
-  if (asked === undefined) return settings.freshenWaitMs
-  return Math.min(Number(asked) * 1_000, Math.max(settings.freshenWaitMs, settings.requestTimeoutMs - marginMs))
+  const wishMs = asked === undefined ? settings.freshenWaitMs : Number(asked) * 1_000
+  return Math.min(wishMs, Math.max(0, settings.requestTimeoutMs - marginMs))
 }

@@ -57,3 +57,25 @@ describe('the gate', () => {
     await expect(gate.run(async () => 1)).resolves.toBe(1)
   })
 })
+
+test('work that waits for somebody else gives its place to others', async () => {
+  const gate = new WorkGate({ concurrencyMax: 1, queueMax: 1, timeoutMs: 5_000 })
+  let release = (): void => {}
+  const indexed = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const waiting = gate.run(async () => {
+    await gate.aside(() => indexed)
+    return 'first'
+  })
+  expect(await gate.run(async () => 'second')).toBe('second')
+  // As many may stand aside as may wait in line; the next one keeps its place.
+  const kept = gate.run(() => gate.aside(() => indexed))
+  const third = gate.run(async () => 'third')
+  await expect(gate.run(async () => 'fourth')).rejects.toMatchObject({ code: 'overloaded' })
+  release()
+  expect(await waiting).toBe('first')
+  await kept
+  expect(await third).toBe('third')
+  expect(gate.running).toBe(0)
+})

@@ -9,6 +9,7 @@ export class WorkGate {
   readonly #options: WorkGateOptions
   readonly #queue = new Set<Waiting>()
   #running = 0
+  #aside = 0
 
   constructor(options: WorkGateOptions) {
     this.#options = options
@@ -54,9 +55,26 @@ export class WorkGate {
     })
   }
 
+  /**
+   * Gives the place of running work back while it waits for somebody else, such as an indexer, and takes it again
+   * afterwards; for a moment there may then be more than allowed. As many may wait so as may wait in line.
+   */
+  async aside<Result>(wait: () => Promise<Result>): Promise<Result> {
+    if (this.#aside >= this.#options.queueMax) return await wait()
+    this.#aside++
+    this.#running--
+    this.#startNext()
+    try {
+      return await wait()
+    } finally {
+      this.#aside--
+      this.#running++
+    }
+  }
+
   #startNext(): void {
     const [next] = this.#queue
-    if (next === undefined) return
+    if (next === undefined || this.#running >= this.#options.concurrencyMax) return
     this.#queue.delete(next)
     next.start()
   }

@@ -18,7 +18,7 @@ export type IndexThreadData = {
 if (parentPort === null) throw new Error('This file is a thread of almanac start.')
 const data = workerData as IndexThreadData
 const store = await openStore(data.store, { role: 'owner' })
-const log = createLog(data.log)
+const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
 const evm = createEvm({ settings: data.settings, chains: new ChainTable(data.addedChains), store, log })
 
 serveThread(parentPort, {

@@ -25,7 +25,12 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       reject(failure)
     })
     worker.on('exit', code => {
-      fail(new AlmanacError('internal', 'The indexer has stopped.', { retryable: true, hint: 'restart the service.' }))
+      const ended = new AlmanacError('internal', 'The indexer has stopped.', {
+        retryable: true,
+        hint: 'restart the service.',
+      })
+      fail(ended)
+      reject(ended)
       if (!closing) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
     })
   })

@@ -53,12 +53,12 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
       index === 'on-demand' ? [chains.parse(name)?.id] : [],
     ),
   )
-  const configured = new Set(Object.values(config.solana).map(settings => settings !== undefined))
+  const hasSolana = Object.values(config.solana).some(settings => settings !== undefined)
   return {
     store,
     indexers: {
       freshen: {
-        ...(configured.has(true) ? solana.freshen : {}),
+        ...(hasSolana ? solana.freshen : {}),
         ...(evm === undefined
           ? {}
           : {
