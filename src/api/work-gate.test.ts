@@ -69,6 +69,7 @@ test('work that waits for somebody else gives its place to others', async () => 
     return 'first'
   })
   expect(await gate.run(async () => 'second')).toBe('second')
+  await new Promise(resolve => setImmediate(resolve))
   // As many may stand aside as may wait in line; the next one keeps its place.
   const kept = gate.run(() => gate.aside(() => indexed))
   const third = gate.run(async () => 'third')
