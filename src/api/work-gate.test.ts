@@ -78,5 +78,6 @@ test('work that waits for somebody else gives its place to others', async () => 
   expect(await waiting).toBe('first')
   await kept
   expect(await third).toBe('third')
+  await new Promise(resolve => setImmediate(resolve))
   expect(gate.running).toBe(0)
 })
