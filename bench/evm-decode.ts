@@ -2,17 +2,17 @@
 // Run: node bench/evm-decode.ts [seconds a step]
 
 import { defineChain } from '../src/chains.ts'
-import { collectActivity } from '../src/evm/activity.ts'
-import { blockHashOf } from '../src/evm/block-hash.ts'
-import { addToBloom, emptyBloom } from '../src/evm/bloom.ts'
-import { decodeTransfers } from '../src/evm/decode.ts'
-import { earlyCollectionsOf } from '../src/evm/early-collections.ts'
-import { keccak256 } from '../src/evm/keccak.ts'
-import { sequenceLogs, splitByBlock } from '../src/evm/log-sequence.ts'
-import { receiptsRoot } from '../src/evm/receipts-root.ts'
-import type { RpcBlock, RpcLog, RpcReceipt } from '../src/evm/rpc-types.ts'
-import { topics } from '../src/evm/token-events.ts'
-import { verifyLogs } from '../src/evm/verify.ts'
+import { collectActivity } from '../src/evm/decode/activity.ts'
+import { decodeTransfers } from '../src/evm/decode/decode.ts'
+import { earlyCollectionsOf } from '../src/evm/decode/early-collections.ts'
+import { sequenceLogs, splitByBlock } from '../src/evm/decode/log-sequence.ts'
+import { topics } from '../src/evm/decode/token-events.ts'
+import { blockHashOf } from '../src/evm/proof/block-hash.ts'
+import { addToBloom, emptyBloom } from '../src/evm/proof/bloom.ts'
+import { keccak256 } from '../src/evm/proof/keccak.ts'
+import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
+import { verifyLogs } from '../src/evm/proof/verify.ts'
+import type { RpcBlock, RpcLog, RpcReceipt } from '../src/evm/rpc/types.ts'
 
 const blocksCount = 100
 const transactionsPerBlock = 20

@@ -1,5 +1,5 @@
 // The floor of indexing: fetching the bytes that a job needs and JSON.parse of them, in one process with no store.
-import { transferTopics } from '../src/evm/token-events.ts'
+import { transferTopics } from '../src/evm/decode/token-events.ts'
 
 export type Floor = { seconds: number; cpuSeconds: number; bytes: number }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { transferTopics } from '../src/evm/token-events.ts'
+import { transferTopics } from '../src/evm/decode/token-events.ts'
 import type { SimChainOptions } from '../test/sim/options.ts'
 import { call, fetchAndParse, quantity } from './evm-floor.ts'
 

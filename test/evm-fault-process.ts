@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { ChainIndexer, ChainSetup } from '../src/evm/chain-indexer.ts'
+import type { ChainIndexer, ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address } from '../src/model.ts'
 
 export type ChildSetup = Omit<ChainSetup, 'pollMs'> & { storeUrl: string; urls: readonly string[] }

@@ -2,7 +2,7 @@
 // that are down or of another chain, long absences.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/chain-indexer.ts'
+import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'

@@ -1,6 +1,6 @@
 // The indexer end to end on a simulated chain: what is stored equals what the simulator knows.
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ChainSetup } from '../src/evm/chain-indexer.ts'
+import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { caughtUp, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'

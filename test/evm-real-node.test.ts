@@ -1,8 +1,8 @@
 // From a real node to the answers: `almanac start` in a process of its own, on a chain of real contracts that is reorganised under it.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { blockHashOf } from '../src/evm/block-hash.ts'
-import { receiptsRoot } from '../src/evm/receipts-root.ts'
-import type { RpcBlock, RpcReceipt } from '../src/evm/rpc-types.ts'
+import { blockHashOf } from '../src/evm/proof/block-hash.ts'
+import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
+import type { RpcBlock, RpcReceipt } from '../src/evm/rpc/types.ts'
 import * as of from './evm-history.ts'
 import { evmNodeKind } from './evm-node.ts'
 import type { Transaction } from './evm-transactions.ts'

@@ -1,5 +1,5 @@
 // Progress of a command: one line that is redrawn on a terminal, a plain line every few seconds elsewhere. Always on stderr.
-import { Progress } from '../evm/progress.ts'
+import { Progress } from '../evm/index/progress.ts'
 import { countText, durationText, percentText, rateText } from './quantities.ts'
 
 const redrawMs = 500

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { connectChain } from '../evm/connect-chain.ts'
-import { syncRange } from '../evm/sync-range.ts'
+import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'

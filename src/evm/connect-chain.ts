@@ -1,8 +1,8 @@
 // From what configuration says of a chain to the chain itself and a transport to its endpoints. It asks nothing yet.
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Address } from '../model.ts'
-import { ChainRpc } from './rpc.ts'
-import type { EndpointSettings, RpcObserver } from './rpc-endpoint.ts'
+import { ChainRpc } from './rpc/chain-rpc.ts'
+import type { EndpointSettings, RpcObserver } from './rpc/endpoint.ts'
 
 /** What configuration says of a chain, by its name. */
 export type EvmChainSettings = {

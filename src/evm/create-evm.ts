@@ -3,12 +3,12 @@ import type { ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import { ChainIndexer } from './chain-indexer.ts'
 import { connectChain, type EvmChainSettings } from './connect-chain.ts'
-import { HeadsFeed } from './heads.ts'
+import { ChainIndexer } from './index/chain-indexer.ts'
 import { createEvmMetrics } from './metrics.ts'
-import type { RpcObserver } from './rpc-endpoint.ts'
-import { endpointAddresses } from './rpc-secrets.ts'
+import type { RpcObserver } from './rpc/endpoint.ts'
+import { HeadsFeed } from './rpc/heads.ts'
+import { endpointAddresses } from './rpc/secrets.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>

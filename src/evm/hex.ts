@@ -59,3 +59,8 @@ export function quantityBytes(text: unknown): Buffer | undefined {
 export function addressDigits(text: string, wordStart: number): string {
   return text.slice(wordStart + 24, wordStart + 64)
 }
+
+/** A number as the nodes write it. */
+export function quantityHex(number: number): string {
+  return `0x${number.toString(16)}`
+}

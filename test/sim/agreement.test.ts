@@ -1,8 +1,8 @@
 // The simulator and the indexer were written apart: what one generates the other must fetch, prove and decode to the last row.
 import { afterEach, expect, test } from 'vitest'
 import { referenceChains } from '../../src/chains.ts'
-import { FullSource } from '../../src/evm/full-source.ts'
-import { ChainRpc } from '../../src/evm/rpc.ts'
+import { ChainRpc } from '../../src/evm/rpc/chain-rpc.ts'
+import { FullSource } from '../../src/evm/source/full-source.ts'
 import type { ActivityRow, Address, Evidence, TransferRow } from '../../src/model.ts'
 import { unpackTransfer } from '../../src/store/transfer-payload.ts'
 import type { Fault } from './faults.ts'

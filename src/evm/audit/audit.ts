@@ -1,0 +1,131 @@
+// Derives a covered range again from the node, through the same checks as when it was indexed, and compares it with the store in
+// both directions. It writes nothing.
+import type { Chain } from '../../chains.ts'
+import { weakestEvidence, weakestOf } from '../../coverage.ts'
+import type { Address, CoveredInterval, Evidence, Interval, TransferRow } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+import { activityOf } from '../index/range-commit.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import { FullSource } from '../source/full-source.ts'
+import { historySizes, RangeSize } from '../source/range-size.ts'
+import { readPieces } from '../source/read-pieces.ts'
+import type { WatchedSource } from '../source/watched-source.ts'
+import { compareActivity, compareTransfers } from './compare.ts'
+import type { DifferenceList } from './differences.ts'
+
+export type AuditTarget = {
+  interval: Interval
+  /** Undefined: every contract and every wallet. */
+  contract: Address | undefined
+  /** What the store claims to know of the range; nothing where rows lie outside of any claim. */
+  covered: readonly CoveredInterval[]
+}
+
+export type AuditResult = {
+  interval: Interval
+  contract: Address | undefined
+  /** The weakest proof that the node's answers gave. */
+  evidence: Evidence
+  transfers: number
+}
+
+export type AuditOptions = {
+  chain: Chain
+  store: Store
+  source: FullSource | WatchedSource
+  differences: DifferenceList
+  onBlocks?: (blocks: number) => void
+}
+
+/** Derived rows that are held before they are compared: bounds memory, and how often the store's contracts are walked. */
+const rowsHeldMax = 100_000
+const contractsPerPage = 1_000
+
+export async function auditRange(
+  target: AuditTarget,
+  options: AuditOptions,
+  signal: AbortSignal,
+): Promise<AuditResult> {
+  const { source, onBlocks } = options
+  const { contract, interval } = target
+  const rangeSize = new RangeSize(contract === undefined ? historySizes.full : historySizes.contract)
+  const fetchRange = (piece: Interval, abort: AbortSignal): Promise<DecodedRange> => {
+    if (source instanceof FullSource) return source.range(piece, 'range', abort)
+    return source.contractRange(contract as Address, piece, abort)
+  }
+  const result = { interval, contract, evidence: 'receipts-root' as Evidence, transfers: 0 }
+  let held: DecodedRange[] = []
+  let rows = 0
+  for await (const piece of readPieces(interval, { fetchRange, rangeSize }, signal)) {
+    held.push(piece)
+    rows += piece.transfers.length + piece.activity.length
+    result.evidence = weakestOf(result.evidence, piece.evidence)
+    result.transfers += piece.transfers.length
+    if (rows >= rowsHeldMax || piece.interval.to === interval.to) {
+      await comparePieces(held, target, options)
+      held = []
+      rows = 0
+    }
+    onBlocks?.(piece.interval.to - piece.interval.from + 1)
+  }
+  return result
+}
+
+/** Pieces that follow each other, compared as one stretch. */
+async function comparePieces(
+  pieces: readonly DecodedRange[],
+  { contract, covered }: AuditTarget,
+  { chain, store, differences }: AuditOptions,
+): Promise<void> {
+  const [first, last] = [pieces[0], pieces.at(-1)]
+  if (first === undefined || last === undefined) return
+  const interval = { from: first.interval.from, to: last.interval.to }
+  const derived = new Map<Address, TransferRow[]>()
+  for (const row of pieces.flatMap(piece => piece.transfers)) {
+    const rows = derived.get(row.contract)
+    if (rows === undefined) derived.set(row.contract, [row])
+    else rows.push(row)
+  }
+  const headers = new Map(pieces.flatMap(piece => piece.headers.map(header => [header.number, header] as const)))
+  const badBlocks = new Set<number>()
+  const compare = async (one: Address): Promise<void> => {
+    const range = { chain: chain.id, contract: one, ...interval }
+    await compareTransfers({ store, range, derived: derived.get(one) ?? [], headers, badBlocks, covered }, differences)
+    derived.delete(one)
+  }
+  if (contract !== undefined) {
+    await compare(contract)
+    return
+  }
+  for await (const known of contractsOf(store, chain)) await compare(known)
+  // What is left are contracts that the store has never heard of.
+  for (const unknown of [...derived.keys()]) await compare(unknown)
+  for (const row of activityOf(pieces)) await compareActivity(store, chain.id, row, differences)
+  for (const piece of pieces) compareEvidence(piece, covered, differences)
+}
+
+/** Rows of contracts that the node does not report at all can only be found by asking for every contract. */
+export async function* contractsOf(store: Store, chain: Chain): AsyncGenerator<Address> {
+  for (let after: Address | undefined; ; ) {
+    const page = await store.contractsOf(chain.id, after, contractsPerPage)
+    yield* page
+    after = page.at(-1)
+    if (page.length < contractsPerPage) return
+  }
+}
+
+/** A claim of a stronger proof than the node can give is one that nobody can check. */
+function compareEvidence(
+  { interval, evidence }: DecodedRange,
+  covered: readonly CoveredInterval[],
+  differences: DifferenceList,
+): void {
+  const claimed = weakestEvidence(covered, interval)
+  if (claimed === undefined || weakestOf(claimed, evidence) === claimed) return
+  const { from, to } = interval
+  differences.add({
+    kind: 'evidence',
+    block: from,
+    detail: `blocks ${from} to ${to} are recorded as proven by ${claimed}; the endpoints prove them by ${evidence}`,
+  })
+}

@@ -1,0 +1,135 @@
+// Holds what the node says against what the store says: the transfers of one contract in both directions, and a wallet's first and last
+// transaction. It reads the store and asks no node.
+import { isCovered } from '../../coverage.ts'
+import type {
+  ActivityRow,
+  Address,
+  ChainId,
+  CoveredInterval,
+  Interval,
+  Position,
+  TransactionRef,
+  TransferFacts,
+  TransferRow,
+} from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+import { type StoredTransfer, storedTransfers } from '../../store/stored-transfers.ts'
+import { unpackTransfer } from '../../store/transfer-payload.ts'
+import type { Header } from '../source/chain-source.ts'
+import type { DifferenceList } from './differences.ts'
+
+export type TransferComparison = {
+  store: Store
+  range: Interval & { chain: ChainId; contract: Address }
+  /** In the order of the chain. */
+  derived: readonly TransferRow[]
+  headers: ReadonlyMap<number, Header>
+  /** Blocks that were told to be wrong already. */
+  badBlocks: Set<number>
+  /** A row may be absent where nothing claims that it is there. */
+  covered: readonly CoveredInterval[]
+}
+
+export async function compareTransfers(comparison: TransferComparison, differences: DifferenceList): Promise<void> {
+  const { store, range, derived, headers, badBlocks, covered } = comparison
+  const { contract } = range
+  let next = 0
+  const missing = (row: TransferRow): void => {
+    if (!isCovered(covered, { from: row.block, to: row.block })) return
+    differences.add({ kind: 'missing', ...placeOf(row, contract), detail: `the store lacks ${described(row.payload)}` })
+  }
+  for await (const stored of storedTransfers(store, range)) {
+    while (next < derived.length && order(derived[next]!, stored) < 0) missing(derived[next++]!)
+    const row = derived[next]
+    if (row === undefined || order(row, stored) > 0) {
+      const detail = `the chain does not have ${described(stored.payload)}`
+      differences.add({ kind: 'unexpected', ...placeOf(stored, contract), detail })
+      continue
+    }
+    next++
+    if (Buffer.compare(row.payload, stored.payload) !== 0)
+      differences.add({ kind: 'altered', ...placeOf(row, contract), detail: changes(stored.payload, row.payload) })
+    const header = headers.get(row.block)
+    if (header !== undefined && !badBlocks.has(row.block)) {
+      const detail = blockChanges(stored, header)
+      if (detail === undefined) continue
+      badBlocks.add(row.block)
+      differences.add({ kind: 'block', block: row.block, detail })
+    }
+  }
+  while (next < derived.length) missing(derived[next++]!)
+}
+
+/** Other ranges may reach further on both sides, so what is stored must enclose what this range shows. */
+export async function compareActivity(
+  store: Store,
+  chain: ChainId,
+  derived: ActivityRow,
+  differences: DifferenceList,
+): Promise<void> {
+  const { address } = derived
+  const stored = (await store.activityOf(address)).get(chain)
+  const say = (block: number, detail: string): void => differences.add({ kind: 'activity', block, address, detail })
+  if (stored === undefined) {
+    say(derived.first.block, `the store does not know that it was active in ${transactionText(derived.first)}`)
+    return
+  }
+  for (const [end, direction] of [
+    ['first', 1],
+    ['last', -1],
+  ] as const) {
+    const [ours, theirs] = [stored[end], derived[end]]
+    const distance = (ours.block - theirs.block || ours.transactionIndex - theirs.transactionIndex) * direction
+    const same = ours.hash === theirs.hash && ours.timestamp === theirs.timestamp
+    if (distance < 0 || (distance === 0 && same)) continue
+    say(theirs.block, `its ${end} is stored as ${transactionText(ours)}; the chain has ${transactionText(theirs)}`)
+  }
+}
+
+function order(a: Position, b: Position): number {
+  return (
+    a.block - b.block ||
+    a.transactionIndex - b.transactionIndex ||
+    a.logIndex - b.logIndex ||
+    a.batchIndex - b.batchIndex
+  )
+}
+
+function placeOf({ block, transactionIndex, logIndex, batchIndex }: Position, contract: Address) {
+  return { block, contract, position: { transactionIndex, logIndex, batchIndex } }
+}
+
+function blockChanges({ blockHash, timestamp }: StoredTransfer, header: Header): string | undefined {
+  if (blockHash !== header.hash) return `it is stored with hash ${blockHash}; the chain has ${header.hash}`
+  if (timestamp !== header.timestamp) return `it is stored with time ${timestamp}; the chain has ${header.timestamp}`
+  return undefined
+}
+
+function transactionText({ block, transactionIndex, hash, timestamp }: TransactionRef): string {
+  return `transaction ${transactionIndex} of block ${block} (${hash}, time ${timestamp})`
+}
+
+function described(payload: Uint8Array): string {
+  const facts = readable(payload)
+  if (facts === undefined) return `a row of ${payload.length} unreadable bytes`
+  const { standard, tokenId, amount, from, to } = facts
+  return `${standard} token ${tokenId}${amount === 1n ? '' : ` (${amount} of it)`} from ${from} to ${to}`
+}
+
+function changes(stored: Uint8Array, derived: Uint8Array): string {
+  const [ours, theirs] = [readable(stored), readable(derived)]
+  if (ours === undefined || theirs === undefined) return `the store has ${described(stored)} for ${described(derived)}`
+  const names = Object.keys(theirs) as (keyof TransferFacts)[]
+  const changed = names.filter(name => ours[name] !== theirs[name])
+  const list = changed.map(name => `${name} is stored as ${ours[name]}; the chain has ${theirs[name]}`)
+  return list.length === 0 ? 'the same facts are packed into other bytes' : list.join(', ')
+}
+
+/** Undefined where the bytes are no transfer. */
+function readable(payload: Uint8Array): TransferFacts | undefined {
+  try {
+    return unpackTransfer(payload)
+  } catch {
+    return undefined
+  }
+}

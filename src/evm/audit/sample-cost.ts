@@ -1,0 +1,166 @@
+// What it will cost to read a history, measured by reading small parts of it with the same source as the job itself. It stores nothing,
+// and its own cost is bounded by the number of samples and the size that answers aim at.
+import type { Chain } from '../../chains.ts'
+import { blockCount } from '../../coverage.ts'
+import type { Address, Interval } from '../../model.ts'
+import { historyPace } from '../index/backfill.ts'
+import { MeteredRpc } from '../rpc/metered-rpc.ts'
+import type { RpcPort } from '../rpc/port.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import { FullSource } from '../source/full-source.ts'
+import { historySizes, RangeSize } from '../source/range-size.ts'
+import { type PieceReader, readPiece, readPieces } from '../source/read-pieces.ts'
+import { WatchedSource } from '../source/watched-source.ts'
+import { type AddressSample, distinctAddresses } from './distinct-addresses.ts'
+
+export type SampleOptions = {
+  chain: Chain
+  rpc: RpcPort
+  interval: Interval
+  /** Undefined: whole blocks. */
+  contract: Address | undefined
+  /** Stretches of the history that are looked at. */
+  samples: number
+  random?: () => number
+}
+
+export type CostEstimate = {
+  blocks: number
+  blocksSampled: number
+  calls: number
+  bytes: number
+  transfers: number
+  /** Blocks that hold a transfer. */
+  transferBlocks: number
+  addresses: number
+  seconds: number
+}
+
+/** Answers until the size of ranges has settled; growth is eightfold a step at the most. */
+const settlingMax = 5
+
+export async function estimateCost(options: SampleOptions, signal: AbortSignal): Promise<CostEstimate> {
+  const { interval, contract, random = Math.random } = options
+  const blocks = blockCount([interval])
+  if (blocks <= 0) return nothing
+  const sizes = contract === undefined ? historySizes.full : historySizes.contract
+  const rangeSize = new RangeSize(sizes)
+  const readers = Array.from({ length: historyPace.parallel }, () => meteredReader(options, rangeSize))
+  await settleSize(interval, readers[0]!, random, signal)
+  // What fits into the samples is read whole: then nothing is guessed.
+  const whole = blocks <= options.samples * rangeSize.blocks
+  const count = whole ? Math.ceil(blocks / rangeSize.blocks) : options.samples
+  const strata = Array.from({ length: count }, (_, at) => stratum(interval, at, count))
+  // Each reader learns what the endpoints offer before time is taken. One block says nothing about sizes.
+  const last = { from: interval.to, to: interval.to }
+  const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
+  await Promise.all(readers.slice(1, count).map(reader => readPiece(last, unlearned(reader), signal)))
+  const startedAt = performance.now()
+  const measured: Measured[] = []
+  await Promise.all(
+    readers.slice(0, count).map(async reader => {
+      for (let part = strata.pop(); part !== undefined; part = strata.pop())
+        measured.push(await measure(part, reader, whole ? undefined : random, signal))
+    }),
+  )
+  const elapsedSeconds = (performance.now() - startedAt) / 1_000
+  const scaled = (field: 'calls' | 'bytes' | 'transfers' | 'transferBlocks'): number =>
+    Math.round(measured.reduce((sum, sample) => sum + sample[field] * sample.weight, 0))
+  const calls = scaled('calls')
+  return {
+    blocks,
+    blocksSampled: measured.reduce((sum, sample) => sum + sample.blocks, 0),
+    calls,
+    bytes: scaled('bytes'),
+    transfers: scaled('transfers'),
+    transferBlocks: scaled('transferBlocks'),
+    addresses: distinctAddresses(measured),
+    seconds:
+      (elapsedSeconds * calls) /
+      Math.max(
+        1,
+        measured.reduce((sum, sample) => sum + sample.calls, 0),
+      ),
+  }
+}
+
+const nothing: CostEstimate = {
+  blocks: 0,
+  blocksSampled: 0,
+  calls: 0,
+  bytes: 0,
+  transfers: 0,
+  transferBlocks: 0,
+  addresses: 0,
+  seconds: 0,
+}
+
+type MeteredReader = PieceReader & { meter: MeteredRpc }
+
+/** A source of its own for each reader, so that what a sample costs is not mixed with its neighbour's. */
+function meteredReader({ chain, rpc, contract }: SampleOptions, rangeSize: RangeSize): MeteredReader {
+  const meter = new MeteredRpc(rpc)
+  if (contract === undefined) {
+    const source = new FullSource(chain, meter)
+    return { meter, rangeSize, fetchRange: (interval, signal) => source.range(interval, 'range', signal) }
+  }
+  const source = new WatchedSource(chain, meter)
+  return { meter, rangeSize, fetchRange: (interval, signal) => source.contractRange(contract, interval, signal) }
+}
+
+async function settleSize(
+  { from, to }: Interval,
+  reader: MeteredReader,
+  random: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let answers = 0; answers < settlingMax; answers++) {
+    const before = reader.rangeSize.blocks
+    const start = from + Math.floor(random() * Math.max(1, to - from + 2 - before))
+    await readPiece({ from: start, to }, reader, signal)
+    const after = reader.rangeSize.blocks
+    if (after < before * 2 || before > to - from) return
+  }
+}
+
+type Measured = AddressSample & {
+  blocks: number
+  calls: number
+  bytes: number
+  transfers: number
+  transferBlocks: number
+}
+
+/** One piece at a random place that stands for the whole part, or the whole part itself. */
+async function measure(
+  part: Interval,
+  reader: MeteredReader,
+  random: (() => number) | undefined,
+  signal: AbortSignal,
+): Promise<Measured> {
+  const before = { calls: reader.meter.calls, bytes: reader.meter.bytes }
+  const pieces: DecodedRange[] = []
+  if (random === undefined) for await (const piece of readPieces(part, reader, signal)) pieces.push(piece)
+  else {
+    const room = Math.max(0, blockCount([part]) - reader.rangeSize.blocks)
+    const from = part.from + Math.floor(random() * (room + 1))
+    pieces.push(await readPiece({ from, to: part.to }, reader, signal))
+  }
+  const blocks = blockCount(pieces.map(piece => piece.interval))
+  const transfers = pieces.flatMap(piece => piece.transfers)
+  return {
+    blocks,
+    weight: blockCount([part]) / blocks,
+    calls: reader.meter.calls - before.calls,
+    bytes: reader.meter.bytes - before.bytes,
+    transfers: transfers.length,
+    transferBlocks: new Set(transfers.map(row => row.block)).size,
+    addresses: pieces.flatMap(piece => piece.activity.map(row => row.address)),
+  }
+}
+
+function stratum({ from, to }: Interval, at: number, count: number): Interval {
+  const blocks = to - from + 1
+  const start = (index: number): number => from + Math.floor((blocks * index) / count)
+  return { from: start(at), to: start(at + 1) - 1 }
+}

@@ -1,0 +1,108 @@
+// Which stretches an audit looks at: a given one, or random ones among what is covered and final. It reads the store and asks no node.
+import type { Chain } from '../../chains.ts'
+import { blockCount, missingIntervals } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Address, CoveredInterval, Interval } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+import { type AuditTarget, contractsOf } from './audit.ts'
+
+export type TargetOptions = {
+  store: Store
+  chain: Chain
+  /** Everything, these contracts, or every contract that the store knows something of. */
+  scope: 'full' | 'known' | readonly Address[]
+  /** The highest block that is final for the store and for the node. */
+  finalized: number
+}
+
+/** Fails where the store does not claim to hold the range: then there is nothing to compare with. */
+export async function givenTargets(options: TargetOptions, interval: Interval): Promise<AuditTarget[]> {
+  const { store, chain, scope, finalized } = options
+  if (interval.to > finalized) {
+    throw new AlmanacError('bad_request', `Block ${interval.to} of ${chain.name} is not final: ${finalized} is.`, {
+      hint: `give --to ${finalized} or less.`,
+    })
+  }
+  if (scope === 'full') {
+    const covered = await store.coverage(chain.id, 'full')
+    requireCovered(chain, interval, covered)
+    return [{ interval, contract: undefined, covered }]
+  }
+  const targets: AuditTarget[] = []
+  for (const contract of scope === 'known' ? await knownContracts(store, chain) : scope) {
+    const covered = await store.contractCoverage(chain.id, contract)
+    if (scope !== 'known') requireCovered(chain, interval, covered, contract)
+    const claims = missingIntervals(covered, interval)
+    const nothingClaimed = blockCount(claims) === blockCount([interval])
+    if (nothingClaimed && !(await hasRows(store, chain, contract, interval))) continue
+    targets.push({ interval, contract, covered })
+  }
+  if (targets.length === 0) throw nothingCovered(chain)
+  return targets
+}
+
+/** All that is covered where that is not more than was asked for. */
+export async function randomTargets(
+  options: TargetOptions,
+  { samples, blocks }: { samples: number; blocks: number },
+  random: () => number = Math.random,
+): Promise<AuditTarget[]> {
+  const { store, chain, scope, finalized } = options
+  const contracts = scope === 'full' ? [undefined] : scope === 'known' ? await knownContracts(store, chain) : scope
+  const claims: { contract: Address | undefined; covered: CoveredInterval[]; open: Interval[] }[] = []
+  for (const contract of contracts) {
+    const covered = await (contract === undefined
+      ? store.coverage(chain.id, 'full')
+      : store.contractCoverage(chain.id, contract))
+    const open = covered
+      .filter(({ from }) => from <= finalized)
+      .map(({ from, to }) => ({ from, to: Math.min(to, finalized) }))
+    if (open.length > 0) claims.push({ contract, covered, open })
+  }
+  if (claims.length === 0) throw nothingCovered(chain)
+  if (claims.reduce((sum, { open }) => sum + blockCount(open), 0) <= samples * blocks)
+    return claims.flatMap(({ contract, covered, open }) => open.map(interval => ({ interval, contract, covered })))
+  return Array.from({ length: samples }, () => {
+    const { contract, covered, open } = claims[Math.floor(random() * claims.length)]!
+    return { interval: randomInterval(open, blocks, random), contract, covered }
+  })
+}
+
+/** Every covered block is as likely as any other to be the first. */
+function randomInterval(open: readonly Interval[], blocks: number, random: () => number): Interval {
+  let skip = Math.floor(random() * blockCount(open))
+  for (const { from, to } of open) {
+    if (skip <= to - from) return { from: from + skip, to: Math.min(to, from + skip + blocks - 1) }
+    skip -= to - from + 1
+  }
+  throw new Error('There is no covered block to choose from.')
+}
+
+async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {
+  const known = new Set<Address>()
+  for (const { scope } of await store.coverageByScope(chain.id))
+    if (scope !== 'full' && scope !== 'watched') known.add(scope)
+  for (const { contract } of await store.watchedContracts(chain.id)) known.add(contract)
+  for await (const contract of contractsOf(store, chain)) known.add(contract)
+  return [...known]
+}
+
+async function hasRows(store: Store, chain: Chain, contract: Address, { from, to }: Interval): Promise<boolean> {
+  const query = { chain: chain.id, contract, fromBlock: from, toBlock: to, order: 'asc', limit: 1 } as const
+  return (await store.transferPage(query)).length > 0
+}
+
+function requireCovered(chain: Chain, interval: Interval, covered: readonly Interval[], contract?: Address): void {
+  const [gap] = missingIntervals(covered, interval)
+  if (gap === undefined) return
+  const whose = contract === undefined ? chain.name : `${chain.name} contract ${contract}`
+  throw new AlmanacError('not_found', `Blocks ${gap.from} to ${gap.to} of ${whose} are not indexed.`, {
+    hint: `index them first with almanac sync --chain ${JSON.stringify(chain.name)}, or give a range that is covered.`,
+  })
+}
+
+function nothingCovered(chain: Chain): AlmanacError {
+  return new AlmanacError('not_found', `Nothing of ${chain.name} is indexed that could be compared.`, {
+    hint: 'index something first with almanac start or almanac sync.',
+  })
+}

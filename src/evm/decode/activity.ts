@@ -1,0 +1,201 @@
+// The first and the last transaction of every address that takes part in a run of blocks: senders, recipients, created
+// contracts, and the parties of token transfers (ERC-20, 721, 1155 and early collections). Pure; what cannot be read is counted.
+//
+// Not counted: miners and validators, withdrawals, authorities of type 4 transactions, operators of ERC-1155 transfers, internal calls. The
+// zero address and precompiles are kept like any other. A failed transaction counts for its sender, for its recipient
+// and for the contract that it would have created: a failed call is a transaction of both, and a
+// created contract must not depend on whether receipts were at hand.
+import type { ActivityRow, Address, Hash, TransactionRef } from '../../model.ts'
+import { addressDigits, isHexOf, quantityOf } from '../hex.ts'
+import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import { createdContractDigits } from './created-contract.ts'
+import type { EarlyCollections } from './early-collections.ts'
+import type { LogSequence } from './log-sequence.ts'
+import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
+
+export type ActivityInput = {
+  /** Lowest first, with whole transactions. */
+  blocks: readonly RpcBlock[]
+  /** The logs of exactly these blocks. */
+  logs: LogSequence
+  earlyCollections: EarlyCollections
+  /** The address that a creation led to, where receipts tell it. */
+  receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined
+}
+
+export type CollectedActivity = {
+  /** One for each address, in no order that means anything. */
+  rows: ActivityRow[]
+  /** Blocks and transactions that could not be read, and logs of blocks that were not given. */
+  unreadable: number
+}
+
+export function collectActivity(input: ActivityInput): CollectedActivity {
+  const collector = new ActivityCollector(input)
+  let next = 0
+  for (const block of input.blocks) next = collector.addBlock(block, next)
+  collector.unreadable += input.logs.length - next
+  return { rows: collector.rows(), unreadable: collector.unreadable }
+}
+
+const timestampMax = 2 ** 40
+const transactionsMax = 2 ** 31 - 1
+
+type Span = { first: TransactionRef; last: TransactionRef }
+
+class ActivityCollector {
+  unreadable = 0
+  readonly #input: ActivityInput
+  /**
+   * By the 40 digits of the address as the node wrote them. Prefix, case and validity are seen to once for each address at
+   * the end, and not for each of its transactions.
+   */
+  readonly #spans = new Map<string, Span>()
+
+  constructor(input: ActivityInput) {
+    this.#input = input
+  }
+
+  /** Adds a block and its logs, which start at or after `from` in the sequence; returns where the next block's start. */
+  addBlock(block: RpcBlock, from: number): number {
+    const { blocks } = this.#input.logs
+    const number = quantityOf(block?.number, Number.MAX_SAFE_INTEGER)
+    const timestamp = quantityOf(block?.timestamp, timestampMax)
+    if (number < 0 || timestamp < 0 || !Array.isArray(block.transactions)) {
+      this.unreadable++
+      return from
+    }
+    const refs = this.#addTransactions(block.transactions, number, timestamp)
+    let start = from
+    while (start < this.#input.logs.length && blocks[start]! < number) {
+      this.unreadable++
+      start++
+    }
+    let end = start
+    while (end < this.#input.logs.length && blocks[end] === number) end++
+    this.#addLogs({ start, end, refs, number, timestamp })
+    return end
+  }
+
+  #addTransactions(transactions: readonly unknown[], block: number, timestamp: number): (TransactionRef | undefined)[] {
+    return transactions.map((given, transactionIndex) => {
+      const transaction = given as RpcTransaction | null
+      if (typeof transaction !== 'object' || transaction === null || !isHexOf(transaction.hash, 32)) {
+        this.unreadable++
+        return undefined
+      }
+      const hash = transaction.hash.toLowerCase() as Hash
+      const ref: TransactionRef = { block, transactionIndex, hash, timestamp }
+      this.#addAddress(transaction.from, ref)
+      if (typeof transaction.to === 'string') this.#addAddress(transaction.to, ref)
+      else this.#addCreated(transaction, ref)
+      return ref
+    })
+  }
+
+  #addAddress(address: unknown, ref: TransactionRef): void {
+    if (typeof address === 'string' && address.length === 42) this.#add(address.slice(2), ref)
+    else this.unreadable++
+  }
+
+  #addCreated(transaction: RpcTransaction, ref: TransactionRef): void {
+    const told = this.#input.receiptOf?.(transaction)?.contractAddress
+    const digits = isHexOf(told, 20) ? told.slice(2) : createdContractDigits(transaction)
+    if (digits === undefined) this.unreadable++
+    else this.#add(digits, ref)
+  }
+
+  #addLogs(run: {
+    start: number
+    end: number
+    refs: (TransactionRef | undefined)[]
+    number: number
+    timestamp: number
+  }): void {
+    const { logs, transactionIndexes } = this.#input.logs
+    for (let at = run.start; at < run.end; at++) {
+      const log = logs[at]!
+      if (!Array.isArray(log.topics)) continue
+      const index = transactionIndexes[at]!
+      // A log may stand behind the listed transactions (Polygon's state sync): its own words are all there is.
+      const ref = index < run.refs.length ? run.refs[index] : this.#refOf(log, index, run.number, run.timestamp)
+      if (ref !== undefined) this.#addParties(log, ref)
+    }
+  }
+
+  #refOf(log: RpcLog, transactionIndex: number, block: number, timestamp: number): TransactionRef | undefined {
+    if (!isHexOf(log.transactionHash, 32) || transactionIndex > transactionsMax) {
+      this.unreadable++
+      return undefined
+    }
+    return { block, transactionIndex, hash: log.transactionHash.toLowerCase() as Hash, timestamp }
+  }
+
+  #addParties(log: RpcLog, ref: TransactionRef): void {
+    const first = log.topics[0]
+    const count = log.topics.length
+    if (first === topics.transfer) {
+      // Of ERC-20 and ERC-721 alike; the Transfers of the punks name the parties of their other events.
+      if (count === 3 || count === 4) this.#addWords(log.topics[1], log.topics[2], ref)
+      else if (count === 1 && holdsWords(log.data, 3)) {
+        this.#add(addressDigits(log.data, wordAt(0)), ref)
+        this.#add(addressDigits(log.data, wordAt(1)), ref)
+      }
+    } else if (first === topics.transferSingle) {
+      if (count === 4 && holdsWords(log.data, 2)) this.#addWords(log.topics[2], log.topics[3], ref)
+    } else if (first === topics.transferBatch) {
+      // A batch of nothing moves nothing.
+      if (count === 4 && (batchOf(log.data)?.count ?? 0) > 0) this.#addWords(log.topics[2], log.topics[3], ref)
+    } else if (first === topics.consecutiveTransfer) {
+      if (count === 4) this.#addWords(log.topics[2], log.topics[3], ref)
+    } else if (first === topics.assign && count === 2 && this.#isPunks(log)) {
+      this.#addWords(zeroWord, log.topics[1], ref)
+    }
+  }
+
+  #isPunks(log: RpcLog): boolean {
+    const address: unknown = log.address
+    return typeof address === 'string' && this.#input.earlyCollections.get(address.toLowerCase()) === 'punks'
+  }
+
+  #addWords(from: unknown, to: unknown, ref: TransactionRef): void {
+    if (typeof from !== 'string' || typeof to !== 'string' || from.length !== 66 || to.length !== 66) return
+    this.#add(addressDigits(from, 2), ref)
+    this.#add(addressDigits(to, 2), ref)
+  }
+
+  #add(digits: string, ref: TransactionRef): void {
+    const span = this.#spans.get(digits)
+    if (span === undefined) this.#spans.set(digits, { first: ref, last: ref })
+    else widen(span, ref)
+  }
+
+  rows(): ActivityRow[] {
+    const byAddress = new Map<Address, ActivityRow>()
+    for (const [digits, span] of this.#spans) {
+      if (!isHexOf(`0x${digits}`, 20)) {
+        this.unreadable++
+        continue
+      }
+      const address = `0x${digits.toLowerCase()}` as Address
+      const row = byAddress.get(address)
+      if (row === undefined) byAddress.set(address, { address, first: span.first, last: span.last })
+      else {
+        widen(row, span.first)
+        widen(row, span.last)
+      }
+    }
+    return [...byAddress.values()]
+  }
+}
+
+const zeroWord = `0x${'0'.repeat(64)}`
+
+function widen(span: Span, ref: TransactionRef): void {
+  if (isBefore(ref, span.first)) span.first = ref
+  if (isBefore(span.last, ref)) span.last = ref
+}
+
+function isBefore(a: TransactionRef, b: TransactionRef): boolean {
+  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
+}

@@ -1,0 +1,323 @@
+// Turns logs into the rows of NFT transfers. Pure: no clock, no network, and no input makes it throw or lose its way; a
+// log that claims to be a transfer and cannot be read as one is skipped and counted by its reason.
+//
+// The standard is a property of the event and not of the contract, because one contract may emit several.
+import { type Address, parseAddress, type TransferRow } from '../../model.ts'
+import { type HexTransfer, TransferPacker } from '../../store/transfer-packer.ts'
+import { idCountMax, payloadFlags } from '../../store/transfer-payload.ts'
+import { addressDigits } from '../hex.ts'
+import type { RpcLog, RpcQuantity } from '../rpc/types.ts'
+import type { EarlyCollectionKind, EarlyCollections } from './early-collections.ts'
+import type { LogSequence } from './log-sequence.ts'
+import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
+
+export const malformedReasons = [
+  /** Pending, or its place cannot be read. */
+  'place',
+  /** Taken back by a reorganisation. */
+  'removed',
+  /** The contract's address, the transaction's hash or value, or a field of the event is not hex of its length. */
+  'hex',
+  /** A number of topics that no standard has for this event, or topics that are not words. */
+  'topics',
+  /** The data is too short, or its arrays leave it or differ in length. */
+  'data',
+  /** An ERC-2309 range that is empty or holds more ids than a row can stand for. */
+  'range',
+  /** A sold punk whose parties stand nowhere. */
+  'parties',
+  /** The transaction, and with it the value, is not at hand. */
+  'transaction',
+] as const
+export type MalformedReason = (typeof malformedReasons)[number]
+export type MalformedCounts = Record<MalformedReason, number>
+
+export type DecodeInput = {
+  logs: LogSequence
+  earlyCollections: EarlyCollections
+  /** The wei of a transaction. Asked once for the logs of a transaction that follow each other, and only for transfers. */
+  valueOf: (log: RpcLog, block: number, transactionIndex: number) => RpcQuantity | undefined
+}
+
+export type DecodedTransfers = {
+  /** In the order of the chain. */
+  rows: TransferRow[]
+  malformed: MalformedCounts
+}
+
+export function decodeTransfers(input: DecodeInput): DecodedTransfers {
+  const decoder = new TransferDecoder(input)
+  for (let at = 0; at < input.logs.length; at++) decoder.decode(at)
+  return { rows: decoder.rows, malformed: decoder.malformed }
+}
+
+const single1155 = payloadFlags.erc1155
+const batch1155 = payloadFlags.erc1155 | payloadFlags.batch
+
+class TransferDecoder {
+  readonly rows: TransferRow[] = []
+  readonly malformed: MalformedCounts
+  readonly #input: DecodeInput
+  readonly #packer = new TransferPacker()
+  /** One text for each contract: rows share it, and it is parsed once. */
+  readonly #contracts = new Map<string, Address | undefined>()
+  /** The fields of the row at hand. One object for all, because a row's life ends with its packing. */
+  readonly #fields: HexTransfer
+  #at = 0
+  #log!: RpcLog
+  /** The last Transfer of a punk contract: PunkBought may lack a party that it names. */
+  #punkTransferAt = -1
+
+  constructor(input: DecodeInput) {
+    this.#input = input
+    const counts = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as MalformedCounts
+    this.malformed = { ...counts, place: input.logs.unplaced, removed: input.logs.removed }
+    const none = { to: '', toAt: 0, from: '', fromAt: 0, operator: undefined, operatorAt: 0, tokenId: '', tokenIdAt: 0 }
+    this.#fields = { ...none, flags: 0, transactionHash: '', amount: undefined, amountAt: 0, value: '0x0', idCount: 1 }
+  }
+
+  decode(at: number): void {
+    const log = this.#input.logs.logs[at]!
+    const first: unknown = Array.isArray(log.topics) ? log.topics[0] : undefined
+    this.#at = at
+    this.#log = log
+    const malformed = this.#event(first, log)
+    if (malformed !== undefined) this.malformed[malformed]++
+  }
+
+  #event(first: unknown, log: RpcLog): MalformedReason | undefined {
+    if (first === topics.transfer) return this.#transfer(log)
+    if (first === topics.transferSingle) return this.#transferSingle(log)
+    if (first === topics.transferBatch) return this.#transferBatch(log)
+    if (first === topics.consecutiveTransfer) return this.#consecutiveTransfer(log)
+    if (first === topics.punkTransfer) return this.#punkTransfer(log)
+    if (first === topics.punkBought) return this.#punkBought(log)
+    if (first === topics.assign) return this.#assign(log)
+    return undefined
+  }
+
+  /** Four topics are ERC-721, three ERC-20 unless the contract is listed, one the way of CryptoKitties. */
+  #transfer(log: RpcLog): MalformedReason | undefined {
+    const count = log.topics.length
+    if (count === 4) {
+      if (!areWords(log.topics)) return 'topics'
+      this.#parties(log.topics[1]!, 26, log.topics[2]!, 26)
+      return this.#add721(log.topics[3]!, 2)
+    }
+    const listed = this.#listed(log)
+    if (count === 3) {
+      if (listed === 'punks') this.#punkTransferAt = this.#at
+      if (listed !== 'three-topics') return undefined
+      if (!areWords(log.topics)) return 'topics'
+      if (!holdsWords(log.data, 1)) return 'data'
+      this.#parties(log.topics[1]!, 26, log.topics[2]!, 26)
+      return this.#add721(log.data, wordAt(0))
+    }
+    if (listed === 'fungible') return undefined
+    if (count !== 1) return 'topics'
+    if (!holdsWords(log.data, 3)) return 'data'
+    this.#parties(log.data, wordAt(0) + 24, log.data, wordAt(1) + 24)
+    return this.#add721(log.data, wordAt(2))
+  }
+
+  #transferSingle(log: RpcLog): MalformedReason | undefined {
+    if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
+    if (!holdsWords(log.data, 2)) return 'data'
+    this.#parties1155(log)
+    const fields = this.#fields
+    fields.tokenId = log.data
+    fields.tokenIdAt = wordAt(0)
+    fields.amount = log.data
+    fields.amountAt = wordAt(1)
+    return this.#ready(single1155) ?? this.#row(0)
+  }
+
+  /** One row for each entry, in their order; all of them or none. */
+  #transferBatch(log: RpcLog): MalformedReason | undefined {
+    if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
+    const batch = batchOf(log.data)
+    if (batch === undefined) return 'data'
+    if (batch.count === 0) return undefined
+    this.#parties1155(log)
+    const fields = this.#fields
+    fields.tokenId = log.data
+    fields.amount = log.data
+    const unready = this.#ready(batch1155)
+    if (unready !== undefined) return unready
+    const before = this.rows.length
+    for (let entry = 0; entry < batch.count; entry++) {
+      fields.tokenIdAt = batch.idsAt + 64 * entry
+      fields.amountAt = batch.amountsAt + 64 * entry
+      const malformed = this.#row(entry)
+      if (malformed !== undefined) {
+        this.rows.length = before
+        return malformed
+      }
+    }
+    return undefined
+  }
+
+  #consecutiveTransfer(log: RpcLog): MalformedReason | undefined {
+    if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
+    if (!holdsWords(log.data, 1)) return 'data'
+    const last = log.data.slice(0, wordAt(1))
+    if (!isHex(last) || !isHex(log.topics[1]!)) return 'hex'
+    const count = BigInt(last) - BigInt(log.topics[1]!) + 1n
+    if (count < 1n || count > BigInt(idCountMax)) return 'range'
+    this.#parties(log.topics[2]!, 26, log.topics[3]!, 26)
+    return this.#add721(log.topics[1]!, 2, Number(count))
+  }
+
+  // ---- CryptoPunks. Each movement is told by exactly one of Assign, PunkTransfer and PunkBought; the Transfer that comes
+  // before the latter two is the same movement and makes no row.
+
+  #assign(log: RpcLog): MalformedReason | undefined {
+    if (this.#listed(log) !== 'punks') return undefined
+    if (log.topics.length !== 2 || !areWords(log.topics)) return 'topics'
+    if (!holdsWords(log.data, 1)) return 'data'
+    this.#parties(zeroWord, 26, log.topics[1]!, 26)
+    return this.#add721(log.data, wordAt(0))
+  }
+
+  #punkTransfer(log: RpcLog): MalformedReason | undefined {
+    if (this.#listed(log) !== 'punks') return undefined
+    if (log.topics.length !== 3 || !areWords(log.topics)) return 'topics'
+    if (!holdsWords(log.data, 1)) return 'data'
+    this.#parties(log.topics[1]!, 26, log.topics[2]!, 26)
+    return this.#add721(log.data, wordAt(0))
+  }
+
+  /** The Transfer before it names both parties; the event itself loses one of them in both contracts. */
+  #punkBought(log: RpcLog): MalformedReason | undefined {
+    if (this.#listed(log) !== 'punks') return undefined
+    if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
+    let seller = log.topics[2]!
+    let buyer = log.topics[3]!
+    const transfer = this.#transferBefore()
+    if (transfer !== undefined && (same(transfer.topics[1]!, seller) || same(transfer.topics[2]!, buyer))) {
+      seller = transfer.topics[1]!
+      buyer = transfer.topics[2]!
+    } else if (same(buyer, zeroWord) || same(buyer, seller)) return 'parties'
+    this.#parties(seller, 26, buyer, 26)
+    return this.#add721(log.topics[1]!, 2)
+  }
+
+  /** The last Transfer of the same contract in the same transaction. */
+  #transferBefore(): RpcLog | undefined {
+    const { logs, blocks, transactionIndexes } = this.#input.logs
+    const before = this.#punkTransferAt
+    const transfer = logs[before]
+    if (transfer === undefined || blocks[before] !== blocks[this.#at]) return undefined
+    if (transactionIndexes[before] !== transactionIndexes[this.#at]) return undefined
+    if (this.#contractOf(transfer) !== this.#contractOf(this.#log) || !areWords(transfer.topics)) return undefined
+    return transfer
+  }
+
+  // ---- what all of them share
+
+  #listed(log: RpcLog): EarlyCollectionKind | undefined {
+    if (this.#input.earlyCollections.size === 0) return undefined
+    const contract = this.#contractOf(log)
+    return contract === undefined ? undefined : this.#input.earlyCollections.get(contract)
+  }
+
+  #contractOf(log: RpcLog): Address | undefined {
+    const text: unknown = log.address
+    if (typeof text !== 'string') return undefined
+    let contract = this.#contracts.get(text)
+    if (contract === undefined) {
+      contract = parseAddress(text)
+      this.#contracts.set(text, contract)
+    }
+    return contract
+  }
+
+  #parties(from: string, fromAt: number, to: string, toAt: number): void {
+    const fields = this.#fields
+    fields.from = from
+    fields.fromAt = fromAt
+    fields.to = to
+    fields.toAt = toAt
+    fields.operator = undefined
+  }
+
+  #parties1155(log: RpcLog): void {
+    this.#parties(log.topics[2]!, 26, log.topics[3]!, 26)
+    this.#fields.operator = log.topics[1]!
+    this.#fields.operatorAt = 26
+    this.#fields.idCount = 1
+  }
+
+  #add721(tokenId: string, tokenIdAt: number, idCount = 1): MalformedReason | undefined {
+    const fields = this.#fields
+    fields.tokenId = tokenId
+    fields.tokenIdAt = tokenIdAt
+    fields.amount = undefined
+    fields.idCount = idCount
+    return this.#ready(0) ?? this.#row(0)
+  }
+
+  #valueAt = -1
+  #value: RpcQuantity | undefined
+
+  /** Fills in what the rows of a log have in common. */
+  #ready(flags: number): MalformedReason | undefined {
+    const fields = this.#fields
+    const { blocks, transactionIndexes } = this.#input.logs
+    const at = this.#at
+    const hash: unknown = this.#log.transactionHash
+    if (this.#contractOf(this.#log) === undefined || typeof hash !== 'string') return 'hex'
+    const known = this.#valueAt
+    if (known < 0 || blocks[known] !== blocks[at] || transactionIndexes[known] !== transactionIndexes[at]) {
+      this.#value = this.#input.valueOf(this.#log, blocks[at]!, transactionIndexes[at]!)
+      this.#valueAt = at
+    }
+    if (typeof this.#value !== 'string') return 'transaction'
+    fields.flags = flags
+    fields.transactionHash = hash
+    fields.value = this.#value
+    return undefined
+  }
+
+  #row(entry: number): MalformedReason | undefined {
+    const payload = this.#packer.pack(this.#fields)
+    if (payload === undefined) return 'hex'
+    const { blocks, transactionIndexes, logIndexes } = this.#input.logs
+    const at = this.#at
+    this.rows.push({
+      block: blocks[at]!,
+      transactionIndex: transactionIndexes[at]!,
+      logIndex: logIndexes[at]!,
+      batchIndex: entry === 0 ? this.#firstBatchIndex() : this.rows[this.rows.length - 1]!.batchIndex + 1,
+      contract: this.#contractOf(this.#log)!,
+      payload,
+    })
+    return undefined
+  }
+
+  /** 0, or behind the rows of another log of the contract at the same place, where a node numbers two logs alike. */
+  #firstBatchIndex(): number {
+    const last = this.rows[this.rows.length - 1]
+    const { blocks, transactionIndexes, logIndexes } = this.#input.logs
+    const at = this.#at
+    if (last === undefined || last.logIndex !== logIndexes[at] || last.block !== blocks[at]) return 0
+    if (last.transactionIndex !== transactionIndexes[at] || last.contract !== this.#contractOf(this.#log)) return 0
+    return last.batchIndex + 1
+  }
+}
+
+const zeroWord = `0x${'0'.repeat(64)}`
+
+function areWords(words: readonly unknown[]): words is readonly string[] {
+  for (const word of words) if (typeof word !== 'string' || word.length !== 66) return false
+  return true
+}
+
+/** Whether two words mean the same address. */
+function same(a: string, b: string): boolean {
+  return addressDigits(a, 2) === addressDigits(b, 2)
+}
+
+function isHex(text: string): boolean {
+  return /^0x[0-9a-fA-F]+$/.test(text)
+}

@@ -1,0 +1,163 @@
+// Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and
+// commits them in large batches with exact coverage. What fails is handed out again; nothing is marked that was not stored.
+
+import { missingIntervals } from '../../coverage.ts'
+import type { ChainId, CoverageScope, Interval } from '../../model.ts'
+import { pause } from '../../pause.ts'
+import type { Store } from '../../store/store.ts'
+import type { MalformedCounts } from '../decode/decode.ts'
+import { RangeRefused } from '../rpc/range-refused.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
+import { coldCommitOf } from './range-commit.ts'
+import { reasonOf } from './trouble.ts'
+import { WorkList } from './work-list.ts'
+
+export type BackfillOptions = {
+  chain: ChainId
+  store: Store
+  /** What the fetched ranges are complete for. */
+  scope: CoverageScope
+  fetchRange: (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>
+  rangeSize: RangeSize
+  /** Ranges under way at once. */
+  parallel: number
+  /** Rows gathered before a commit: large commits cost half as much a row as small ones. */
+  rowsPerCommit: number
+  /** How long gathered rows may wait for company, so that first answers come early. */
+  commitDelayMs: number
+  retryDelayMs: { first: number; max: number }
+  onProgress?: (progress: BackfillProgress) => void
+  onTrouble?: (reason: string | undefined) => void
+}
+
+/** How history is filled, whatever asks for it. */
+export const historyPace = {
+  parallel: 4,
+  rowsPerCommit: 20_000,
+  commitDelayMs: 500,
+  retryDelayMs: { first: 100, max: 15_000 },
+} as const satisfies Partial<BackfillOptions>
+
+export type BackfillProgress = {
+  blocks: number
+  rows: number
+  logs: number
+  bytes: number
+  malformed: MalformedCounts[]
+}
+
+/** Fills what `wanted` lacks and returns when nothing is missing, or when the signal says stop. */
+export async function backfill(wanted: Interval, options: BackfillOptions, signal: AbortSignal): Promise<void> {
+  const covered = await options.store.coverage(options.chain, options.scope)
+  await fill(missingIntervals(covered, wanted), options, signal)
+}
+
+export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
+  const work = new WorkList(missing)
+  const batch = new CommitBatch(options)
+  // A failure that is not a node's (the store is full, a defect) must end the run, not be retried for ever.
+  const stop = new AbortController()
+  const stopped = AbortSignal.any([signal, stop.signal])
+  const workers = Array.from({ length: options.parallel }, () => worker(work, batch, options, stopped))
+  try {
+    await Promise.all(workers)
+    await batch.flush()
+  } catch (error) {
+    stop.abort()
+    await Promise.allSettled(workers)
+    throw error
+  }
+}
+
+async function worker(
+  work: WorkList,
+  batch: CommitBatch,
+  options: BackfillOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let delayMs = options.retryDelayMs.first
+  while (!signal.aborted) {
+    const interval = work.take(options.rangeSize.blocks)
+    if (interval === undefined) return
+    const blocks = interval.to - interval.from + 1
+    try {
+      const range = await options.fetchRange(interval, signal)
+      options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      options.onTrouble?.(undefined)
+      delayMs = options.retryDelayMs.first
+      await batch.add(range)
+    } catch (error) {
+      if (error instanceof StoreFailure) throw error.cause
+      work.add(interval)
+      if (signal.aborted) return
+      if (error instanceof RangeRefused) {
+        options.rangeSize.learn(refusedOutcome(error, blocks))
+        if (blocks > 1) continue
+      }
+      options.onTrouble?.(reasonOf(error))
+      await pause(delayMs, signal)
+      delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
+    }
+  }
+}
+
+/** Gathers fetched ranges into commits. One commit is under way at a time, so that memory stays bounded. */
+class CommitBatch {
+  readonly #options: BackfillOptions
+  #ranges: DecodedRange[] = []
+  #rows = 0
+  #added = 0
+  #sinceMs = 0
+  #committing: Promise<void> = Promise.resolve()
+
+  constructor(options: BackfillOptions) {
+    this.#options = options
+  }
+
+  async add(range: DecodedRange): Promise<void> {
+    if (this.#ranges.length === 0) this.#sinceMs = performance.now()
+    this.#ranges.push(range)
+    this.#rows += range.transfers.length + range.activity.length
+    const { rowsPerCommit, commitDelayMs, parallel } = this.#options
+    // The newest ranges are what somebody waits for, and come first.
+    const isFirst = this.#added++ < parallel
+    const isDue = performance.now() - this.#sinceMs >= commitDelayMs
+    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.flush()
+  }
+
+  async flush(): Promise<void> {
+    const ranges = this.#ranges
+    this.#ranges = []
+    this.#rows = 0
+    const previous = this.#committing
+    this.#committing = (async () => {
+      await previous
+      if (ranges.length > 0) await this.#commit(ranges)
+    })()
+    await this.#committing
+  }
+
+  async #commit(ranges: readonly DecodedRange[]): Promise<void> {
+    const { store, chain, scope, onProgress } = this.#options
+    const commit = coldCommitOf(chain, scope, ranges)
+    try {
+      await store.commitCold(commit)
+    } catch (error) {
+      throw new StoreFailure('The store refused a commit.', { cause: error })
+    }
+    onProgress?.({
+      blocks: ranges.reduce((sum, { interval }) => sum + interval.to - interval.from + 1, 0),
+      rows: commit.transfers.length,
+      logs: sumOf(ranges, 'logs'),
+      bytes: sumOf(ranges, 'bytes'),
+      malformed: ranges.map(range => range.malformed),
+    })
+  }
+}
+
+class StoreFailure extends Error {}
+
+function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number {
+  return ranges.reduce((sum, range) => sum + range[field], 0)
+}

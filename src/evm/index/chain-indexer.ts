@@ -1,0 +1,365 @@
+// The life of one chain: follows its head, fills its history, and indexes what is asked for. It keeps trying whatever nodes do,
+// and says why when it cannot go on.
+
+import type { Chain } from '../../chains.ts'
+import { blockCount, missingIntervals } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Address } from '../../model.ts'
+import { pause } from '../../pause.ts'
+import type { Store } from '../../store/store.ts'
+import type { MalformedCounts } from '../decode/decode.ts'
+import { earlyCollectionsVersion } from '../decode/early-collections.ts'
+import type { EvmMetrics } from '../metrics.ts'
+import type { RpcPort } from '../rpc/port.ts'
+import { RangeRefused } from '../rpc/range-refused.ts'
+import { FullSource } from '../source/full-source.ts'
+import { historySizes, RangeSize, type RangeSizeOptions } from '../source/range-size.ts'
+import { WatchedSource } from '../source/watched-source.ts'
+import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
+import { ContractJobs } from './contract-jobs.ts'
+import { Follower, type FollowStep } from './follow.ts'
+import { Progress } from './progress.ts'
+import { reasonOf, Trouble } from './trouble.ts'
+import { Turns } from './turns.ts'
+import { WalletJobs } from './wallet-jobs.ts'
+
+export type ChainSetup = {
+  chain: Chain
+  index: 'full' | 'on-demand'
+  from: number
+  contracts: readonly Address[]
+  pollMs: number
+}
+
+export type ChainIndexerOptions = ChainSetup & {
+  rpc: RpcPort
+  store: Store
+  log: Log
+  metrics: EvmMetrics
+  pace?: Partial<ChainPace>
+  /** Calls back when the head may have moved, so that polling need not wait. */
+  onNews?: (look: () => void) => () => void
+}
+
+/** How patient the indexer is, beside how often it polls. */
+export type ChainPace = {
+  retryDelayMs: { first: number; max: number }
+  /** How often it is looked for history that is missing. */
+  historyCheckMs: number
+  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  shorterBranchPatienceMs: number
+}
+
+const usualPace: ChainPace = {
+  retryDelayMs: historyPace.retryDelayMs,
+  historyCheckMs: 2_000,
+  shorterBranchPatienceMs: 30_000,
+}
+const contractsWaitingMax = 1_000
+const contractsAtOnce = 4
+/** One more than a page holds, which tells that there is a next one. */
+const pageRows = 101
+
+export class ChainIndexer {
+  readonly setup: ChainSetup
+  readonly #options: ChainIndexerOptions
+  readonly #pace: ChainPace
+  readonly #source: FullSource | WatchedSource
+  readonly #follower: Follower
+  readonly #turns = new Turns()
+  readonly #trouble = new Trouble()
+  readonly #progress = new Progress()
+  readonly #contracts: ContractJobs | undefined
+  readonly #wallets: WalletJobs | undefined
+  readonly #stopping = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #wake: () => void = () => {}
+  #caughtUp = false
+  #historyDone = false
+  #lastContactMs = Date.now()
+  #blocksLeft = 0
+  /** Why the last wallet could not be looked up. It is not the chain that stalls then. */
+  #walletTrouble: string | undefined
+
+  constructor(options: ChainIndexerOptions) {
+    this.#options = options
+    this.setup = options
+    this.#pace = { ...usualPace, ...options.pace }
+    const { chain, rpc, store, from } = options
+    const full = options.index === 'full'
+    this.#source = full ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+    this.#follower = new Follower({
+      chain: chain.id,
+      chainName: chain.name,
+      source: this.#source,
+      store,
+      scope: full ? 'full' : 'watched',
+      from,
+      finalityDepth: chain.finalityDepth,
+      finalizedTag: chain.finalizedTag,
+      rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
+      shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
+      now: Date.now,
+      onStored: ranges => this.#countMalformed(ranges.map(({ malformed }) => malformed)),
+    })
+    if (this.#source instanceof WatchedSource) {
+      const shared = { store, rpc, follower: this.#follower }
+      this.#wallets = new WalletJobs({ ...shared, chain })
+      this.#contracts = new ContractJobs({
+        ...shared,
+        turns: this.#turns,
+        chain: chain.id,
+        source: this.#source,
+        from,
+        backfill: this.#backfillOptions(historySizes.contract),
+        parallel: contractsAtOnce,
+        waitingMax: contractsWaitingMax,
+      })
+    }
+  }
+
+  start(): void {
+    const { signal } = this.#stopping
+    const stopNews = this.#options.onNews?.(() => this.#wake())
+    const parts = [
+      this.#rounds('head', () => this.#followOnce(signal), signal),
+      this.#rounds('history', () => this.#fillOnce(signal), signal),
+    ]
+    this.#running = Promise.all(parts).finally(() => stopNews?.())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake()
+    await Promise.allSettled([this.#running])
+  }
+
+  /**
+   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for as long: after a third of the time
+   * it is enough that a first page is right.
+   */
+  async ensureContract(contract: Address, waitMs: number): Promise<void> {
+    const contracts = this.#contracts
+    if (contracts === undefined) return
+    const enough = new AbortController()
+    const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal))
+    const hasPage = async (): Promise<void> => {
+      await pause(waitMs / 3, enough.signal)
+      while (!enough.signal.aborted && !(await contracts.hasNewest(contract, pageRows))) await pause(50, enough.signal)
+    }
+    await within(waitMs, Promise.race([complete, hasPage()]))
+    enough.abort()
+  }
+
+  async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
+    if (this.#wallets === undefined) return
+    const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal))
+    work.then(
+      () => (this.#walletTrouble = undefined),
+      error => (this.#walletTrouble = reasonOf(error)),
+    )
+    await within(waitMs, work)
+  }
+
+  async #afterFirstStep(): Promise<void> {
+    while (this.#follower.latest === undefined && !this.#stopping.signal.aborted) await pause(20, this.#stopping.signal)
+    // The step under way is what brings the final block.
+    await this.#turns.take(async () => {})
+  }
+
+  async status() {
+    const { chain, from, index } = this.setup
+    const { store } = this.#options
+    const covered = (await store.coverageByScope(chain.id)).flatMap(({ scope, intervals }) =>
+      intervals.map(interval => ({ ...interval, scope })),
+    )
+    const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
+    const missing = missingIntervals(
+      covered.filter(({ scope }) => scope === 'full'),
+      { from, to: head },
+    )
+    // Of a chain whose head nobody has told yet, nothing is known to be complete.
+    const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
+    const complete = nothingLeft && head >= from
+    const reason = this.#trouble.stalledBy
+    return {
+      state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
+      ...(reason === undefined ? {} : { reason }),
+      ...(this.#walletTrouble === undefined ? {} : { wallet_trouble: this.#walletTrouble }),
+      head,
+      finalized: this.#follower.finalized,
+      lag_seconds: this.#lagSeconds(),
+      covered,
+      complete,
+      eta_seconds: this.#progress.secondsFor(this.#blocksLeft) ?? null,
+      rates: this.#progress.rates() ?? null,
+      blocks_left: this.#blocksLeft,
+      index,
+      from,
+      early_collections: earlyCollectionsVersion,
+      rpc: this.#options.rpc.status(),
+    } as const
+  }
+
+  #lagSeconds(): number {
+    const { latest, tip } = this.#follower
+    const silentSeconds = (Date.now() - this.#lastContactMs - 3 * this.setup.pollMs) / 1_000
+    const behind = latest === undefined || tip === undefined ? 0 : latest.timestamp - tip.timestamp
+    return Math.max(0, Math.round(behind), Math.round(silentSeconds))
+  }
+
+  /** Repeats one part of the work until the stop. Whatever fails, a node or the store, is told and tried again, later each time. */
+  async #rounds(part: 'head' | 'history', round: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    const { retryDelayMs } = this.#pace
+    let delayMs = retryDelayMs.first
+    while (!signal.aborted) {
+      try {
+        const restMs = await round()
+        this.#trouble.succeeded(part)
+        delayMs = retryDelayMs.first
+        if (restMs > 0) await this.#sleep(part, restMs, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        // A node's failure shows in the status; one of ours must be seen.
+        const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
+        if (!isExpected) this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed.')
+        this.#fail(part, reasonOf(error))
+        await this.#sleep(part, delayMs, signal)
+        delayMs = Math.min(delayMs * 2, retryDelayMs.max)
+      }
+    }
+  }
+
+  /** Returns how long to rest. */
+  async #followOnce(signal: AbortSignal): Promise<number> {
+    if (this.#source instanceof WatchedSource && this.#follower.latest === undefined) {
+      const watched = await this.#options.store.watchedContracts(this.setup.chain.id)
+      for (const { contract } of watched) this.#source.watched.add(contract)
+    }
+    const step = await this.#turns.take(() => this.#follower.step(signal))
+    this.#lastContactMs = Date.now()
+    this.#note(step)
+    return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
+  }
+
+  #note(step: FollowStep): void {
+    const { metrics, log } = this.#options
+    const chain = this.setup.chain.name
+    this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
+    if (step.kind === 'advanced') metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
+    if (step.kind === 'reorganised') {
+      metrics.reorganisations.inc({ chain })
+      log.info(
+        { chain, ancestor: step.ancestor, depth: step.depth },
+        'The chain was reorganised; the new branch is stored.',
+      )
+    }
+    metrics.head.set({ chain }, this.#follower.latest?.number ?? 0)
+    metrics.lag.set({ chain }, this.#lagSeconds())
+  }
+
+  async #fillOnce(signal: AbortSignal): Promise<number> {
+    await this.#afterFirstStep()
+    await this.#fillMissing(signal)
+    if (!signal.aborted) this.#historyDone = true
+    return this.#pace.historyCheckMs
+  }
+
+  async #fillMissing(signal: AbortSignal): Promise<void> {
+    const { chain, store } = this.#options
+    const { from, contracts } = this.setup
+    const to = this.#follower.finalized
+    if (this.#source instanceof FullSource) {
+      this.#blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      if (this.#blocksLeft === 0) return
+      this.#historyDone = false
+      await backfill({ from, to }, this.#historyOptions('full'), signal)
+      return
+    }
+    // What was not followed while the service was down, for the contracts that are followed.
+    const covered = await store.coverage(chain.id, 'watched')
+    const start = covered[0]?.from
+    if (start !== undefined)
+      await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
+    const listed = [...contracts]
+    await Promise.all(Array.from({ length: contractsAtOnce }, () => this.#ensureListed(listed, signal)))
+  }
+
+  /** Takes contracts from the list until it is empty. */
+  async #ensureListed(listed: Address[], signal: AbortSignal): Promise<void> {
+    const { chain, store } = this.#options
+    for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
+      const wanted = { from: this.setup.from, to: this.#follower.tip?.number ?? this.#follower.finalized }
+      if (missingIntervals(await store.contractCoverage(chain.id, contract), wanted).length === 0) continue
+      try {
+        await this.#contracts?.ensure(contract, signal)
+      } catch (error) {
+        // The line is full of contracts that people asked for; the next round tries again.
+        if (!(error instanceof AlmanacError && error.code === 'overloaded')) throw error
+      }
+    }
+  }
+
+  #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
+    const { chain, store } = this.#options
+    return {
+      ...this.#backfillOptions(historySizes.full),
+      chain: chain.id,
+      store,
+      scope,
+      fetchRange: (interval, signal) => this.#source.range(interval, 'range', signal),
+    }
+  }
+
+  #backfillOptions(size: RangeSizeOptions): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
+    return {
+      ...historyPace,
+      retryDelayMs: this.#pace.retryDelayMs,
+      rangeSize: new RangeSize(size),
+      onProgress: progress => this.#count(progress),
+      onTrouble: reason => (reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', reason)),
+    }
+  }
+
+  #count(progress: BackfillProgress): void {
+    const { metrics } = this.#options
+    const chain = this.setup.chain.name
+    this.#progress.add(progress)
+    this.#blocksLeft = Math.max(0, this.#blocksLeft - progress.blocks)
+    metrics.blocks.inc({ chain, part: 'history' }, progress.blocks)
+    metrics.transfers.inc({ chain }, progress.rows)
+    metrics.logs.inc({ chain }, progress.logs)
+    this.#countMalformed(progress.malformed)
+  }
+
+  #countMalformed(ranges: readonly MalformedCounts[]): void {
+    const chain = this.setup.chain.name
+    for (const counts of ranges) {
+      for (const [reason, count] of Object.entries(counts))
+        if (count > 0) this.#options.metrics.malformedLogs.inc({ chain, reason }, count)
+    }
+  }
+
+  #fail(part: 'head' | 'history', reason: string): void {
+    const chain = this.setup.chain.name
+    this.#trouble.failed(part, reason)
+    this.#options.metrics.failures.inc({ chain, part })
+    this.#options.log.debug({ chain, part }, reason)
+  }
+
+  /** Rests as long as told; news end the rest of the head. */
+  #sleep(part: 'head' | 'history', ms: number, signal: AbortSignal): Promise<void> {
+    if (part === 'history') return pause(ms, signal)
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    return pause(ms, AbortSignal.any([signal, woken.signal]))
+  }
+}
+
+async function within(waitMs: number, work: Promise<unknown>): Promise<void> {
+  const waited = new AbortController()
+  // What goes on after the wait is not the request's concern, and neither is its failure: the status tells it.
+  await Promise.race([work.catch(() => {}), pause(waitMs, waited.signal)])
+  waited.abort()
+}

@@ -1,0 +1,310 @@
+// Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
+// blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
+
+import { AlmanacError } from '../../errors.ts'
+import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+import { RangeRefused } from '../rpc/range-refused.ts'
+import type { ChainSource, DecodedRange, Header } from '../source/chain-source.ts'
+import { type FinalityRule, finalHeaderOf } from '../source/final-header.ts'
+import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
+import { concatRanges, hotBlocksOf } from './range-commit.ts'
+
+export type FollowOptions = FinalityRule & {
+  chain: ChainId
+  chainName: string
+  source: ChainSource
+  store: Store
+  /** What the followed blocks are complete for. */
+  scope: Extract<CoverageScope, 'full' | 'watched'>
+  /** The first block of interest: nothing below it is stored. */
+  from: number
+  /** How many blocks are fetched at once: a long absence is caught up in pieces. */
+  rangeSize: RangeSize
+  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  shorterBranchPatienceMs: number
+  now: () => number
+  /** Told of what was stored, once it is. */
+  onStored?: (ranges: readonly DecodedRange[]) => void
+}
+
+export type FollowStep =
+  | { kind: 'idle' }
+  /** The node knows less than is stored; it is behind or syncing. */
+  | { kind: 'behind'; head: number }
+  | { kind: 'advanced'; blocks: number; caughtUp: boolean }
+  | { kind: 'reorganised'; ancestor: number; depth: number; blocks: number }
+
+export class Follower {
+  readonly #options: FollowOptions
+  /** The stored hot blocks, lowest first. */
+  #hot: Block[] = []
+  #finalized = -1
+  /** The hash of the final block, where it is known: every branch must grow from it. */
+  #finalHash: Hash | undefined
+  /** The hash of block 0, where the nodes have it: what is stored grew from it. */
+  #genesisHash: Hash | undefined
+  #started = false
+  #shorterBranchSince: number | undefined
+  #latest: Header | undefined
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+  }
+
+  get latest(): Header | undefined {
+    return this.#latest
+  }
+
+  /** The highest final block; backfill fills from here downwards. */
+  get finalized(): number {
+    return this.#finalized
+  }
+
+  get tip(): Block | undefined {
+    return this.#hot.at(-1)
+  }
+
+  async step(signal: AbortSignal): Promise<FollowStep> {
+    if (!this.#started) await this.#load()
+    const [report] = await Promise.all([this.#options.source.head(signal), this.#keepGenesis(signal)])
+    if (report.latest.number < this.#finalized) await this.#checkGenesis(signal)
+    this.#latest = report.latest
+    const final = await finalHeaderOf(report, this.#options, this.#options.source, signal)
+    await this.#settle(final, report.latest, signal)
+    const step = await this.#advance(report.latest, signal)
+    if (final !== undefined) await this.#finalize(final)
+    return step
+  }
+
+  async #load(): Promise<void> {
+    const { store, chain } = this.#options
+    this.#hot = await store.hotBlocks(chain)
+    this.#finalized = (await store.chainState(chain))?.finalized ?? -1
+    const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
+    if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
+    this.#genesisHash = (await store.checkpoint(this.#genesisName)) as Hash | undefined
+    this.#started = true
+  }
+
+  /**
+   * Brings the stored state to where following can go on: the first start begins above the final block, and after a long
+   * absence the old hot blocks become cold if they stood the test, or go if they did not. What lies between is left to
+   * the backfill, which fills whatever coverage lacks.
+   */
+  async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
+    const { store, chain, source, from } = this.#options
+    const start = Math.max(final?.number ?? -1, from - 1)
+    if (start <= (this.tip?.number ?? this.#finalized) || latest.number < start) return
+    if (this.tip !== undefined) {
+      const now = await source.headerByNumber(this.tip.number, signal)
+      if (now === undefined) return
+      if (now.hash !== this.tip.hash) {
+        const survivors = await this.#survivors(signal)
+        await store.commitHot({ chain, ancestor: survivors, blocks: [], head: latest })
+      }
+    }
+    await this.#settleAt(start, start === final?.number ? final.hash : undefined)
+  }
+
+  async #settleAt(upTo: number, hash: Hash | undefined): Promise<void> {
+    const { store, chain } = this.#options
+    await store.finalize(chain, upTo)
+    if (hash !== undefined) await store.putCheckpoint(this.#finalName, `${upTo} ${hash}`)
+    this.#finalized = upTo
+    this.#finalHash = hash
+    this.#hot = this.#hot.filter(block => block.number > upTo)
+  }
+
+  /** Keeps the first block's hash while nothing is stored yet: later nobody could vouch for it. */
+  async #keepGenesis(signal: AbortSignal): Promise<void> {
+    const { source, store } = this.#options
+    if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return
+    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
+    if (genesis === undefined) return
+    await store.putCheckpoint(this.#genesisName, genesis.hash)
+    this.#genesisHash = genesis.hash
+  }
+
+  /**
+   * A head below the final block is a node that is behind, or another chain under the same id: then the first block tells. A
+   * development node makes a new one whenever it is started.
+   */
+  async #checkGenesis(signal: AbortSignal): Promise<void> {
+    const { source, chainName } = this.#options
+    if (this.#genesisHash === undefined) return
+    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
+    if (genesis === undefined || genesis.hash === this.#genesisHash) return
+    throw new AlmanacError(
+      'upstream_invalid',
+      `${chainName} block 0 is ${genesis.hash}, but what is stored grew from ${this.#genesisHash}: another chain, or a development node that was started anew.`,
+      {
+        retryable: true,
+        hint: `set store to a new file for the new chain, or let chains.${chainName}.rpc name nodes of the old one.`,
+      },
+    )
+  }
+
+  get #genesisName(): string {
+    return `genesis/${this.#options.chain}`
+  }
+
+  get #finalName(): string {
+    return `final/${this.#options.chain}`
+  }
+
+  /** The highest hot block that the chain still has, or the final one. */
+  async #survivors(signal: AbortSignal): Promise<number> {
+    for (const block of this.#hot.toReversed()) {
+      const now = await this.#options.source.headerByNumber(block.number, signal)
+      if (now?.hash === block.hash) return block.number
+    }
+    return this.#finalized
+  }
+
+  async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+    const tip = this.tip
+    const floor = Math.max(tip?.number ?? this.#finalized, this.#options.from - 1)
+    if (tip?.hash === latest.hash || (tip === undefined && latest.number <= floor)) {
+      this.#shorterBranchSince = undefined
+      return { kind: 'idle' }
+    }
+    if (latest.number < floor && !(await this.#isShorterBranch(latest, signal))) {
+      return { kind: 'behind', head: latest.number }
+    }
+    if (latest.number <= floor) return this.#replace(latest, signal)
+    const to = Math.min(latest.number, floor + this.#options.rangeSize.blocks)
+    const range = await this.#fetch({ from: floor + 1, to }, signal)
+    if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
+    if (floor === this.#finalized) this.#checkGrowsFromFinal(range.headers[0])
+    await this.#commit(floor, range, latest)
+    this.#options.onStored?.([range])
+    return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
+  }
+
+  /**
+   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that
+   * are load-balanced over lagging nodes never pass: they still know our tip or agree with us at that height.
+   */
+  async #isShorterBranch(latest: Header, signal: AbortSignal): Promise<boolean> {
+    const { now, shorterBranchPatienceMs, source } = this.#options
+    const tip = this.tip
+    const ours = this.#hot.find(block => block.number === latest.number)
+    if (tip === undefined || ours === undefined || ours.hash === latest.hash) {
+      this.#shorterBranchSince = undefined
+      return false
+    }
+    this.#shorterBranchSince ??= now()
+    if (now() - this.#shorterBranchSince < shorterBranchPatienceMs) return false
+    return (await source.headerByHash(tip.hash, signal)) === undefined
+  }
+
+  /** Another branch: find where it leaves ours, fetch it whole, then replace in one transaction. */
+  async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+    const oldTip = this.tip?.number ?? this.#finalized
+    const ancestor = await this.#ancestorOf(latest, signal)
+    const pieces: DecodedRange[] = []
+    for (let from = ancestor + 1; from <= latest.number; ) {
+      const to = Math.min(latest.number, from + this.#options.rangeSize.blocks - 1)
+      pieces.push(await this.#fetch({ from, to }, signal))
+      from = to + 1
+    }
+    const branch = concatRanges(pieces)
+    const parent = this.#hot.find(block => block.number === ancestor)
+    const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
+    // The chain may have moved again while the branch was fetched; the next step sees where it is then.
+    if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
+    await this.#commit(ancestor, branch, latest)
+    this.#options.onStored?.(pieces)
+    this.#shorterBranchSince = undefined
+    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: latest.number - ancestor }
+  }
+
+  /** Walks the new branch down by parent hashes until it meets a stored block. */
+  async #ancestorOf(latest: Header, signal: AbortSignal): Promise<number> {
+    const { chainName, source } = this.#options
+    const byNumber = new Map(this.#hot.map(block => [block.number, block.hash]))
+    let header: Header = latest
+    while (header.number > this.#finalized + 1) {
+      if (byNumber.get(header.number - 1) === header.parentHash) return header.number - 1
+      const parent = await source.headerByHash(header.parentHash, signal)
+      if (parent === undefined) {
+        throw new AlmanacError(
+          'upstream_failed',
+          `${chainName} no endpoint has block ${header.parentHash}, the parent of its own block ${header.number}.`,
+          {
+            retryable: true,
+            hint: 'wait for the node to finish its reorganisation, or add a second endpoint.',
+          },
+        )
+      }
+      header = parent
+    }
+    this.#checkGrowsFromFinal(header)
+    return this.#finalized
+  }
+
+  /** A branch that leaves the chain below its final block is not followed: that is for a person to decide. */
+  #checkGrowsFromFinal(header: Header | undefined): void {
+    if (header === undefined || this.#finalHash === undefined || header.number !== this.#finalized + 1) return
+    if (header.parentHash === this.#finalHash) return
+    const { chainName } = this.#options
+    throw new AlmanacError(
+      'upstream_invalid',
+      `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
+      {
+        retryable: true,
+        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised so deep, raise chains.${chainName}.finality.`,
+      },
+    )
+  }
+
+  async #fetch(interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    const { source, rangeSize } = this.#options
+    const blocks = interval.to - interval.from + 1
+    try {
+      const range = await source.range(interval, 'block', signal)
+      rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      return range
+    } catch (error) {
+      if (error instanceof RangeRefused) rangeSize.learn(refusedOutcome(error, blocks))
+      throw error
+    }
+  }
+
+  async #commit(ancestor: number, range: DecodedRange, latest: Header): Promise<void> {
+    const { store, chain, scope } = this.#options
+    await store.commitHot({
+      chain,
+      ancestor,
+      blocks: hotBlocksOf(range),
+      covered: { scope, from: ancestor + 1, evidence: range.evidence },
+      // A new head may have come while the range was fetched; what is stored decides then.
+      head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
+    })
+    this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
+  }
+
+  async #finalize(final: Header): Promise<void> {
+    const { chainName } = this.#options
+    const { number } = final
+    // A tip below the final block was not compared with it, because no endpoint had that height; the next step does.
+    if (number <= this.#finalized || (this.tip !== undefined && this.tip.number < number)) return
+    const stored = this.#hot.find(block => block.number === final.number)
+    if (stored !== undefined && stored.hash !== final.hash) {
+      throw new AlmanacError(
+        'upstream_invalid',
+        `${chainName} endpoint calls block ${final.number} ${final.hash} final, but followed ${stored.hash}.`,
+        {
+          retryable: true,
+          hint: 'wait: the branches meet again when the endpoint has settled; if it lasts, check the endpoint.',
+        },
+      )
+    }
+    await this.#settleAt(number, final.hash)
+  }
+}
+
+function blockOf({ number, hash, timestamp }: Block): Block {
+  return { number, hash, timestamp }
+}

@@ -1,0 +1,76 @@
+// Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
+
+import { weakestOf } from '../../coverage.ts'
+import type { ActivityRow, Address, Block, ChainId, CoverageScope, TransactionRef, TransferRow } from '../../model.ts'
+import type { ColdCommit, HotBlock } from '../../store/store.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+
+/** The blocks that hold rows and the ends of each range, with the activity of an address merged over all of them. */
+export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: readonly DecodedRange[]): ColdCommit {
+  const blocks: Block[] = []
+  const transfers: TransferRow[] = []
+  for (const range of ranges) {
+    const held = new Set<number>([range.interval.from, range.interval.to])
+    for (const transfer of range.transfers) {
+      held.add(transfer.block)
+      transfers.push(transfer)
+    }
+    for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
+  }
+  const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
+  return { chain, covered, blocks, transfers, activity: activityOf(ranges) }
+}
+
+/** The first and last transaction of each address over all ranges. */
+export function activityOf(ranges: readonly DecodedRange[]): ActivityRow[] {
+  const activity = new Map<Address, ActivityRow>()
+  for (const range of ranges)
+    for (const row of range.activity) activity.set(row.address, merged(activity.get(row.address), row))
+  return [...activity.values()]
+}
+
+/** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
+export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | undefined {
+  const [first, last] = [ranges[0], ranges.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const linked = ranges.every(
+    (range, at) => at === 0 || range.headers[0]?.parentHash === ranges[at - 1]?.headers.at(-1)?.hash,
+  )
+  if (!linked) return undefined
+  return {
+    ...last,
+    interval: { from: first.interval.from, to: last.interval.to },
+    evidence: ranges.map(range => range.evidence).reduce(weakestOf),
+    headers: ranges.flatMap(range => range.headers),
+    transfers: ranges.flatMap(range => range.transfers),
+    activity: ranges.flatMap(range => range.activity),
+  }
+}
+
+/** Every block of the range with its own rows. The activity must be of the grain `block`. */
+export function hotBlocksOf(range: DecodedRange): HotBlock[] {
+  let transfersFrom = 0
+  let activityFrom = 0
+  return range.headers.map(({ number, hash, timestamp }) => {
+    let transfersTo = transfersFrom
+    while (range.transfers[transfersTo]?.block === number) transfersTo++
+    let activityTo = activityFrom
+    while (range.activity[activityTo]?.first.block === number) activityTo++
+    const transfers = range.transfers.slice(transfersFrom, transfersTo)
+    const activity = range.activity.slice(activityFrom, activityTo)
+    transfersFrom = transfersTo
+    activityFrom = activityTo
+    return { number, hash, timestamp, transfers, activity }
+  })
+}
+
+function merged(known: ActivityRow | undefined, row: ActivityRow): ActivityRow {
+  if (known === undefined) return row
+  const first = isBefore(row.first, known.first) ? row.first : known.first
+  const last = isBefore(known.last, row.last) ? row.last : known.last
+  return { address: row.address, first, last }
+}
+
+function isBefore(a: TransactionRef, b: TransactionRef): boolean {
+  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
+}

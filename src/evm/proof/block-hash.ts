@@ -1,0 +1,67 @@
+// The hash of a block, recomputed from its header: what ties the bloom, the roots and the parent to the hash that the
+// next block names. Headers that carry a field not known here are left alone, so that a fork of a chain stops nothing.
+import { bytesOfHex, quantityBytes } from '../hex.ts'
+import type { RpcHeader } from '../rpc/types.ts'
+import { keccak256 } from './keccak.ts'
+import { encodeRlp } from './rlp.ts'
+
+type Kind = 'bytes' | 'quantity'
+
+// In the order in which they are hashed.
+const required: readonly [keyof RpcHeader, Kind][] = [
+  ['parentHash', 'bytes'],
+  ['sha3Uncles', 'bytes'],
+  ['miner', 'bytes'],
+  ['stateRoot', 'bytes'],
+  ['transactionsRoot', 'bytes'],
+  ['receiptsRoot', 'bytes'],
+  ['logsBloom', 'bytes'],
+  ['difficulty', 'quantity'],
+  ['number', 'quantity'],
+  ['gasLimit', 'quantity'],
+  ['gasUsed', 'quantity'],
+  ['timestamp', 'quantity'],
+  ['extraData', 'bytes'],
+  ['mixHash', 'bytes'],
+  ['nonce', 'bytes'],
+]
+// Each came with a fork that followed the one before, so the first that is missing ends the header.
+const added: readonly [keyof RpcHeader, Kind][] = [
+  ['baseFeePerGas', 'quantity'],
+  ['withdrawalsRoot', 'bytes'],
+  ['blobGasUsed', 'quantity'],
+  ['excessBlobGas', 'quantity'],
+  ['parentBeaconBlockRoot', 'bytes'],
+  ['requestsHash', 'bytes'],
+]
+const known = new Set<string>([
+  ...[...required, ...added].map(([name]) => name),
+  ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals'],
+])
+
+/** `0x` and 64 digits; undefined where the header has fields that are unknown here, or lacks one. */
+export function blockHashOf(header: RpcHeader): string | undefined {
+  const fields: Uint8Array[] = []
+  for (const name in header) if (!known.has(name)) return undefined
+  for (const [name, kind] of required) {
+    const bytes = read(header[name], kind)
+    if (bytes === undefined) return undefined
+    fields.push(bytes)
+  }
+  let ended = false
+  for (const [name, kind] of added) {
+    const text = header[name]
+    if (text === undefined || text === null) {
+      ended = true
+      continue
+    }
+    const bytes = read(text, kind)
+    if (ended || bytes === undefined) return undefined
+    fields.push(bytes)
+  }
+  return `0x${Buffer.from(keccak256(encodeRlp(fields))).toString('hex')}`
+}
+
+function read(text: unknown, kind: Kind): Uint8Array | undefined {
+  return kind === 'bytes' ? bytesOfHex(text) : quantityBytes(text)
+}

@@ -1,0 +1,61 @@
+// The bloom filter that a header carries over its block's logs: 2048 bits, three for each address and topic. Speed only
+// comes from remembering bits; the filter of a list of logs is the same whatever was asked before.
+import { bytesOfHex } from '../hex.ts'
+import type { RpcLog } from '../rpc/types.ts'
+import { keccak256 } from './keccak.ts'
+
+export const bloomBytes = 256
+
+export function emptyBloom(): Uint8Array {
+  return new Uint8Array(bloomBytes)
+}
+
+/** Adds a log's address and topics; false, and nothing more added, where one of them is not hex. */
+export function addToBloom(bloom: Uint8Array, log: RpcLog): boolean {
+  if (!Array.isArray(log.topics) || !addValue(bloom, log.address)) return false
+  for (const topic of log.topics as readonly unknown[]) {
+    if (!addValue(bloom, topic)) return false
+  }
+  return true
+}
+
+/** The filter of a header's text; undefined where it is not 256 bytes of hex. */
+export function parseBloom(text: unknown): Uint8Array | undefined {
+  const bytes = bytesOfHex(text)
+  return bytes?.length === bloomBytes ? bytes : undefined
+}
+
+export function equalBlooms(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+// Addresses and first topics repeat within a block and across blocks, and hashing is the dear part, so the
+// bits of recent values are kept, up to a limit. When the table is full it starts anew; what is in use comes back at once.
+const rememberedMax = 65_536
+const remembered = new Map<string, number>()
+const rememberedBits = new Uint16Array(3 * rememberedMax)
+
+function addValue(bloom: Uint8Array, value: unknown): boolean {
+  let entry = remembered.get(value as string)
+  if (entry === undefined) {
+    const bytes = bytesOfHex(value)
+    if (bytes === undefined) return false
+    const digest = keccak256(bytes)
+    if (remembered.size === rememberedMax) remembered.clear()
+    entry = remembered.size * 3
+    remembered.set(value as string, entry)
+    for (let pair = 0; pair < 3; pair++) {
+      rememberedBits[entry + pair] = ((digest[2 * pair]! << 8) | digest[2 * pair + 1]!) & 2047
+    }
+  }
+  setBit(bloom, rememberedBits[entry]!)
+  setBit(bloom, rememberedBits[entry + 1]!)
+  setBit(bloom, rememberedBits[entry + 2]!)
+  return true
+}
+
+/** Bits count from the end: bit 0 is the lowest one of the last byte. */
+function setBit(bloom: Uint8Array, bit: number): void {
+  const at = bloomBytes - 1 - (bit >> 3)
+  bloom[at] = bloom[at]! | (1 << (bit & 7))
+}

@@ -1,0 +1,294 @@
+// Checks what nodes answer before anything is stored. Pure: it names the block, what was expected and what came, in words fit for
+// the reason of a stalled chain. It fetches nothing and decides nothing about endpoints.
+//
+// What each check proves, given headers that are linked by their parent hashes to a head that is trusted:
+//
+// - `links`: the blocks are one chain without a hole. Not that they are the canonical one; finality says that.
+// - `block hash`: bloom, roots, time and parent are those that the hash was made of. Only where headers are Ethereum's.
+// - `receipts-root`: the logs are exactly the block's: not one dropped, added, altered or moved. Nothing is left to hide in.
+// - `bloom`: no log was added whose address or topics the block does not have, and none was dropped that held a bit alone. It
+//   says nothing of data, order and number, and logs of a block look alike: of the 1,961 logs of the Polygon recording, 1,092 can be
+//   dropped one at a time without changing their block's bloom. So it never stands alone here:
+// - `log indexes` that run from 0 without a hole, with every log in a listed transaction of the same block hash: none was
+//   dropped at the start or in the middle. What is left is the *end*: logs behind the last one that came, all of whose bits
+//   others set too (33 of those 1,961, and one state-sync log). Nothing in an `eth_getLogs` answer can show those, so evidence
+//   `bloom` means "complete but for the end of a block". Where that is not enough, ask for receipts: the root leaves no gap.
+// - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that leaves
+//   holes (`receiptsMayBeMissing`) has only its bloom.
+// - Logs of Polygon's state-sync transactions stand outside bloom and receipts root before the fork that put them
+//   in (2025), so they are allowed and not proven there.
+import type { Chain } from '../../chains.ts'
+import type { Evidence } from '../../model.ts'
+import { zeroAddress } from '../../model.ts'
+import type { LogSequence } from '../decode/log-sequence.ts'
+import { isHexOf, quantityOf } from '../hex.ts'
+import type { RpcBlock, RpcHeader, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import { blockHashOf } from './block-hash.ts'
+import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
+import { receiptsRoot } from './receipts-root.ts'
+
+export type FailedCheck =
+  | 'header-missing'
+  | 'header-unreadable'
+  | 'links'
+  | 'block-hash'
+  | 'transactions'
+  | 'log-place'
+  | 'log-gap'
+  | 'bloom'
+  | 'receipts'
+  | 'receipts-root'
+
+export type Failure = { check: FailedCheck; block: number; message: string }
+
+export type Verdict = { ok: true; evidence: Evidence } | { ok: false; failure: Failure }
+
+/** The headers of `from` to `to`, lowest first, each the parent of the next. Undefined when all is well. */
+export function checkHeaders(range: {
+  chain: Chain
+  from: number
+  to: number
+  headers: readonly (RpcHeader | null | undefined)[]
+  /** The hash of block `from - 1`, where it is known. */
+  parentHash?: string
+}): Failure | undefined {
+  let parentHash = range.parentHash
+  for (let number = range.from; number <= range.to; number++) {
+    const header = range.headers[number - range.from]
+    if (typeof header !== 'object' || header === null) {
+      return failure(
+        'header-missing',
+        number,
+        `the node has no block ${number}, though it answered for the blocks up to ${range.to}`,
+      )
+    }
+    const failed = checkHeader(range.chain, header, number) ?? checkLink(header, number, parentHash)
+    if (failed !== undefined) return failed
+    parentHash = header.hash ?? undefined
+  }
+  return undefined
+}
+
+function checkHeader(chain: Chain, header: RpcHeader, number: number): Failure | undefined {
+  if (quantityOf(header.number, Number.MAX_SAFE_INTEGER) !== number) {
+    return failure(
+      'header-unreadable',
+      number,
+      `asked for block ${number}, the node answered block ${shown(header.number)}`,
+    )
+  }
+  if (!isHexOf(header.hash, 32) || !isHexOf(header.parentHash, 32) || quantityOf(header.timestamp, 2 ** 40) < 0) {
+    return failure(
+      'header-unreadable',
+      number,
+      `block ${number} came without a readable hash, parent hash or timestamp`,
+    )
+  }
+  if (chain.quirks.ethereumHeaders !== true) return undefined
+  const hash = blockHashOf(header)
+  if (hash === undefined || hash === header.hash) return undefined
+  return failure(
+    'block-hash',
+    number,
+    `block ${number} says that its hash is ${header.hash}, its header hashes to ${hash}`,
+  )
+}
+
+function checkLink(header: RpcHeader, number: number, parentHash: string | undefined): Failure | undefined {
+  if (parentHash === undefined || header.parentHash === parentHash) return undefined
+  const message = `block ${number} names ${header.parentHash} as its parent, block ${number - 1} came as ${parentHash}`
+  return failure('links', number, message)
+}
+
+/** A block with all its logs, as `eth_getLogs` gives them. `logs` are the block's own part of a complete sequence. */
+export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlock; logs: LogSequence }): Verdict {
+  const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
+  const failed =
+    checkTransactions(block, number) ??
+    checkPlaces(chain, block, number, logs) ??
+    checkIndexes(chain, block, number, logs) ??
+    checkBloom(chain, block, number, logs)
+  return failed === undefined ? { ok: true, evidence: 'bloom' } : { ok: false, failure: failed }
+}
+
+/**
+ * A block with all its receipts, as `eth_getBlockReceipts` gives them, and `logs`, the complete sequence of their logs. Where the
+ * chain's root is another one, or receipts may be missing, the bloom has to do.
+ */
+export function verifyReceipts(given: {
+  chain: Chain
+  block: RpcBlock
+  receipts: readonly RpcReceipt[]
+  logs: LogSequence
+}): Verdict {
+  const { chain, block, receipts, logs } = given
+  const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
+  const failed =
+    checkTransactions(block, number) ??
+    checkReceiptList(chain, block, number, receipts) ??
+    checkPlaces(chain, block, number, logs)
+  if (failed !== undefined) return { ok: false, failure: failed }
+  if (chain.quirks.foreignReceiptsRoot === true) return verifyLogs({ chain, block, logs })
+  const failedRoot = checkReceiptsRoot(chain, block, number, receipts)
+  return failedRoot === undefined ? { ok: true, evidence: 'receipts-root' } : { ok: false, failure: failedRoot }
+}
+
+function checkTransactions(block: RpcBlock, number: number): Failure | undefined {
+  if (!Array.isArray(block.transactions)) {
+    return failure('transactions', number, `block ${number} came without a list of transactions`)
+  }
+  for (const [index, transaction] of block.transactions.entries()) {
+    if (typeof transaction !== 'object' || transaction === null) {
+      return failure(
+        'transactions',
+        number,
+        `transaction ${index} of block ${number} came as ${shown(transaction)}, not whole`,
+      )
+    }
+    const place = quantityOf(transaction.transactionIndex, 2 ** 31)
+    if (place !== index) {
+      const message = `transaction ${index} of block ${number} says that its index is ${shown(transaction.transactionIndex)}`
+      return failure('transactions', number, message)
+    }
+  }
+  return undefined
+}
+
+/** Every log belongs to this very block and to a transaction that it lists. */
+function checkPlaces(chain: Chain, block: RpcBlock, number: number, logs: LogSequence): Failure | undefined {
+  for (let at = 0; at < logs.length; at++) {
+    const log = logs.logs[at]!
+    if (log.blockHash !== block.hash) {
+      const message = `a log of block ${number} belongs to block hash ${shown(log.blockHash)}, the header's is ${shown(block.hash)}`
+      return failure('log-place', number, message)
+    }
+    const index = logs.transactionIndexes[at]!
+    const transaction = block.transactions[index] as RpcTransaction | undefined
+    if (transaction === undefined && chain.quirks.stateSyncTransactions === true) continue
+    if (transaction?.hash !== log.transactionHash) {
+      const listed =
+        transaction === undefined
+          ? `lists ${block.transactions.length} transactions`
+          : `lists ${transaction.hash} there`
+      const message = `log ${logs.logIndexes[at]} of block ${number} belongs to transaction ${index}, ${shown(log.transactionHash)}; the block ${listed}`
+      return failure('log-place', number, message)
+    }
+  }
+  return undefined
+}
+
+/** The log indexes have no hole. Where they start anew with every transaction, that holds for each of them. */
+function checkIndexes(chain: Chain, block: RpcBlock, number: number, logs: LogSequence): Failure | undefined {
+  if (chain.quirks.receiptsMayBeMissing === true) return undefined
+  const renumbered = logs.renumbered.has(number)
+  let next = 0
+  let transaction = -1
+  for (let at = 0; at < logs.length; at++) {
+    const index = logs.transactionIndexes[at]!
+    if (isStateSync(chain, block, index)) continue
+    const came = renumbered ? quantityOf(logs.logs[at]!.logIndex, 2 ** 31) : logs.logIndexes[at]!
+    const otherwiseRight = renumbered && (index === transaction ? came === next - 1 : came === 0)
+    if (came !== next && !otherwiseRight) {
+      const message = `block ${number}: log ${next} is missing; of the ${logs.length} logs that came the next is log ${came}`
+      return failure('log-gap', number, message)
+    }
+    transaction = index
+    next = came + 1
+  }
+  return undefined
+}
+
+function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequence): Failure | undefined {
+  const wanted = parseBloom(block.logsBloom)
+  if (wanted === undefined) return failure('bloom', number, `block ${number} came without a bloom of 256 bytes`)
+  const bloom = emptyBloom()
+  const stateSync: number[] = []
+  for (let at = 0; at < logs.length; at++) {
+    if (isStateSync(chain, block, logs.transactionIndexes[at]!)) stateSync.push(at)
+    else if (!addToBloom(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
+  }
+  if (equalBlooms(bloom, wanted)) return undefined
+  for (const at of stateSync) if (!addToBloom(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
+  if (equalBlooms(bloom, wanted)) return undefined
+  const missing = countBits(wanted, bloom)
+  const surplus = countBits(bloom, wanted)
+  const message = `block ${number}: the bloom of the ${logs.length} logs that came lacks ${missing} of the header's ${countBits(wanted, emptyBloom())} bits and sets ${surplus} others`
+  return failure('bloom', number, message)
+}
+
+function unreadableLog(number: number, logs: LogSequence, at: number): Failure {
+  return failure(
+    'bloom',
+    number,
+    `log ${logs.logIndexes[at]} of block ${number} has an address or a topic that is not hex`,
+  )
+}
+
+function checkReceiptList(
+  chain: Chain,
+  block: RpcBlock,
+  number: number,
+  receipts: readonly RpcReceipt[],
+): Failure | undefined {
+  const missingAllowed = chain.quirks.receiptsMayBeMissing === true || chain.quirks.stateSyncTransactions === true
+  if (receipts.length !== block.transactions.length && !missingAllowed) {
+    const message = `block ${number} lists ${block.transactions.length} transactions, ${receipts.length} receipts came`
+    return failure('receipts', number, message)
+  }
+  let before = -1
+  for (const receipt of receipts) {
+    const index = quantityOf(receipt?.transactionIndex, 2 ** 31)
+    const transaction = block.transactions[index] as RpcTransaction | undefined
+    const foreign =
+      transaction === undefined
+        ? chain.quirks.stateSyncTransactions !== true
+        : transaction.hash !== receipt.transactionHash
+    if (index <= before || receipt.blockHash !== block.hash || foreign) {
+      const message = `block ${number}: a receipt came for transaction ${shown(receipt?.transactionHash)} at index ${index} of block hash ${shown(receipt?.blockHash)}, which is not next in the block`
+      return failure('receipts', number, message)
+    }
+    before = index
+  }
+  return undefined
+}
+
+function checkReceiptsRoot(
+  chain: Chain,
+  block: RpcBlock,
+  number: number,
+  receipts: readonly RpcReceipt[],
+): Failure | undefined {
+  const root = receiptsRoot(receipts)
+  if (root === undefined) return failure('receipts', number, `a receipt of block ${number} cannot be read`)
+  if (root === block.receiptsRoot) return undefined
+  const proven = receipts.filter(receipt => !isStateSync(chain, block, quantityOf(receipt.transactionIndex, 2 ** 31)))
+  if (proven.length < receipts.length && receiptsRoot(proven) === block.receiptsRoot) return undefined
+  const message = `block ${number}: the ${receipts.length} receipts that came hash to ${root}, the header says ${shown(block.receiptsRoot)}`
+  return failure('receipts-root', number, message)
+}
+
+/** Polygon's: from and to the zero address, or behind the listed transactions. */
+function isStateSync(chain: Chain, block: RpcBlock, transactionIndex: number): boolean {
+  if (chain.quirks.stateSyncTransactions !== true) return false
+  const transaction = block.transactions[transactionIndex] as RpcTransaction | undefined
+  return transaction === undefined || (transaction.from === zeroAddress && transaction.to === zeroAddress)
+}
+
+/** How many bits of `a` are not in `b`. */
+function countBits(a: Uint8Array, b: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < a.length; at++) {
+    for (let bits = a[at]! & ~b[at]!; bits !== 0; bits &= bits - 1) count++
+  }
+  return count
+}
+
+function failure(check: FailedCheck, block: number, message: string): Failure {
+  return { check, block, message }
+}
+
+/** A piece of an answer, cut to what a message can carry. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text === undefined ? 'nothing' : text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

@@ -1,0 +1,64 @@
+// The feed of heads against a simulated node: it says "look now", comes back after a cut, and notices silence.
+import { afterEach, expect, test, vi } from 'vitest'
+import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
+import { HeadsFeed, type HeadsOptions } from './heads.ts'
+
+let node: SimNode
+let feed: HeadsFeed
+const lookNow = vi.fn()
+
+async function start(options: Partial<HeadsOptions> = {}): Promise<void> {
+  lookNow.mockClear()
+  node = await startSimNode({ chain: { height: 50 } })
+  feed = new HeadsFeed({ url: `${node.endpoints[0]!.webSocketUrl}/v3/s3cr3t-t0ken`, lookNow, ...options })
+  await vi.waitFor(() => expect(feed.status().connected).toBe(true), 5_000)
+}
+
+afterEach(async () => {
+  feed.close()
+  await node.close()
+})
+
+test('says to look once it listens and at each head', async () => {
+  await start()
+  expect(lookNow).toHaveBeenCalledTimes(1)
+  node.mine(3)
+  await vi.waitFor(() => expect(lookNow).toHaveBeenCalledTimes(4))
+  node.reorg({ depth: 1, length: 2 })
+  await vi.waitFor(() => expect(lookNow).toHaveBeenCalledTimes(6))
+  expect(JSON.stringify(feed.status())).not.toContain('s3cr3t')
+})
+
+test('comes back after the connection was cut, and says to look for what it missed', async () => {
+  await start()
+  node.endpoints[0]!.dropWebSockets()
+  await vi.waitFor(() => expect(feed.status().connected).toBe(false))
+  node.mine(1)
+  await vi.waitFor(() => expect(feed.status()).toMatchObject({ connected: true, connections: 2 }), 5_000)
+  expect(lookNow).toHaveBeenCalledTimes(2)
+  node.mine(1)
+  await vi.waitFor(() => expect(lookNow).toHaveBeenCalledTimes(3))
+})
+
+test('a connection that says nothing is taken for dead', async () => {
+  await start({ silenceMaxMs: 200 })
+  await vi.waitFor(() => expect(feed.status().connections).toBeGreaterThanOrEqual(2), 5_000)
+})
+
+test('nothing happens after it is closed', async () => {
+  await start({ silenceMaxMs: 100 })
+  feed.close()
+  const { connections } = feed.status()
+  await new Promise(resolve => setTimeout(resolve, 900))
+  expect(feed.status()).toMatchObject({ connected: false, connections })
+})
+
+test('an address where nobody listens is tried again, without a word', async () => {
+  await start()
+  const { url } = node
+  await node.close()
+  feed.close()
+  feed = new HeadsFeed({ url: url.replace('http', 'ws'), lookNow })
+  await vi.waitFor(() => expect(feed.status().connections).toBeGreaterThanOrEqual(2), 5_000)
+  expect(feed.status().connected).toBe(false)
+})

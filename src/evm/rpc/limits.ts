@@ -1,0 +1,183 @@
+// How much an endpoint is asked at once: as much as a local node takes, and elsewhere as much as it has shown to take. Additive
+// increase, multiplicative decrease, Retry-After, calls per second and per day. Waiting callers are bounded.
+import type { Clock } from './clock.ts'
+
+export type LimitOptions = {
+  /** A local node starts at the maximum, any other at a polite few. */
+  isPrivate: boolean
+  requestsPerSecond?: number | undefined
+  requestsPerDay?: number | undefined
+  queueMax?: number
+}
+
+export type Permit = { readonly startedAt: number }
+/** `limited`: it said that it is asked too much. `slow`: it did not answer in time. `neutral`: nothing to learn from. */
+export type Outcome = { result: 'ok' | 'limited' | 'slow' | 'neutral'; retryAfterMs?: number | undefined }
+
+const concurrencyMax = 64
+const politeStart = 4
+const pauseFirstMs = 250
+const pauseMaxMs = 30_000
+/** A server that asks for more patience than this is treated as one that asks for this. */
+const retryAfterMaxMs = 10 * 60_000
+/** Nobody waits for a pause that is longer: they are told when to come back. */
+export const patienceMs = 10_000
+const dayMs = 86_400_000
+
+export class LimitExceeded extends Error {
+  readonly reason: 'queue-full' | 'daily-budget' | 'paused'
+  readonly retryAfterMs: number | undefined
+  constructor(reason: LimitExceeded['reason'], message: string, retryAfterMs?: number) {
+    super(message)
+    this.reason = reason
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
+
+export class AdaptiveLimit {
+  readonly #clock: Clock
+  readonly #options: LimitOptions
+  readonly #urgent: Waiting[] = []
+  readonly #waiting: Waiting[] = []
+  #concurrency: number
+  #inFlight = 0
+  #pausedUntil = 0
+  #pauses = 0
+  #decreasedAt = Number.NEGATIVE_INFINITY
+  #tokens: number
+  #tokensAt: number
+  #day = 0
+  #usedToday = 0
+  #cancelTimer: (() => void) | undefined
+
+  constructor(clock: Clock, options: LimitOptions) {
+    this.#clock = clock
+    this.#options = options
+    this.#concurrency = options.isPrivate ? concurrencyMax : politeStart
+    this.#tokens = this.#bucketSize
+    this.#tokensAt = clock.now()
+  }
+
+  get concurrency(): number {
+    return Math.floor(this.#concurrency)
+  }
+
+  /** How long until the next request could start, as far as pauses and budgets go. */
+  get availableInMs(): number {
+    const now = this.#clock.now()
+    if (this.#budgetLeft() <= 0) return dayMs - (now % dayMs)
+    return Math.max(0, this.#pausedUntil - now)
+  }
+
+  /** Waits for a turn. `cost` is the number of calls in the request: providers count calls, not requests. */
+  acquire({ cost, urgent, signal }: { cost: number; urgent: boolean; signal: AbortSignal }): Promise<Permit> {
+    if (this.#budgetLeft() <= 0) {
+      const message = `the daily budget of ${this.#options.requestsPerDay} calls is used up`
+      return Promise.reject(new LimitExceeded('daily-budget', message, this.availableInMs))
+    }
+    const queueMax = this.#options.queueMax ?? 2_000
+    if (this.#waiting.length + this.#urgent.length >= queueMax) {
+      return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
+    }
+    if (this.#pausedUntil - this.#clock.now() > patienceMs) return Promise.reject(this.#paused())
+    if (signal.aborted) return Promise.reject(signal.reason)
+    return new Promise((resolve, reject) => {
+      const queue = urgent ? this.#urgent : this.#waiting
+      const onAbort = (): void => {
+        queue.splice(queue.indexOf(waiting), 1)
+        reject(signal.reason)
+      }
+      const waiting: Waiting = {
+        cost,
+        start: permit => {
+          signal.removeEventListener('abort', onAbort)
+          resolve(permit)
+        },
+        refuse: error => {
+          signal.removeEventListener('abort', onAbort)
+          reject(error)
+        },
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      queue.push(waiting)
+      this.#pump()
+    })
+  }
+
+  release(permit: Permit, { result, retryAfterMs }: Outcome): void {
+    this.#inFlight--
+    if (result === 'limited' || result === 'slow') this.#decrease(permit)
+    if (result === 'limited') this.#pause(retryAfterMs)
+    if (result === 'ok') {
+      this.#pauses = 0
+      // One more for every round of successes: requests that were under way together count as one round.
+      this.#concurrency = Math.min(concurrencyMax, this.#concurrency + 1 / this.#concurrency)
+    }
+    this.#pump()
+  }
+
+  #decrease(permit: Permit): void {
+    // Requests that started before the last decrease tell of the same overload.
+    if (permit.startedAt < this.#decreasedAt) return
+    this.#concurrency = Math.max(1, this.#concurrency / 2)
+    this.#decreasedAt = this.#clock.now()
+    this.#pauses++
+  }
+
+  #pause(retryAfterMs: number | undefined): void {
+    const ownMs = Math.min(pauseMaxMs, pauseFirstMs * 2 ** (Math.max(1, this.#pauses) - 1))
+    const pauseMs = retryAfterMs === undefined ? ownMs : Math.min(retryAfterMaxMs, retryAfterMs)
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs)
+    if (pauseMs <= patienceMs) return
+    for (const waiting of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) waiting.refuse(this.#paused())
+  }
+
+  #paused(): LimitExceeded {
+    const waitMs = this.#pausedUntil - this.#clock.now()
+    return new LimitExceeded('paused', `it asked to be left alone for another ${Math.ceil(waitMs)} ms`, waitMs)
+  }
+
+  #pump(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    for (;;) {
+      const next = this.#urgent[0] ?? this.#waiting[0]
+      if (next === undefined || this.#inFlight >= this.concurrency) return
+      const now = this.#clock.now()
+      const waitMs = Math.max(this.#pausedUntil - now, this.#tokenWaitMs(next.cost, now))
+      if (waitMs > 0) {
+        this.#cancelTimer = this.#clock.after(Math.ceil(waitMs), () => this.#pump())
+        return
+      }
+      ;(this.#urgent.length > 0 ? this.#urgent : this.#waiting).shift()
+      this.#inFlight++
+      this.#tokens -= next.cost
+      this.#usedToday += next.cost
+      next.start({ startedAt: now })
+    }
+  }
+
+  get #bucketSize(): number {
+    return Math.max(1, this.#options.requestsPerSecond ?? 1)
+  }
+
+  /** A batch larger than the bucket may go into debt once the bucket is full. */
+  #tokenWaitMs(cost: number, now: number): number {
+    const perSecond = this.#options.requestsPerSecond
+    if (perSecond === undefined) return 0
+    this.#tokens = Math.min(this.#bucketSize, this.#tokens + ((now - this.#tokensAt) / 1_000) * perSecond)
+    this.#tokensAt = now
+    return Math.max(0, ((Math.min(cost, this.#bucketSize) - this.#tokens) / perSecond) * 1_000)
+  }
+
+  #budgetLeft(): number {
+    const day = Math.floor(this.#clock.now() / dayMs)
+    if (day !== this.#day) {
+      this.#day = day
+      this.#usedToday = 0
+    }
+    return (this.#options.requestsPerDay ?? Number.POSITIVE_INFINITY) - this.#usedToday
+  }
+}

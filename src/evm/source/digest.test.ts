@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { referenceChains } from '../../chains.ts'
+import { coldCommitOf, hotBlocksOf } from '../index/range-commit.ts'
+import type { RpcBlock, RpcLog } from '../rpc/types.ts'
+import { digestFull } from './digest.ts'
+
+const recording = '../shared/fixtures/polygon/watch1.jsonl.gz'
+const polygon = referenceChains.find(chain => chain.name === 'polygon')!
+const orphan = '0x6f01a5163724e4bfbbcac469a9a2aafd16bc1a50f15c346b1ab1347561fb7c4d'
+const interval = { from: 13_522_175, to: 13_522_230 }
+
+function canonical(): { blocks: RpcBlock[]; logs: RpcLog[] } {
+  const lines = gunzipSync(readFileSync(recording)).toString().trim().split('\n')
+  const seen = lines.map(line => JSON.parse(line) as { block: RpcBlock; logs: RpcLog[] })
+  const kept = seen
+    .filter(({ block }) => block.hash !== orphan)
+    .sort((a, b) => Number(a.block.number) - Number(b.block.number))
+  return { blocks: kept.map(({ block }) => block), logs: kept.flatMap(({ logs }) => logs) }
+}
+
+describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (skipped without ../shared)', () => {
+  const digest = (answers: Parameters<typeof digestFull>[0]['answers']) =>
+    digestFull({ chain: polygon, interval, answers, grain: 'block', bytes: 1 })
+
+  test('gives every transfer of the canonical chain with evidence', () => {
+    const result = digest(canonical())
+    if (!result.ok) throw new Error(result.failure.message)
+    expect(result.range.evidence).toBe('bloom')
+    expect(result.range.transfers).toHaveLength(63)
+    const hot = hotBlocksOf(result.range)
+    expect(hot).toHaveLength(56)
+    expect(hot.flatMap(block => block.transfers)).toEqual(result.range.transfers)
+    expect(hot.flatMap(block => block.activity)).toEqual(result.range.activity)
+    for (const block of hot) expect(block.transfers.every(row => row.block === block.number)).toBe(true)
+  })
+
+  test('merging by block and merging by range find the same first and last transactions', () => {
+    const byBlock = digest(canonical())
+    const byRange = digestFull({ chain: polygon, interval, answers: canonical(), grain: 'range', bytes: 1 })
+    if (!byBlock.ok || !byRange.ok) throw new Error('not digested')
+    const sorted = (result: typeof byBlock) =>
+      coldCommitOf(polygon.id, 'full', [result.range]).activity.toSorted((a, b) => (a.address < b.address ? -1 : 1))
+    expect(sorted(byBlock)).toEqual(sorted(byRange))
+  })
+
+  test('notices every single dropped log that stands before the last of its block', () => {
+    const { blocks, logs } = canonical()
+    const stateSync = blocks[1]!.transactions.at(-1) as { hash: string }
+    let noticed = 0
+    for (const block of blocks) {
+      const number = Number(block.number)
+      const own = logs.filter(log => log.blockHash === block.hash)
+      const proven = own.filter(log => log.transactionHash !== stateSync.hash)
+      for (const dropped of proven.slice(0, -1)) {
+        const answers = { blocks: [block], logs: own.filter(log => log !== dropped) }
+        const alone = { from: number, to: number }
+        expect(digestFull({ chain: polygon, interval: alone, answers, grain: 'range', bytes: 1 }).ok).toBe(false)
+        noticed++
+      }
+    }
+    expect(noticed).toBeGreaterThan(1_000)
+  })
+
+  test('refuses the orphaned block in the middle of the chain', () => {
+    const { blocks, logs } = canonical()
+    const lines = gunzipSync(readFileSync(recording)).toString().trim().split('\n')
+    const orphaned = lines
+      .map(line => JSON.parse(line) as { block: RpcBlock })
+      .find(({ block }) => block.hash === orphan)!
+    const mixed = blocks.map(block => (block.number === orphaned.block.number ? orphaned.block : block))
+    const result = digest({ blocks: mixed, logs })
+    expect(result.ok ? undefined : result.failure.check).toBe('links')
+  })
+
+  test('refuses a range whose end is not the parent of what follows it', () => {
+    const { blocks, logs } = canonical()
+    const next = { ...blocks[0]!, parentHash: `0x${'11'.repeat(32)}` }
+    expect(digest({ blocks, logs, next }).ok).toBe(false)
+    expect(digest({ blocks, logs, next: null }).ok).toBe(false)
+    expect(digest({ blocks, logs, next: { ...next, parentHash: blocks.at(-1)!.hash! } }).ok).toBe(true)
+  })
+
+  test('refuses missing blocks and logs of other blocks', () => {
+    const { blocks, logs } = canonical()
+    expect(digest({ blocks: [...blocks.slice(0, -1), null], logs }).ok).toBe(false)
+    expect(digest({ blocks, logs: null }).ok).toBe(false)
+    expect(digest({ blocks, logs: [...logs, { ...logs[0]!, blockNumber: '0x1' }] }).ok).toBe(false)
+  })
+})

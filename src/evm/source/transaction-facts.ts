@@ -1,0 +1,171 @@
+// What a transfer's log does not say: the value of its transaction and the time of its block, at the least cost. A whole block
+// answers for all its transactions in one call; a transaction alone is smaller. The weights below decide which.
+
+import type { Chain } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { LogSequence } from '../decode/log-sequence.ts'
+import { quantityHex, quantityOf } from '../hex.ts'
+import { checkHeaders } from '../proof/verify.ts'
+import type { RpcCall, RpcPort } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcQuantity, RpcTransaction } from '../rpc/types.ts'
+import type { Header } from './chain-source.ts'
+import { headerOf } from './header.ts'
+
+// Usual sizes of the JSON of a transaction, a transaction's hash in a header's list, and a header.
+const transactionBytes = 700
+const hashBytes = 70
+const headerBytes = 1_500
+// What a call weighs beside its bytes: providers bill calls, and nodes spend about as long on one as on this many bytes.
+const callBytes = 4_096
+
+const callsPerAsk = 100
+const asksAtOnce = 4
+
+export type Facts = {
+  /** By transaction hash as the log has it. */
+  values: ReadonlyMap<string, RpcQuantity>
+  /** The headers given and those of every block that holds a log, lowest first. */
+  headers: readonly Header[]
+  bytes: number
+}
+
+type Wanted = { number: number; hash: string; timestamp: number; transactions: Set<string> }
+
+export class TransactionFacts {
+  readonly #chain: Chain
+  readonly #rpc: RpcPort
+  /** Learnt from the blocks that were read whole. */
+  #transactionsPerBlock = 100
+
+  constructor(chain: Chain, rpc: RpcPort) {
+    this.#chain = chain
+    this.#rpc = rpc
+  }
+
+  async of(logs: LogSequence, known: readonly Header[], signal: AbortSignal): Promise<Facts> {
+    const headers = new Map(known.map(header => [header.number, header]))
+    const values = new Map<string, RpcQuantity>()
+    const tasks = [...wantedBlocks(logs).values()].flatMap(wanted => this.#tasksFor(wanted, headers))
+    const asks: Task[][] = []
+    for (let at = 0; at < tasks.length; at += callsPerAsk) asks.push(tasks.slice(at, at + callsPerAsk))
+    let bytes = 0
+    const next = async (): Promise<void> => {
+      for (let ask = asks.shift(); ask !== undefined; ask = asks.shift()) {
+        bytes += await this.#perform(ask, { headers, values }, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: asksAtOnce }, next))
+    return { values, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
+  }
+
+  #tasksFor(wanted: Wanted, headers: Map<number, Header>): Task[] {
+    const needsHeader = !headers.has(wanted.number) && wanted.timestamp < 0
+    const count = wanted.transactions.size
+    const whole = callBytes + headerBytes + this.#transactionsPerBlock * transactionBytes
+    const header = needsHeader ? callBytes + headerBytes + this.#transactionsPerBlock * hashBytes : 0
+    if (whole <= count * (callBytes + transactionBytes) + header) return [{ kind: 'block', wanted, whole: true }]
+    const tasks: Task[] = [...wanted.transactions].map(hash => ({ kind: 'transaction', hash, wanted }))
+    if (needsHeader) tasks.push({ kind: 'block', wanted, whole: false })
+    else if (!headers.has(wanted.number)) {
+      // The parent is not known and not needed: such a block is final or is followed with its own header.
+      const { number, hash, timestamp } = wanted
+      headers.set(number, { number, hash, timestamp, parentHash: hash } as Header)
+    }
+    return tasks
+  }
+
+  async #perform(
+    tasks: readonly Task[],
+    found: { headers: Map<number, Header>; values: Map<string, RpcQuantity> },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const answers = await this.#rpc.ask(tasks.map(callOf), { signal })
+    const unlisted: BlockTask[] = []
+    for (const [at, task] of tasks.entries()) {
+      const value = answers.values[at]
+      // Nodes do not know state-sync transactions by their hash; whether it is one shows in the block, which lists all others.
+      if (task.kind === 'transaction' && value === null && this.#chain.quirks.stateSyncTransactions === true) {
+        unlisted.push({ kind: 'block', wanted: { ...task.wanted, transactions: new Set([task.hash]) }, whole: true })
+        continue
+      }
+      const problem =
+        task.kind === 'block'
+          ? this.#readBlock(task, value as RpcBlock | null, found)
+          : readTransaction(task, value, found.values)
+      if (problem !== undefined) {
+        this.#rpc.distrust(answers.endpoint, problem)
+        throw new AlmanacError('upstream_invalid', `${this.#chain.name} endpoint ${answers.endpoint}: ${problem}.`, {
+          retryable: true,
+        })
+      }
+    }
+    return answers.bytes + (unlisted.length === 0 ? 0 : await this.#perform(unlisted, found, signal))
+  }
+
+  #readBlock(
+    { wanted, whole }: BlockTask,
+    block: RpcBlock | null,
+    found: { headers: Map<number, Header>; values: Map<string, RpcQuantity> },
+  ): string | undefined {
+    const { number, hash } = wanted
+    const failed = checkHeaders({ chain: this.#chain, from: number, to: number, headers: [block] })
+    if (failed !== undefined || block === null) return failed?.message
+    if (block.hash !== hash) return `block ${number} is ${block.hash}, its logs say ${hash}`
+    found.headers.set(number, headerOf(block))
+    if (!whole) return undefined
+    const transactions = block.transactions as readonly RpcTransaction[]
+    this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + transactions.length * 0.1
+    for (const transaction of transactions) {
+      if (wanted.transactions.has(transaction?.hash)) found.values.set(transaction.hash, transaction.value)
+    }
+    for (const transaction of wanted.transactions) {
+      if (found.values.has(transaction)) continue
+      if (this.#chain.quirks.stateSyncTransactions !== true) return missing(transaction, wanted)
+      found.values.set(transaction, '0x0')
+    }
+    return undefined
+  }
+}
+
+type BlockTask = { kind: 'block'; wanted: Wanted; whole: boolean }
+type TransactionTask = { kind: 'transaction'; hash: string; wanted: Wanted }
+type Task = BlockTask | TransactionTask
+
+function readTransaction(
+  { hash, wanted }: TransactionTask,
+  value: unknown,
+  values: Map<string, RpcQuantity>,
+): string | undefined {
+  const transaction = value as (RpcTransaction & { blockHash?: string }) | null
+  if (transaction?.hash !== hash) return missing(hash, wanted)
+  if (transaction.blockHash !== wanted.hash) {
+    return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${wanted.hash}`
+  }
+  values.set(hash, transaction.value)
+  return undefined
+}
+
+function missing(hash: string, { number }: Wanted): string {
+  return `the transaction ${hash} of a log of block ${number} is missing`
+}
+
+function callOf(task: Task): RpcCall {
+  if (task.kind === 'transaction') return { method: 'eth_getTransactionByHash', params: [task.hash] }
+  return { method: 'eth_getBlockByNumber', params: [quantityHex(task.wanted.number), task.whole] }
+}
+
+function wantedBlocks(logs: LogSequence): Map<number, Wanted> {
+  const wanted = new Map<number, Wanted>()
+  for (let at = 0; at < logs.length; at++) {
+    const log = logs.logs[at] as RpcLog & { blockTimestamp?: RpcQuantity }
+    const number = logs.blocks[at] as number
+    let block = wanted.get(number)
+    if (block === undefined) {
+      const timestamp = quantityOf(log.blockTimestamp, 2 ** 40)
+      block = { number, hash: String(log.blockHash), timestamp, transactions: new Set() }
+      wanted.set(number, block)
+    }
+    block.transactions.add(String(log.transactionHash))
+  }
+  return wanted
+}

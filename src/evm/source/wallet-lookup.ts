@@ -1,0 +1,184 @@
+// The first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every transaction
+// it sends, and over the balance before the first of them, which can only rise. Needs a node that keeps old state.
+
+import type { Chain } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { ActivityRow, Address, Hash, Interval, TransactionRef } from '../../model.ts'
+import { quantityHex } from '../hex.ts'
+import { checkHeaders } from '../proof/verify.ts'
+import type { RpcCall, RpcPort } from '../rpc/port.ts'
+import type { RpcBlock, RpcTransaction } from '../rpc/types.ts'
+import { firstBlockWhere } from './first-block.ts'
+import { headerOf } from './header.ts'
+
+export type WalletState = {
+  nonce: number
+  block: number
+  /** Whether the first funding needs no more search: it was found, or the wallet has sent since. */
+  funded: boolean
+}
+
+export type WalletFinding = {
+  /** Undefined where it neither sent nor was funded by a transaction of its own. */
+  activity: ActivityRow | undefined
+  /** The hashes of the blocks in which the transactions of `activity` stand. */
+  blockHashes: ReadonlyMap<number, Hash>
+  /** What is known now, to begin from next time. */
+  state: WalletState
+}
+
+type FoundTransaction = TransactionRef & { blockHash: Hash }
+
+export class WalletLookup {
+  readonly #chain: Chain
+  readonly #rpc: RpcPort
+
+  constructor(chain: Chain, rpc: RpcPort) {
+    this.#chain = chain
+    this.#rpc = rpc
+  }
+
+  /** Looks at blocks up to `upTo`; `known` is what an earlier look found. */
+  async find(
+    address: Address,
+    upTo: number,
+    known: WalletState | undefined,
+    signal: AbortSignal,
+  ): Promise<WalletFinding> {
+    const [nonce = 0] = await this.#noncesAt(address, [upTo], signal)
+    const found: FoundTransaction[] = []
+    const sentBefore = known?.nonce ?? 0
+    const unseen: Interval = { from: (known?.block ?? -1) + 1, to: upTo }
+    if (nonce > sentBefore) found.push(...(await this.#sent(address, unseen, { from: sentBefore, to: nonce }, signal)))
+    let funded = known?.funded ?? false
+    if (!funded) {
+      const funding = await this.#funding(address, unseen, found[0], signal)
+      if (funding !== undefined) found.push(funding)
+      funded = funding !== undefined || nonce > 0
+    }
+    found.sort((a, b) => a.block - b.block || a.transactionIndex - b.transactionIndex)
+    const [first, last] = [found[0], found.at(-1)]
+    const activity =
+      first === undefined || last === undefined ? undefined : { address, first: refOf(first), last: refOf(last) }
+    const blockHashes = new Map(found.map(({ block, blockHash }) => [block, blockHash]))
+    return { activity, blockHashes, state: { nonce, block: upTo, funded } }
+  }
+
+  /** The transactions that raised the nonce from `from` and to `to`. A contract's own nonce rises without one: then none. */
+  async #sent(
+    address: Address,
+    blocks: Interval,
+    nonces: { from: number; to: number },
+    signal: AbortSignal,
+  ): Promise<FoundTransaction[]> {
+    const reaches =
+      (nonce: number) =>
+      async (numbers: readonly number[]): Promise<boolean[]> =>
+        (await this.#noncesAt(address, numbers, signal)).map(at => at >= nonce)
+    const firstBlock = await firstBlockWhere(reaches(nonces.from + 1), blocks)
+    if (firstBlock === undefined) return []
+    const lastBlock = await firstBlockWhere(reaches(nonces.to), { from: firstBlock, to: blocks.to })
+    const wanted = [{ block: firstBlock, nonce: nonces.from }]
+    if (lastBlock !== undefined) wanted.push({ block: lastBlock, nonce: nonces.to - 1 })
+    const found = await Promise.all(
+      wanted.map(({ block, nonce }) =>
+        this.#transactionIn(
+          block,
+          signal,
+          ({ from, nonce: came }) => isAddress(from, address) && Number(came) === nonce,
+        ),
+      ),
+    )
+    return found.filter(ref => ref !== undefined)
+  }
+
+  /** The transaction that first gave the wallet a balance. One inside another contract's call cannot be seen from here. */
+  async #funding(
+    address: Address,
+    { from, to }: Interval,
+    firstSent: TransactionRef | undefined,
+    signal: AbortSignal,
+  ): Promise<FoundTransaction | undefined> {
+    const funds = ({ to: payee, value }: RpcTransaction): boolean => isAddress(payee, address) && BigInt(value) > 0n
+    const blocks = { from, to: firstSent === undefined ? to : firstSent.block - 1 }
+    const block = await firstBlockWhere(async numbers => {
+      const calls = numbers.map(
+        (number): RpcCall => ({ method: 'eth_getBalance', params: [address, quantityHex(number)] }),
+      )
+      const { values } = await this.#rpc.ask(calls, { signal })
+      return values.map(value => this.#readable(value, 'eth_getBalance') > 0n)
+    }, blocks)
+    // A wallet that is funded and spends all in one block has no balance at the end of any.
+    const funding = block ?? firstSent?.block
+    if (funding === undefined) return undefined
+    const found = await this.#transactionIn(funding, signal, funds)
+    const isLater =
+      firstSent !== undefined && found?.block === firstSent.block && found.transactionIndex > firstSent.transactionIndex
+    return isLater ? undefined : found
+  }
+
+  async #transactionIn(
+    block: number,
+    signal: AbortSignal,
+    matches: (transaction: RpcTransaction) => boolean,
+  ): Promise<FoundTransaction | undefined> {
+    const answer = await this.#wholeBlock(block, signal)
+    const transactions = answer.transactions as readonly RpcTransaction[]
+    const transactionIndex = transactions.findIndex(
+      transaction => typeof transaction === 'object' && matches(transaction),
+    )
+    const transaction = transactions[transactionIndex]
+    if (transaction === undefined) return undefined
+    return {
+      block,
+      transactionIndex,
+      hash: transaction.hash.toLowerCase() as Hash,
+      timestamp: headerOf(answer).timestamp,
+      blockHash: headerOf(answer).hash,
+    }
+  }
+
+  /** From whichever endpoint has it: one that keeps old state may lack old blocks. */
+  async #wholeBlock(block: number, signal: AbortSignal): Promise<RpcBlock> {
+    const calls: RpcCall[] = [{ method: 'eth_getBlockByNumber', params: [quantityHex(block), true] }]
+    const distrusted = new Set<string>()
+    for (;;) {
+      const { values, endpoint } = await this.#rpc.ask(calls, { signal, exclude: distrusted })
+      const answer = values[0] as RpcBlock | null
+      const failed = checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] })
+      if (failed === undefined && answer !== null) return answer
+      const reason = failed?.message ?? `no block ${block}`
+      this.#rpc.distrust(endpoint, reason)
+      distrusted.add(endpoint)
+      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#unreadable(reason)
+    }
+  }
+
+  async #noncesAt(address: Address, numbers: readonly number[], signal: AbortSignal): Promise<number[]> {
+    const calls = numbers.map(
+      (number): RpcCall => ({ method: 'eth_getTransactionCount', params: [address, quantityHex(number)] }),
+    )
+    const { values } = await this.#rpc.ask(calls, { signal })
+    return values.map(value => Number(this.#readable(value, 'eth_getTransactionCount')))
+  }
+
+  #readable(value: unknown, method: string): bigint {
+    if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+    throw this.#unreadable(`${method} answered ${JSON.stringify(value)}`)
+  }
+
+  #unreadable(reason: string): AlmanacError {
+    return new AlmanacError('upstream_invalid', `${this.#chain.name} a wallet could not be looked up: ${reason}.`, {
+      retryable: true,
+      hint: 'use an endpoint that keeps old state (an archive node).',
+    })
+  }
+}
+
+function refOf({ block, transactionIndex, hash, timestamp }: FoundTransaction): TransactionRef {
+  return { block, transactionIndex, hash, timestamp }
+}
+
+function isAddress(text: string | null, address: Address): boolean {
+  return text?.toLowerCase() === address
+}

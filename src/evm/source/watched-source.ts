@@ -1,0 +1,205 @@
+// The transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of one endpoint is
+// held against that of a second one where there is one.
+
+import type { Chain } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Address, Evidence, Interval } from '../../model.ts'
+import { decodeTransfers } from '../decode/decode.ts'
+import { earlyCollectionsOf } from '../decode/early-collections.ts'
+import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
+import { transferTopics } from '../decode/token-events.ts'
+import { quantityHex } from '../hex.ts'
+import { checkHeaders } from '../proof/verify.ts'
+import type { RpcAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
+import { RangeRefused } from '../rpc/range-refused.ts'
+import type { RpcHeader, RpcLog } from '../rpc/types.ts'
+import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
+import { headerOf } from './header.ts'
+import { NodeHead } from './node-head.ts'
+import { TransactionFacts } from './transaction-facts.ts'
+
+export class WatchedSource extends NodeHead implements ChainSource {
+  readonly #chain: Chain
+  readonly #rpc: RpcPort
+  readonly #facts: TransactionFacts
+  /** The contracts that the head is followed for. */
+  readonly watched: Set<Address>
+
+  constructor(chain: Chain, rpc: RpcPort, watched: Iterable<Address> = []) {
+    super(chain, rpc)
+    this.#chain = chain
+    this.#rpc = rpc
+    this.#facts = new TransactionFacts(chain, rpc)
+    this.watched = new Set(watched)
+  }
+
+  /** The watched contracts, with every header, so that the range can be followed. */
+  async range(interval: Interval, _grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([...this.watched], interval, numbersOf(interval), signal)
+  }
+
+  /** One contract's history; of the headers only those that hold rows and the last. */
+  async contractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([contract], interval, [interval.to], signal)
+  }
+
+  /** The same with every header, to be added to hot blocks. */
+  async hotContractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
+    return await this.#decode([contract], interval, numbersOf(interval), signal)
+  }
+
+  async #decode(
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+    signal: AbortSignal,
+  ): Promise<DecodedRange> {
+    const found = await this.#logs(contracts, interval, headersOf, signal)
+    const evidence = await this.#secondOpinion(contracts, interval, found, signal)
+    const facts = await this.#facts.of(found.logs, found.headers, signal)
+    const { rows, malformed } = decodeTransfers({
+      logs: found.logs,
+      earlyCollections: earlyCollectionsOf(this.#chain.id),
+      valueOf: log => facts.values.get(String(log.transactionHash)) ?? '0x0',
+    })
+    return {
+      interval,
+      evidence,
+      headers: facts.headers,
+      transfers: rows,
+      activity: [],
+      bytes: found.bytes + facts.bytes,
+      logs: found.logs.length,
+      malformed,
+    }
+  }
+
+  async #logs(
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+    signal: AbortSignal,
+  ): Promise<Found> {
+    const distrusted = new Set<string>()
+    const headerCalls = headersOf.map(
+      (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), false] }),
+    )
+    const calls = [...headerCalls, ...logsCalls(contracts, interval)]
+    for (;;) {
+      const answers = await this.#rpc.ask(calls, { signal, exclude: distrusted })
+      const found = this.#read(answers, contracts, interval, headersOf)
+      if (typeof found !== 'string') return found
+      this.#rpc.distrust(answers.endpoint, found)
+      distrusted.add(answers.endpoint)
+      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#refusal(interval, found)
+    }
+  }
+
+  /** What came, or the reason why it cannot be right. */
+  #read(
+    answers: RpcAnswers,
+    contracts: readonly Address[],
+    interval: Interval,
+    headersOf: readonly number[],
+  ): Found | string {
+    const headers = answers.values.slice(0, headersOf.length) as (RpcHeader | null)[]
+    const [from, to] = [headersOf[0] ?? interval.to, headersOf.at(-1) ?? interval.to]
+    const failed = checkHeaders({ chain: this.#chain, from, to, headers })
+    if (failed !== undefined) return failed.message
+    const lists = answers.values.slice(headersOf.length)
+    if (!lists.every(Array.isArray)) return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered no list`
+    const logs = sequenceLogs(lists.flat() as RpcLog[], { complete: false })
+    const readHeaders = new Map((headers as RpcHeader[]).map(header => [Number(header.number), headerOf(header)]))
+    const asked = new Set<string>(contracts)
+    const first = logs.blocks[0]
+    const last = logs.blocks[logs.length - 1]
+    if (first !== undefined && last !== undefined && logs.length > 0 && (first < interval.from || last > interval.to)) {
+      return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered logs of blocks ${first} to ${last}`
+    }
+    for (let at = 0; at < logs.length; at++) {
+      const log = logs.logs[at] as RpcLog
+      const header = readHeaders.get(logs.blocks[at] as number)
+      if (header !== undefined && header.hash !== log.blockHash?.toLowerCase()) {
+        return `a log of block ${header.number} belongs to block hash ${log.blockHash}, the header's is ${header.hash}`
+      }
+      if (!asked.has(String(log.address).toLowerCase()))
+        return `eth_getLogs answered a log of ${log.address}, which was not asked for`
+    }
+    return { endpoint: answers.endpoint, logs, headers: [...readHeaders.values()], bytes: answers.bytes }
+  }
+
+  /** Asks another endpoint for the same logs. One that is down or refuses takes nothing away; one that differs does. */
+  async #secondOpinion(
+    contracts: readonly Address[],
+    interval: Interval,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<Evidence> {
+    if (this.#rpc.endpoints.length < 2 || contracts.length === 0) return 'one-endpoint'
+    const end: RpcCall = { method: 'eth_getBlockByNumber', params: [quantityHex(interval.to), false] }
+    let other: RpcAnswers
+    try {
+      other = await this.#rpc.ask([end, ...logsCalls(contracts, interval)], {
+        signal,
+        exclude: new Set([found.endpoint]),
+      })
+    } catch (error) {
+      if (error instanceof RangeRefused || error instanceof AlmanacError) return 'one-endpoint'
+      throw error
+    }
+    const second = this.#read(other, contracts, interval, [interval.to])
+    // An endpoint that is behind has no say.
+    if (typeof second === 'string') return 'one-endpoint'
+    if (sameLogs(found.logs, second.logs)) return 'two-endpoints'
+    const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they are not the same`
+    const fewer = found.logs.length < second.logs.length ? found.endpoint : second.endpoint
+    this.#rpc.distrust(fewer, message)
+    throw this.#refusal(interval, message)
+  }
+
+  #refusal({ from, to }: Interval, reason: string): AlmanacError {
+    return new AlmanacError(
+      'upstream_invalid',
+      `${this.#chain.name} blocks ${from} to ${to} failed their check: ${reason}.`,
+      {
+        retryable: true,
+        hint: `add an endpoint of another provider to chains.${this.#chain.name}.rpc; nothing wrong is stored meanwhile.`,
+      },
+    )
+  }
+}
+
+type Found = { endpoint: string; logs: LogSequence; headers: Header[]; bytes: number }
+
+// Nodes bound the addresses of a filter at a thousand or so, and slow down before.
+const contractsPerCall = 200
+
+function logsCalls(contracts: readonly Address[], { from, to }: Interval): RpcCall[] {
+  const calls: RpcCall[] = []
+  for (let at = 0; at < contracts.length; at += contractsPerCall) {
+    const address = contracts.slice(at, at + contractsPerCall)
+    const filter = { fromBlock: quantityHex(from), toBlock: quantityHex(to), address, topics: [transferTopics] }
+    calls.push({ method: 'eth_getLogs', params: [filter] })
+  }
+  return calls
+}
+
+function sameLogs(a: LogSequence, b: LogSequence): boolean {
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) {
+    const [left, right] = [a.logs[at] as RpcLog, b.logs[at] as RpcLog]
+    if (
+      left.transactionHash !== right.transactionHash ||
+      a.logIndexes[at] !== b.logIndexes[at] ||
+      left.blockHash !== right.blockHash ||
+      left.data !== right.data ||
+      String(left.topics) !== String(right.topics)
+    )
+      return false
+  }
+  return true
+}
+
+function numbersOf({ from, to }: Interval): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
