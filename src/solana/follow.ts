@@ -17,6 +17,7 @@ import { accountKey, accountSubject, addressOfKey, ownerSubject, slotSubject } f
 import { type Subject, Subscriptions } from './subscriptions.ts'
 import { UpdateQueue } from './update-queue.ts'
 import { type Watch, Watches } from './watches.ts'
+import { WorkLoop } from './work-loop.ts'
 
 /** An owner that nobody asked for in this time leaves. */
 const idleMs = 10 * 60_000
@@ -52,7 +53,7 @@ export class Follower {
   readonly #knownSlots = new Map<string, number>()
   /** Accounts to be read because a notification of them seemed older than what is known. */
   readonly #doubted = new Set<string>()
-  #readingDoubted: Promise<void> | undefined
+  readonly #readingDoubted = new WorkLoop({ hasWork: () => this.#doubted.size > 0, work: () => this.#readDoubted() })
   readonly #sweeper: NodeJS.Timeout
   #root = 0
   #headSlot = 0
@@ -84,7 +85,7 @@ export class Follower {
     this.#watches.touch(watch)
     if (!watch.live) return undefined
     const clock = watch.needsClock ? await this.#clock.now() : this.#clock.last
-    await this.#readingDoubted
+    await this.#readingDoubted.idle()
     await this.#queue.drained()
     if (!watch.live || Date.now() - this.#headAtMs > quietMsMax) return undefined
     return {
@@ -166,9 +167,7 @@ export class Follower {
     // A late notification is rare and a node that counts wrongly is not: neither may hide a change.
     if (slot < (this.#knownSlots.get(address) ?? 0)) {
       this.#doubted.add(address)
-      this.#readingDoubted ??= this.#readDoubted().finally(() => {
-        this.#readingDoubted = undefined
-      })
+      this.#readingDoubted.wake()
       return
     }
     // Nodes say null, or an account without lamports, for one that is gone.
@@ -191,13 +190,11 @@ export class Follower {
 
   async #readDoubted(): Promise<void> {
     try {
-      while (this.#doubted.size > 0) {
-        const addresses = [...this.#doubted].slice(0, accountsPerCallMax)
-        for (const address of addresses) this.#doubted.delete(address)
-        const least = Math.max(...addresses.map(address => this.#knownSlots.get(address) ?? 0))
-        const { slot, value } = await this.#options.rpc.accounts(addresses, least)
-        for (const [index, address] of addresses.entries()) this.#onAccountInfo(address, value[index], slot)
-      }
+      const addresses = [...this.#doubted].slice(0, accountsPerCallMax)
+      for (const address of addresses) this.#doubted.delete(address)
+      const least = Math.max(...addresses.map(address => this.#knownSlots.get(address) ?? 0))
+      const { slot, value } = await this.#options.rpc.accounts(addresses, least)
+      for (const [index, address] of addresses.entries()) this.#onAccountInfo(address, value[index], slot)
     } catch (error) {
       this.#socket.reset(messageOf(error))
     }

@@ -5,6 +5,7 @@ import { messageOf } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/store.ts'
 import { ensureMints } from './mints.ts'
 import type { SolanaRpc } from './rpc.ts'
+import { WorkLoop } from './work-loop.ts'
 
 const pendingMax = 50_000
 
@@ -23,8 +24,8 @@ export type UpdateQueueOptions = {
 export class UpdateQueue {
   readonly #options: UpdateQueueOptions
   readonly #knownMints = new LRUCache<string, true>({ max: 100_000 })
+  readonly #writing = new WorkLoop({ hasWork: () => this.#pending.length > 0, work: () => this.#write() })
   #pending: Update[] = []
-  #writing: Promise<void> | undefined
 
   constructor(options: UpdateQueueOptions) {
     this.#options = options
@@ -37,26 +38,22 @@ export class UpdateQueue {
       return
     }
     this.#pending.push(update)
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing.wake()
   }
 
   /** Resolves when everything that was added before is written. */
   async drained(): Promise<void> {
-    await this.#writing
+    await this.#writing.idle()
   }
 
   async #write(): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#pending
+    const batch = this.#pending
+    this.#pending = []
+    try {
+      await this.#writeBatch(batch)
+    } catch (error) {
       this.#pending = []
-      try {
-        await this.#writeBatch(batch)
-      } catch (error) {
-        this.#pending = []
-        this.#options.onLost(messageOf(error))
-      }
+      this.#options.onLost(messageOf(error))
     }
   }
 

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import type { SolanaStore } from '../store/store.ts'
+import type { SolanaRpc } from './rpc.ts'
+import { UpdateQueue } from './update-queue.ts'
+
+// The store only counts, because what is tested is the order of microtasks after its last answer.
+test.each(Array.from({ length: 12 }, (_, depth) => depth))(
+  'writes what is added %s microtasks after the last write',
+  async depth => {
+    const written: bigint[] = []
+    let added = (): void => {}
+    const secondAdded = new Promise<void>(resolve => {
+      added = resolve
+    })
+    const addSecond = async () => {
+      for (let passed = 0; passed < depth; passed++) await undefined
+      queue.add(lamports(2n))
+      added()
+    }
+    const store = {
+      async putLamports(_: string, account: { lamports: bigint }) {
+        written.push(account.lamports)
+        if (account.lamports === 1n) void addSecond()
+      },
+    }
+    const queue = new UpdateQueue({
+      rpc: { network: 'devnet' } as SolanaRpc,
+      store: store as unknown as SolanaStore,
+      onLost: reason => expect.fail(reason),
+    })
+    queue.add(lamports(1n))
+    await secondAdded
+    await queue.drained()
+    expect(written).toEqual([1n, 2n])
+  },
+)
+
+function lamports(amount: bigint) {
+  const account = { owner: new Uint8Array(32), lamports: amount, slot: 1, chainTime: 0, readAtMs: 0 }
+  return { kind: 'lamports', account } as const
+}
