@@ -24,10 +24,13 @@ let store: Store
 let remove: () => Promise<void>
 let calls: { call: Call; requests: SubscribeRequest[] }[]
 let feed: YellowstoneFeed | undefined
+/** Writes that a test holds up, and lets go or fails. */
+let writes: { rows: number; go: (failure?: Error) => void }[]
 
 beforeEach(async () => {
   lines.length = 0
   calls = []
+  writes = []
   ;({ store, remove } = await openTestStore())
   server = new Server()
   server.addService(
@@ -59,7 +62,9 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${port}`
 })
 afterEach(async () => {
+  const letGo = setInterval(() => writes.forEach(({ go }) => void go()), 10)
   await feed?.close()
+  clearInterval(letGo)
   server.forceShutdown()
   await remove()
 })
@@ -139,6 +144,94 @@ test('says that it is not complete where the server cannot go back far enough', 
   await expect.poll(() => calls[1]?.requests.length, { timeout: 10_000 }).toBe(1)
   expect(calls[1]!.requests[0]!.fromSlot).toBeUndefined()
   calls[1]!.call.write(slot(6_000))
-  await expect.poll(() => feed?.status()).toMatchObject({ connected: true, slot: 6_000, complete: false })
+  await expect.poll(() => feed?.status().slot).toBe(6_000)
+  await ticks(2)
+  calls[1]!.call.write(account(10, held(5n), { slot: 6_000 }))
+  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n })
+  expect(feed.status()).toMatchObject({ connected: true, slot: 6_000, complete: false })
+  // Another run must find the gap again, and not begin behind it.
+  await feed.close()
+  expect(await store.checkpoint('solana.devnet.feed')).toBeUndefined()
   expect(lines.join()).toContain('Import an incremental snapshot')
+})
+
+/** The real store, of which the test decides when and whether holdings are written. */
+function heldUp(real: Store): Store {
+  const applyHoldings: Store['applyHoldings'] = async (network, holdings) => {
+    await new Promise<void>((resolve, reject) =>
+      writes.push({ rows: holdings.length, go: failure => (failure === undefined ? resolve() : reject(failure)) }),
+    )
+    await real.applyHoldings(network, holdings)
+  }
+  return new Proxy(real, {
+    get(target, name) {
+      if (name === 'applyHoldings') return applyHoldings
+      const member = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+const ticks = (count: number) => new Promise(resolve => setTimeout(resolve, count * 100))
+
+test('counts a slot as complete when it is stored, and gathers rows while a write is under way', async () => {
+  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
+  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  const { call } = calls[0]!
+  call.write(account(10, held(1n), { slot: 1_999 }))
+  await expect.poll(() => writes.length).toBe(1)
+  for (const [index, label] of [11, 12, 13].entries()) {
+    call.write(account(label, held(1n), { slot: 2_000 + index }))
+    call.write(slot(2_000 + index))
+    await ticks(2)
+  }
+  expect(feed.status().slot).toBe(2_002)
+  writes[0]!.go()
+  await expect.poll(() => writes.map(({ rows }) => rows)).toEqual([1, 3])
+  await ticks(2)
+  expect(feed.completeSlot).toBeUndefined()
+  expect(await store.checkpoint('solana.devnet.feed')).toBeUndefined()
+  writes[1]!.go()
+  await expect.poll(() => feed?.completeSlot).toBe(2_002)
+  expect(await store.checkpoint('solana.devnet.feed')).toBe('2002')
+  expect(await amounts()).toEqual({ 10: 1n, 11: 1n, 12: 1n, 13: 1n })
+})
+
+test('makes the server wait when as many rows are gathered as may be', async () => {
+  feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url, rowsMax: 10 })
+  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  for (let label = 100; label < 200; label++) calls[0]!.call.write(account(label, held(1n)))
+  let stored = 0
+  for (let write = 0; stored < 100; write++) {
+    await expect.poll(() => writes.length).toBeGreaterThan(write)
+    const { rows, go } = writes[write]!
+    await ticks(1)
+    expect(rows).toBeLessThanOrEqual(10)
+    stored += rows
+    go()
+  }
+  await expect.poll(async () => Object.keys(await amounts()).length).toBe(100)
+})
+
+test('after a write that failed, nothing later moves the checkpoint before the replay', async () => {
+  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
+  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  calls[0]!.call.write(account(10, held(1n), { slot: 2_000 }))
+  await expect.poll(() => writes.length).toBe(1)
+  calls[0]!.call.write(account(11, held(1n), { slot: 2_001 }))
+  calls[0]!.call.write(slot(2_001))
+  await expect.poll(() => feed?.status().slot).toBe(2_001)
+  await ticks(3)
+  // The words are those of a server that cannot replay, which a store that fails is not.
+  writes[0]!.go(new Error('the disk is not available'))
+  await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  expect(writes).toHaveLength(1)
+  // The replay has come to slot 1500, whatever was heard before.
+  calls[1]!.call.write(account(12, held(1n), { slot: 1_500 }))
+  calls[1]!.call.write(slot(1_500))
+  await expect.poll(() => writes.length).toBe(2)
+  writes[1]!.go()
+  await expect.poll(() => store.checkpoint('solana.devnet.feed')).toBe('1500')
+  expect(feed.completeSlot).toBe(1_500)
 })

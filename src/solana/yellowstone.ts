@@ -9,10 +9,10 @@ import type { HoldingUpdate, MintUpdate, Store } from '../store/store.ts'
 import { fedRowOf } from './account-update.ts'
 import { metadataProgram, systemProgram, tokenProgramAddresses } from './programs.ts'
 import { importedSnapshots } from './snapshot.ts'
+import { WorkLoop } from './work-loop.ts'
 
 const confirmed = 1
 const flushMs = 100
-const pendingMax = 50_000
 /** A slot may be reported before the last of its accounts; a replay that begins earlier only repeats. */
 const replaySlots = 32
 const silenceMs = 30_000
@@ -25,6 +25,8 @@ export type YellowstoneOptions = {
   log: Log
   url: string
   token?: string | undefined
+  /** With so many rows gathered, the server waits until the write that is under way is done. */
+  rowsMax?: number
 }
 
 type Stream = {
@@ -72,8 +74,15 @@ export class YellowstoneFeed {
   #stream: Stream | undefined
   #holdings: HoldingUpdate[] = []
   #mints: MintUpdate[] = []
-  #writing: Promise<void> = Promise.resolve()
+  /** One write at a time: what comes meanwhile is gathered for the next. */
+  readonly #writing = new WorkLoop({
+    hasWork: () => this.#isDue && (this.#rows > 0 || this.#slot > this.#storedSlot),
+    work: () => this.#write(),
+  })
+  #isDue = false
+  #paused = false
   #slot = 0
+  #storedSlot = 0
   #heardAtMs = 0
   #based = false
   #gap = false
@@ -91,7 +100,8 @@ export class YellowstoneFeed {
   /** The slot up to which the store holds every token account there is; undefined while that cannot be said. */
   get completeSlot(): number | undefined {
     const quiet = Date.now() - this.#heardAtMs > silenceMs
-    return this.#based && !this.#gap && !quiet && this.#stream !== undefined && this.#slot > 0 ? this.#slot : undefined
+    const isComplete = this.#based && !this.#gap && !quiet && this.#stream !== undefined && this.#storedSlot > 0
+    return isComplete ? this.#storedSlot : undefined
   }
 
   status() {
@@ -106,7 +116,7 @@ export class YellowstoneFeed {
     this.#stream = undefined
     stream?.destroy()
     this.#flush()
-    await this.#writing
+    await this.#writing.idle()
   }
 
   async #connect(): Promise<void> {
@@ -121,7 +131,7 @@ export class YellowstoneFeed {
       this.#heardAtMs = Date.now()
       stream.on('data', update => this.#hear(stream, update))
       for (const event of ['error', 'end', 'close'] as const)
-        stream.on(event, error => this.#down(stream, error ?? new Error('it was closed')))
+        stream.on(event, error => this.#lost(stream, error ?? new Error('it was closed')))
       stream.write(subscribeRequest(this.#gap ? undefined : from))
     } catch (error) {
       this.#retryLater(error)
@@ -148,7 +158,7 @@ export class YellowstoneFeed {
       const row = fedRowOf({ ...fed, writeVersion: BigInt(writeVersion) }, this.#heardAtMs)
       if (row?.kind === 'holding') this.#holdings.push(row.holding)
       else if (row?.kind === 'mint') this.#mints.push(row.mint)
-      if (this.#holdings.length + this.#mints.length >= pendingMax) this.#flush(stream)
+      if (this.#rows >= (this.#options.rowsMax ?? 50_000)) this.#pause(stream)
     }
     if (slot !== undefined) this.#slot = Math.max(this.#slot, Number(slot.slot))
     // Proxies close streams on which the client is silent.
@@ -158,44 +168,80 @@ export class YellowstoneFeed {
   #tick(): void {
     this.#flush()
     const stream = this.#stream
-    if (stream !== undefined && Date.now() - this.#heardAtMs > silenceMs)
+    if (stream !== undefined && !this.#paused && Date.now() - this.#heardAtMs > silenceMs)
       this.#down(stream, new Error(`it said nothing for ${silenceMs} ms`))
   }
 
-  /** Rows first, then the slot up to which they are complete. A full queue makes the server wait. */
-  #flush(paused?: Stream): void {
-    if (this.#holdings.length + this.#mints.length === 0) return
-    const { store, network } = this.#options
-    const [holdings, mints, slot] = [this.#holdings, this.#mints, this.#slot]
-    this.#holdings = []
-    this.#mints = []
-    paused?.pause()
-    this.#writing = this.#writing
-      .then(async () => {
-        await store.putMints(network, mints)
-        await store.applyHoldings(network, holdings)
-        if (slot > 0) await store.putCheckpoint(feedCheckpoint(network), String(slot))
-      })
-      .catch((error: unknown) => {
-        // What was not written is replayed.
-        if (this.#stream !== undefined) this.#down(this.#stream, error)
-      })
-      .finally(() => paused?.resume())
+  get #rows(): number {
+    return this.#holdings.length + this.#mints.length
   }
 
-  #down(stream: Stream, error: unknown): void {
-    if (this.#stream !== stream) return
-    this.#stream = undefined
+  #pause(stream: Stream): void {
+    this.#paused = true
+    stream.pause()
+    this.#flush()
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#heardAtMs = Date.now()
+    this.#stream?.resume()
+  }
+
+  #flush(): void {
+    this.#isDue = true
+    this.#writing.wake()
+  }
+
+  /** Rows first, then the slot up to which they are complete. */
+  async #write(): Promise<void> {
+    const { store, network } = this.#options
+    const [holdings, mints, slot] = [this.#holdings, this.#mints, this.#slot]
+    this.#isDue = false
     this.#holdings = []
     this.#mints = []
-    stream.destroy()
-    if (isOutOfReach(error)) {
+    this.#resume()
+    try {
+      if (mints.length > 0) await store.putMints(network, mints)
+      if (holdings.length > 0) await store.applyHoldings(network, holdings)
+      if (slot > this.#storedSlot) {
+        // Behind a gap it stays, so that another run finds the gap too.
+        if (!this.#gap) await store.putCheckpoint(feedCheckpoint(network), String(slot))
+        this.#storedSlot = slot
+      }
+    } catch (error) {
+      // What was not written is replayed, and with it all that came since.
+      this.#drop()
+      if (this.#stream !== undefined) this.#down(this.#stream, error)
+    }
+  }
+
+  /** Forgets what was heard and not stored. */
+  #drop(): void {
+    this.#holdings = []
+    this.#mints = []
+    this.#slot = this.#storedSlot
+  }
+
+  /** The server ended the stream. */
+  #lost(stream: Stream, error: unknown): void {
+    if (this.#stream === stream && isOutOfReach(error)) {
       this.#gap = true
       this.#options.log.error(
         { network: this.#options.network, reason: redactText(messageOf(error)) },
         'The Yellowstone server cannot replay what was missed. Import an incremental snapshot and restart.',
       )
     }
+    this.#down(stream, error)
+  }
+
+  #down(stream: Stream, error: unknown): void {
+    if (this.#stream !== stream) return
+    this.#stream = undefined
+    this.#paused = false
+    this.#drop()
+    stream.destroy()
     this.#retryLater(error)
   }
 
