@@ -26,7 +26,13 @@ export type SubscriptionsOptions = {
   onNotification: (key: string, result: unknown) => void
 }
 
-type Waiting = { key: string; resolve: () => void; reject: (error: Error) => void; timer: NodeJS.Timeout }
+type Waiting = {
+  key: string
+  method: string
+  resolve: () => void
+  reject: (error: Error) => void
+  timer: NodeJS.Timeout
+}
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions
@@ -34,8 +40,8 @@ export class Subscriptions {
   readonly #waiting = new Map<number, Waiting>()
   readonly #keysById = new Map<number, string>()
   readonly #idsByKey = new Map<string, number>()
-  readonly #methodsByKey = new Map<string, string>()
-  readonly #confirmations = new Map<string, Promise<void>>()
+  /** What is wanted: the request that asked the node for it, and whether the node has confirmed it. */
+  readonly #wanted = new Map<string, { request: number; method: string; confirmation: Promise<void> }>()
   #socket: WebSocket | undefined
   #nextId = 1
   #failures = 0
@@ -58,7 +64,7 @@ export class Subscriptions {
   }
 
   get size(): number {
-    return this.#methodsByKey.size
+    return this.#wanted.size
   }
 
   /** Milliseconds since the node said anything. */
@@ -70,32 +76,31 @@ export class Subscriptions {
   add({ key, method, params }: Subject): Promise<void> {
     const socket = this.#socket
     if (!this.#up || socket === undefined) return Promise.reject(this.#fault('is not connected'))
-    const known = this.#confirmations.get(key)
-    if (known !== undefined) return known
-    this.#methodsByKey.set(key, method)
+    const known = this.#wanted.get(key)
+    if (known !== undefined) return known.confirmation
     const id = this.#nextId++
     const confirmation = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#settle(id)?.reject(this.#fault(`did not answer ${method} within ${answerTimeoutMs} ms`))
-        this.#forget(key)
+        // It stays among the waiting, so that a late answer is not a subscription that nobody knows of.
+        if (this.#wanted.get(key)?.request === id) this.#wanted.delete(key)
+        reject(this.#fault(`did not answer ${method} within ${answerTimeoutMs} ms`))
       }, answerTimeoutMs)
-      this.#waiting.set(id, { key, resolve, reject, timer })
+      this.#waiting.set(id, { key, method, resolve, reject, timer })
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
     })
-    this.#confirmations.set(key, confirmation)
+    this.#wanted.set(key, { request: id, method, confirmation })
     return confirmation
   }
 
   remove(key: string): void {
-    const method = this.#methodsByKey.get(key)
+    const wanted = this.#wanted.get(key)
     const subscription = this.#idsByKey.get(key)
-    if (method === undefined) return
-    this.#forget(key)
-    if (subscription === undefined) return
+    this.#wanted.delete(key)
+    // One that is not confirmed yet has no number to name it by: it is ended when its confirmation comes.
+    if (wanted === undefined || subscription === undefined) return
     this.#idsByKey.delete(key)
     this.#keysById.delete(subscription)
-    const unsubscribe = { jsonrpc: '2.0', id: this.#nextId++, method: method.replace('Subscribe', 'Unsubscribe') }
-    this.#socket?.send(JSON.stringify({ ...unsubscribe, params: [subscription] }))
+    this.#unsubscribe(wanted.method, subscription)
   }
 
   /** Breaks the connection and makes a new one: the way back from any doubt about what was missed. */
@@ -143,25 +148,31 @@ export class Subscriptions {
       if (key !== undefined) this.#options.onNotification(key, message.params.result)
       return
     }
-    const waiting = message.id === undefined ? undefined : this.#settle(message.id)
+    if (message.id !== undefined) this.#hearAnswer(message.id, message)
+  }
+
+  #hearAnswer(id: number, { result, error }: Message): void {
+    const waiting = this.#settle(id)
     if (waiting === undefined) return
-    const method = this.#methodsByKey.get(waiting.key)
-    if (message.error !== undefined || typeof message.result !== 'number') {
-      this.#forget(waiting.key)
-      waiting.reject(this.#fault(`refused ${method}`, new Error(redactText(JSON.stringify(message.error ?? null)))))
-    } else if (method === undefined) {
-      // It was removed while it was being confirmed.
-      waiting.reject(this.#fault('was asked to subscribe and then not to'))
-    } else {
-      this.#keysById.set(message.result, waiting.key)
-      this.#idsByKey.set(waiting.key, message.result)
+    const { key, method } = waiting
+    // It may have been removed, and even been asked for again, while it was being confirmed.
+    const isWanted = this.#wanted.get(key)?.request === id
+    if (error !== undefined || typeof result !== 'number') {
+      if (isWanted) this.#wanted.delete(key)
+      waiting.reject(this.#fault(`refused ${method}`, new Error(redactText(JSON.stringify(error ?? null)))))
+    } else if (isWanted) {
+      this.#keysById.set(result, key)
+      this.#idsByKey.set(key, result)
       waiting.resolve()
+    } else {
+      this.#unsubscribe(method, result)
+      waiting.reject(this.#fault('was asked to subscribe and then not to'))
     }
   }
 
-  #forget(key: string): void {
-    this.#methodsByKey.delete(key)
-    this.#confirmations.delete(key)
+  #unsubscribe(method: string, subscription: number): void {
+    const unsubscribe = { jsonrpc: '2.0', id: this.#nextId++, method: method.replace('Subscribe', 'Unsubscribe') }
+    this.#socket?.send(JSON.stringify({ ...unsubscribe, params: [subscription] }))
   }
 
   #settle(id: number): Waiting | undefined {
@@ -189,8 +200,7 @@ export class Subscriptions {
     }
     this.#keysById.clear()
     this.#idsByKey.clear()
-    this.#methodsByKey.clear()
-    this.#confirmations.clear()
+    this.#wanted.clear()
     for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(this.#fault('lost its connection'))
     if (wasUp) this.#options.onDown()
     if (this.#closed) return
