@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exactAmount, isNft } from './portfolio.ts'
+import type { Store } from '../store/store.ts'
+import { exactAmount, isNft, portfolioOf } from './portfolio.ts'
 
 describe('amounts', () => {
   test.each([
@@ -43,5 +44,15 @@ describe('an NFT', () => {
       expect(mint(0, standard, 2n)).toBe(false)
       expect(mint(0, standard, 0n)).toBe(false)
     }
+  })
+})
+
+test('a process that reads no accounts names both ways to become one that does', async () => {
+  const store = { portfolioOf: async () => undefined } as unknown as Store
+  const question = { network: 'devnet', owner: new Uint8Array(32) } as const
+  await expect(portfolioOf(store, question, { freshen: undefined, displayAmount: String })).rejects.toMatchObject({
+    code: 'not_configured',
+    message:
+      'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',
   })
 })

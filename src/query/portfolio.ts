@@ -99,6 +99,6 @@ function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen |
   }
   return new AlmanacError(
     'not_configured',
-    `Nothing reads accounts of Solana ${network} here: set solana.${network}.rpc.`,
+    `Nothing in this process reads accounts of Solana ${network}: that takes solana.${network}.rpc and a start without --only api.`,
   )
 }
