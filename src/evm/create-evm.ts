@@ -4,7 +4,8 @@ import type { Log } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { connectChain, type EvmChainSettings } from './connect-chain.ts'
-import { ChainIndexer } from './index/chain-indexer.ts'
+import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
+import { ChainKeeper } from './index/chain-keeper.ts'
 import { createEvmMetrics } from './metrics.ts'
 import type { RpcObserver } from './rpc/endpoint.ts'
 import { HeadsFeed } from './rpc/heads.ts'
@@ -17,7 +18,7 @@ export type EvmOptions = {
   log: Log
 }
 
-export type EvmStatus = Record<string, Awaited<ReturnType<ChainIndexer['status']>>>
+export type EvmStatus = Record<string, Awaited<ReturnType<ChainKeeper['status']>>>
 
 /** Parameters and results are plain data, so that a thread may lie between. */
 export type Evm = {
@@ -32,7 +33,7 @@ export type Evm = {
 export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
-  const byId = new Map(running.map(({ indexer }) => [indexer.setup.chain.id, indexer]))
+  const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
     const { rpc: urls, ws, index, from, contracts } = settings
@@ -45,38 +46,31 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
     }
     const { chain, rpc } = connectChain(name, settings, { chains, observer })
-    const indexer = new ChainIndexer({
-      index,
-      from,
-      contracts,
-      chain,
-      pollMs: pollMsOf(chain.blockTimeMs, urls),
-      rpc,
-      store,
-      log,
-      metrics,
-      ...(ws === undefined ? {} : { onNews: look => followHeads(ws, look) }),
-    })
-    indexer.start()
-    return { name, indexer, rpc }
+    const setup: ChainSetup = { index, from, contracts, chain, pollMs: pollMsOf(chain.blockTimeMs, urls) }
+    const news = ws === undefined ? {} : { onNews: (look: () => void) => followHeads(ws, look) }
+    const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics })
+    // One file has one owner; a server may have several processes that would index the same chain.
+    const keeper = store.engine === 'postgres' ? new ChainKeeper({ setup, store, log, makeIndexer }) : undefined
+    const alone = keeper === undefined ? makeIndexer(store) : undefined
+    const job = keeper ?? alone!
+    job.start()
+    return { name, chain: chain.id, job, indexer: () => keeper?.indexer ?? alone, rpc }
   }
 
   return {
     async status() {
-      const entries = await Promise.all(
-        running.map(async ({ name, indexer }) => [name, await indexer.status()] as const),
-      )
+      const entries = await Promise.all(running.map(async ({ name, job }) => [name, await job.status()] as const))
       return Object.fromEntries(entries)
     },
     async ensureContract(chain, contract, waitMs) {
-      await byId.get(chain)?.ensureContract(contract, waitMs)
+      await indexerOf(chain)?.ensureContract(contract, waitMs)
     },
     async ensureWallet(ids, wallet, waitMs) {
-      await Promise.all(ids.map(id => byId.get(id)?.ensureWallet(wallet, waitMs)))
+      await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs)))
     },
     metrics: () => metrics.registry.metrics(),
     async close() {
-      await Promise.all(running.map(({ indexer }) => indexer.stop()))
+      await Promise.all(running.map(({ job }) => job.stop()))
       await Promise.all(running.map(({ rpc }) => rpc.close()))
     },
   }

@@ -1,0 +1,128 @@
+// Sees to it that one process at a time indexes a chain: whoever holds the chain's lease runs the indexer, the others stand by and
+// take over when it lapses. A store that only one process may own needs none of this.
+import { randomUUID } from 'node:crypto'
+import { isCovered } from '../../coverage.ts'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { pause } from '../../pause.ts'
+import type { Lease, Store } from '../../store/store.ts'
+import { earlyCollectionsVersion } from '../decode/early-collections.ts'
+import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
+import { leasedStore } from './leased-store.ts'
+
+export type ChainKeeperOptions = {
+  setup: ChainSetup
+  store: Store
+  log: Log
+  makeIndexer: (store: Store) => ChainIndexer
+  /** How long a silent holder keeps the chain. */
+  leaseMs?: number
+}
+
+const renewalsPerLease = 4
+
+export class ChainKeeper {
+  readonly #options: ChainKeeperOptions
+  readonly #holder = randomUUID()
+  readonly #stopping = new AbortController()
+  readonly #leaseMs: number
+  #indexer: ChainIndexer | undefined
+  #lease: Lease | undefined
+  #keeping: Promise<void> = Promise.resolve()
+
+  constructor(options: ChainKeeperOptions) {
+    this.#options = options
+    this.#leaseMs = options.leaseMs ?? 10_000
+  }
+
+  /** Undefined while another process has the chain. */
+  get indexer(): ChainIndexer | undefined {
+    return this.#indexer
+  }
+
+  start(): void {
+    this.#keeping = this.#keep()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#keeping
+    await this.#indexer?.stop()
+    this.#indexer = undefined
+    // So that another one need not wait for it to lapse. Where that fails, it lapses.
+    if (this.#lease !== undefined) await this.#options.store.release(this.#lease).catch(() => {})
+  }
+
+  /** As the indexer reports, or as far as the store shows what another process does. */
+  async status() {
+    if (this.#indexer !== undefined) return await this.#indexer.status()
+    const { setup, store } = this.#options
+    const state = await store.chainState(setup.chain.id)
+    const covered = (await store.coverageByScope(setup.chain.id)).flatMap(({ scope, intervals }) =>
+      intervals.map(interval => ({ ...interval, scope })),
+    )
+    const head = state?.head.number ?? -1
+    const full = covered.filter(({ scope }) => scope === 'full')
+    const complete =
+      head >= setup.from && (setup.index === 'on-demand' || isCovered(full, { from: setup.from, to: head }))
+    return {
+      state: complete ? 'live' : 'backfilling',
+      head,
+      finalized: state?.finalized ?? -1,
+      lag_seconds: 0,
+      covered,
+      complete,
+      eta_seconds: null,
+      rates: null,
+      blocks_left: 0,
+      index: setup.index,
+      from: setup.from,
+      early_collections: earlyCollectionsVersion,
+      standby: true,
+      rpc: [],
+    } as const
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#stopping
+    const { setup, store, log } = this.#options
+    const name = `index/${setup.chain.id}`
+    let heldUntilMs = 0
+    while (!signal.aborted) {
+      const askedMs = performance.now()
+      try {
+        const lease = await store.claim(name, this.#holder, this.#leaseMs)
+        if (lease === undefined) heldUntilMs = 0
+        else {
+          heldUntilMs = askedMs + this.#leaseMs
+          await this.#hold(lease)
+        }
+      } catch (error) {
+        log.debug(`The lease of ${setup.chain.name} could not be renewed: ${messageOf(error)}`)
+      }
+      if (performance.now() >= heldUntilMs) await this.#letGo()
+      await pause(this.#leaseMs / renewalsPerLease, signal)
+    }
+  }
+
+  async #hold(lease: Lease): Promise<void> {
+    // Another token means that somebody else had the chain in between: what the indexer remembers is no longer so.
+    if (this.#lease !== undefined && this.#lease.token !== lease.token) await this.#letGo()
+    if (this.#indexer !== undefined) return
+    this.#lease = lease
+    this.#indexer = this.#options.makeIndexer(leasedStore(this.#options.store, lease))
+    this.#indexer.start()
+  }
+
+  async #letGo(): Promise<void> {
+    const indexer = this.#indexer
+    this.#indexer = undefined
+    this.#lease = undefined
+    if (indexer === undefined) return
+    this.#options.log.warn(
+      { chain: this.#options.setup.chain.name },
+      'Another process indexes this chain now; standing by.',
+    )
+    await indexer.stop()
+  }
+}
