@@ -51,6 +51,20 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
     expect(answer.slot).toBeGreaterThan(0)
   })
 
+  test('no more requests are sent in a day than are set', async () => {
+    const proxy = await startFaultProxy(node)
+    try {
+      const ask = connect({ rpc: [proxy.rpcUrl], dailyBudget: 2 })
+      await expect(ask(await newOwner())).rejects.toMatchObject({
+        message: expect.stringContaining('solana.devnet.dailyBudget'),
+        cause: { code: 'upstream_rate_limited' },
+      })
+      expect([...proxy.calls.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2)
+    } finally {
+      await proxy.close()
+    }
+  })
+
   test('both programs and the native balance are the node’s own', async () => {
     const ask = connect({ rpc: [node.rpcUrl] })
     const owner = await newOwner()

@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { Store } from '../store/store.ts'
+import { DailyBudget } from './daily-budget.ts'
 import { SolanaEndpoint } from './endpoint.ts'
 import { Follower } from './follow.ts'
 import { genesisHashes } from './genesis.ts'
@@ -21,6 +22,7 @@ export type SolanaNetworkSettings = {
   rpc: readonly string[]
   ws?: string | undefined
   requestsPerSecond?: number | undefined
+  dailyBudget?: number | undefined
   maxAgeMs: number
   subscriptionsMax: number
   reconcileMs: number
@@ -62,7 +64,8 @@ export class Network {
     const requestsPerSecond =
       settings.requestsPerSecond === undefined ? undefined : settings.requestsPerSecond / settings.rpc.length
     const endpoints = settings.rpc.map(url => new SolanaEndpoint({ network, url, requestsPerSecond }))
-    const rpc = new SolanaRpc({ network, endpoints })
+    const budget = settings.dailyBudget === undefined ? undefined : new DailyBudget(settings.dailyBudget)
+    const rpc = new SolanaRpc({ network, endpoints, budget })
     this.#rpc = rpc
     this.#onDemand = new OnDemand({
       rpc,

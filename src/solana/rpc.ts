@@ -5,6 +5,7 @@ import { base58 } from '@scure/base'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { TokenProgram } from '../store/store.ts'
+import type { DailyBudget } from './daily-budget.ts'
 import { tokenAccountBytes } from './decode.ts'
 import { minContextSlotNotReached, type RpcCall, type SolanaEndpoint } from './endpoint.ts'
 import { tokenProgramAddresses } from './programs.ts'
@@ -26,13 +27,22 @@ export type AccountInfo = { lamports: bigint; program: string; data: Uint8Array 
 export type KeyedAccount = AccountInfo & { key: Uint8Array }
 export type At<T> = { slot: number; value: T }
 
+export type SolanaRpcOptions = {
+  network: SolanaNetwork
+  endpoints: readonly SolanaEndpoint[]
+  /** Of all endpoints together. */
+  budget?: DailyBudget | undefined
+}
+
 export class SolanaRpc {
   readonly network: SolanaNetwork
   readonly #endpoints: readonly SolanaEndpoint[]
+  readonly #budget: DailyBudget | undefined
 
-  constructor({ network, endpoints }: { network: SolanaNetwork; endpoints: readonly SolanaEndpoint[] }) {
+  constructor({ network, endpoints, budget }: SolanaRpcOptions) {
     this.network = network
     this.#endpoints = endpoints
+    this.#budget = budget
   }
 
   /** The accounts of up to 100 keys, undefined for those that do not exist. */
@@ -116,6 +126,7 @@ export class SolanaRpc {
       const usable = this.#endpoints.filter(endpoint => !endpoint.breaker.open)
       let behind = false
       for (const endpoint of usable) {
+        if (this.#budget?.spend() === false) throw this.#overBudget(this.#budget, call, failure)
         try {
           const answer = await attempt(endpoint)
           endpoint.breaker.succeeded()
@@ -133,6 +144,17 @@ export class SolanaRpc {
       await sleep(behind ? behindPauseMs : retryPauseMs)
     }
     throw failure ?? this.#allResting(call)
+  }
+
+  #overBudget({ requestsPerDay, renewsInMs }: DailyBudget, call: RpcCall, cause: unknown): AlmanacError {
+    const setting = `solana.${this.network}.dailyBudget`
+    const message = `The ${requestsPerDay} requests of ${setting} are used up: ${call.method} was not sent.`
+    return new AlmanacError('upstream_rate_limited', message, {
+      cause,
+      hint: `raise ${setting}, or wait until midnight UTC.`,
+      retryable: true,
+      retryAfterMs: renewsInMs,
+    })
   }
 
   #allResting(call: RpcCall): AlmanacError {
