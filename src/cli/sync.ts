@@ -1,7 +1,9 @@
 // Fills one range of one chain: opens the store as its owner, shows progress, and says what was done.
+import { randomUUID } from 'node:crypto'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { connectChain } from '../evm/connect-chain.ts'
+import { holdChain } from '../evm/index/leased-store.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
 import { openStore } from '../store/open.ts'
@@ -22,8 +24,8 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
   const scope = scopeOf(chosen, flags.contract)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const store = await openOwned(loaded.config.store)
-  opened.defer(() => store.close())
+  const opening = await openOwned(loaded.config.store)
+  opened.defer(() => opening.close())
   const counted = { requests: 0, bytes: 0 }
   const observer = {
     request: ({ bytes }: { bytes: number }) => {
@@ -34,6 +36,12 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
   }
   const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
   opened.defer(() => rpc.close())
+  // A file has one owner, who need not wait for the lease of a predecessor that was killed.
+  const holder = opening.engine === 'sqlite' ? 'owner' : randomUUID()
+  const held = await holdChain(opening, { chain: chain.id, holder, leaseMs: 10_000 })
+  if (held === undefined) throw alreadyIndexed(chosen.name)
+  opened.defer(held.release)
+  const { store } = held
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()
@@ -77,6 +85,13 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
     `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} were there; ` +
       `${countText(done.transfers)} transfers from ${countText(done.logs)} logs; ${countText(counted.requests)} requests, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
   )
+}
+
+function alreadyIndexed(chain: string): AlmanacError {
+  return new AlmanacError('store_locked', `Another process indexes ${chain} into this store.`, {
+    retryable: true,
+    hint: 'wait for it, or stop it first; one that was killed gives the chain back after ten seconds.',
+  })
 }
 
 function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {

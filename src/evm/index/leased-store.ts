@@ -1,4 +1,5 @@
 // A store whose writes hold only as long as a lease does: whoever was paused and wakes up cannot write over a successor.
+import type { ChainId } from '../../model.ts'
 import type { FencedWriter, Lease, Store } from '../../store/store.ts'
 
 const fencedMethods: ReadonlySet<PropertyKey> = new Set<keyof FencedWriter>([
@@ -23,4 +24,26 @@ export function leasedStore(store: Store, lease: Lease): Store {
       return typeof member === 'function' ? member.bind(owner) : member
     },
   })
+}
+
+/**
+ * Takes a chain for as long as a command runs, with a store that writes under the lease. Undefined while another process
+ * indexes the chain.
+ */
+export async function holdChain(
+  store: Store,
+  { chain, holder, leaseMs }: { chain: ChainId; holder: string; leaseMs: number },
+): Promise<{ store: Store; release: () => Promise<void> } | undefined> {
+  const name = `index/${chain}`
+  const lease = await store.claim(name, holder, leaseMs)
+  if (lease === undefined) return undefined
+  // A renewal that fails shows in the next write, which the fence refuses once the lease is lost.
+  const timer = setInterval(() => void store.claim(name, holder, leaseMs).catch(() => {}), leaseMs / 4)
+  return {
+    store: leasedStore(store, lease),
+    release: async () => {
+      clearInterval(timer)
+      await store.release(lease)
+    },
+  }
 }
