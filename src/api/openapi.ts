@@ -191,7 +191,7 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
   ),
   not_configured: new AlmanacError(
     'not_configured',
-    'Nothing reads accounts of Solana devnet here: set solana.devnet.rpc.',
+    'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',
   ),
 }
 
