@@ -48,40 +48,46 @@ function startOf({ order, after, fromBlock = 0, toBlock = blockMax }: TransferPa
   return after === undefined || after.block > toBlock ? { ...outside, block: toBlock + 1 } : after
 }
 
-/** Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows. */
 export function transferPage(
   connection: Connection,
   ordinal: number,
   contract: number,
   query: TransferPageQuery,
 ): TransferPage {
-  const { order, limit, fromBlock = 0, toBlock = blockMax } = query
-  const temperatures: Temperature[] = order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
-  const start = startOf(query)
+  const part = (temperature: Temperature, limit: number) =>
+    limit <= 0 ? emptyPage : partOf(connection, ordinal, contract, temperature, { ...query, limit })
+  // Rows that become hot or final after this look may be missed or found: a page of either moment is right.
+  if (!hasHotRows(connection, contract)) return part('cold', query.limit)
+  // Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows.
   return connection.snapshot(() => {
-    const parts: TransferPage[] = []
-    let wanted = limit
-    for (const temperature of temperatures) {
-      if (wanted <= 0) break
-      if (temperature === 'hot' && !hasHotRows(connection, contract)) continue
-      const row = connection.get(
-        sql[temperature][order],
-        ordinal * blockKeySpan + blockKeySpan - 1,
-        contract,
-        start.block,
-        start.transactionIndex,
-        start.logIndex,
-        start.batchIndex,
-        order === 'asc' ? toBlock : fromBlock,
-        wanted,
-      ) as Row
-      if (row[0] === null) continue
-      const part = pageOf(row)
-      parts.push(part)
-      wanted -= part.length
-    }
-    return parts.length < 2 ? (parts[0] ?? emptyPage) : joinPages(parts)
+    const [first, second]: Temperature[] = query.order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
+    const begun = part(first!, query.limit)
+    const rest = part(second!, query.limit - begun.length)
+    return rest.length === 0 ? begun : begun.length === 0 ? rest : joinPages([begun, rest])
   })
+}
+
+function partOf(
+  connection: Connection,
+  ordinal: number,
+  contract: number,
+  temperature: Temperature,
+  query: TransferPageQuery,
+): TransferPage {
+  const { order, limit, fromBlock = 0, toBlock = blockMax } = query
+  const start = startOf(query)
+  const row = connection.get(
+    sql[temperature][order],
+    ordinal * blockKeySpan + blockKeySpan - 1,
+    contract,
+    start.block,
+    start.transactionIndex,
+    start.logIndex,
+    start.batchIndex,
+    order === 'asc' ? toBlock : fromBlock,
+    limit,
+  ) as Row
+  return row[0] === null ? emptyPage : pageOf(row)
 }
 
 /** Most contracts have none at most times, and asking costs a third of an empty page. */
