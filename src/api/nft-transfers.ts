@@ -26,7 +26,7 @@ export class NftTransfersRoute {
   constructor(place: Workplace) {
     this.#place = place
     this.#parameters = transferParameters(place.chains, place.settings.pageSizeMax)
-    this.#transfers = new NftTransfers(place.store)
+    this.#transfers = new NftTransfers(place.store, place.revision)
   }
 
   answer(exchange: Exchange, version: ApiVersion): Answer | Promise<Answer> {

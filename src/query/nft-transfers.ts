@@ -46,10 +46,13 @@ const viewsMax = 10_000
 
 export class NftTransfers {
   readonly #store: Store
+  readonly #revision: () => number
   readonly #views = new RevisionCache<ContractView>(viewsMax)
 
-  constructor(store: Store) {
+  /** `revision` stands in for the store's where requests that arrive together share one look. */
+  constructor(store: Store, revision = () => store.revision()) {
     this.#store = store
+    this.#revision = revision
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
@@ -79,7 +82,7 @@ export class NftTransfers {
   }
 
   async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
-    const revision = this.#store.revision()
+    const revision = this.#revision()
     const key = `${chain} ${contract}`
     const known = this.#views.get(key, revision)
     if (known !== undefined) return known

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Address, ChainId } from '../model.ts'
@@ -70,4 +71,17 @@ describe('page cursors', () => {
       }),
     )
   })
+})
+
+test('is signed with HMAC-SHA256', () => {
+  const secret = Buffer.alloc(32, 9)
+  const key = createHmac('sha256', secret).update('almanac page cursor').digest()
+  const signer = new CursorSigner(secret)
+  fc.assert(
+    fc.property(cursors, cursor => {
+      const bytes = Buffer.from(signer.seal(cursor), 'base64url')
+      const mac = createHmac('sha256', key).update(bytes.subarray(0, -16)).digest().subarray(0, 16)
+      expect(bytes.subarray(-16).equals(mac)).toBe(true)
+    }),
+  )
 })

@@ -1,5 +1,5 @@
 // Signed cursors: where a run of pages stands and what it asked for, in one short text. It reads no data and knows no HTTP.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Address, ChainId, Position } from '../model.ts'
 
 /** Everything that the next page needs; times are unix seconds, so that dates meet the blocks known by then. */
@@ -31,12 +31,20 @@ export const cursorLengthMax = Math.ceil((cursorBytesMax * 4) / 3)
 
 const flag = { asc: 1, hex: 2, countTotal: 4, withinRange: 8, fromBlock: 16, toBlock: 32, fromTime: 64, toTime: 128 }
 
+const hashBlockBytes = 64
+
 export class CursorSigner {
-  readonly #key: Buffer
+  /** The key as HMAC mixes it into its two hashes (RFC 2104), with room for what is hashed behind it. */
+  readonly #inner = Buffer.alloc(hashBlockBytes + cursorBytesMax, 0x36)
+  readonly #outer = Buffer.alloc(hashBlockBytes + 32, 0x5c)
 
   constructor(secret: Uint8Array) {
     // A key of its own, so that the store's secret can sign other things without one passing for another.
-    this.#key = createHmac('sha256', secret).update('almanac page cursor').digest()
+    const key = createHmac('sha256', secret).update('almanac page cursor').digest()
+    for (const [at, byte] of key.entries()) {
+      this.#inner[at]! ^= byte
+      this.#outer[at]! ^= byte
+    }
   }
 
   seal(cursor: PageCursor): string {
@@ -78,8 +86,11 @@ export class CursorSigner {
     return signed[0] === layout ? readCursor(signed) : undefined
   }
 
+  /** HMAC-SHA256 of two hashes at once: an Hmac object took 33 µs of a page's 800. */
   #mac(bytes: Uint8Array): Buffer {
-    return createHmac('sha256', this.#key).update(bytes).digest().subarray(0, macBytes)
+    this.#inner.set(bytes, hashBlockBytes)
+    this.#outer.set(hash('sha256', this.#inner.subarray(0, hashBlockBytes + bytes.length), 'buffer'), hashBlockBytes)
+    return hash('sha256', this.#outer, 'buffer').subarray(0, macBytes)
   }
 }
 
