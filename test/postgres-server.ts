@@ -53,7 +53,7 @@ export async function startPostgres(overrides: Record<string, string> = {}): Pro
   const url = (database: string): string => `postgres://almanac@127.0.0.1:${port}/${database}`
   let child: ChildProcess | undefined
   let databases = 0
-  const start = async (): Promise<void> => {
+  const startOnce = async (): Promise<void> => {
     const flags = Object.entries({ ...settings, ...overrides, port: String(port) }).flatMap(setting => [
       '-c',
       setting.join('='),
@@ -65,6 +65,18 @@ export async function startPostgres(overrides: Record<string, string> = {}): Pro
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     await accepting(child, url('postgres'))
+  }
+  const start = async (): Promise<void> => {
+    const deadline = performance.now() + startTimeoutMs
+    for (;;) {
+      try {
+        return await startOnce()
+      } catch (error) {
+        // The children of a server that was killed outlive it for a moment and keep its memory.
+        if (!/shared memory block|postmaster\.pid/.test(String(error)) || performance.now() > deadline) throw error
+        await delay(100)
+      }
+    }
   }
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const running = child
