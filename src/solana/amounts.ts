@@ -1,8 +1,10 @@
 // Raw token amounts as the decimal text that the chain's own programs show. Pure: the caller brings the chain's clock.
 // For interest-bearing and scaled mints the Token-2022 program computes in doubles, so these are its exact steps in its
 // order, and digits beyond a double's precision are part of its answer.
+
 import { LRUCache } from 'lru-cache'
 import { type AmountRule, parseAmountRule } from './amount-rule.ts'
+import { exp } from './exp.ts'
 
 const secondsPerYear = 31_556_736
 const basisPoints = 10_000
@@ -47,7 +49,7 @@ function withInterest(amount: bigint, decimals: number, rule: Interest, chainTim
 /** A timespan beyond 64 bits has no answer. */
 function growth(rate: number, timespan: bigint): number | undefined {
   if (BigInt.asIntN(64, timespan) !== timespan) return undefined
-  return Math.exp(Number(BigInt(rate) * timespan) / secondsPerYear / basisPoints)
+  return exp(Number(BigInt(rate) * timespan) / secondsPerYear / basisPoints)
 }
 
 function scaled(amount: bigint, decimals: number, rule: Scaled, chainTime: number): number {
