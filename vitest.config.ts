@@ -6,8 +6,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
-    // Some tests measure time on a machine that others share; a real defect fails every time. The run shows what was repeated.
-    retry: 2,
     pool: 'forks',
   },
 })

@@ -281,7 +281,8 @@ describe('several endpoints', () => {
     expect(performance.now() - startedAt).toBeLessThan(6_000)
   })
 
-  test('one that dawdles is overtaken by another, and not for ever', async () => {
+  // Real time decides who is asked first, so another process on the machine can change it.
+  test('one that dawdles is overtaken by another, and not for ever', { retry: 2 }, async () => {
     let hedges = 0
     await start([[], []], { observer: { request: () => {}, hedge: () => void hedges++ } })
     for (let at = 0; at < 20; at++) await rpc.ask([blockNumber], { signal })
