@@ -485,14 +485,10 @@ describe('conventions', () => {
       expect(second.status).toBe(304)
       expect(await second.text()).toBe('')
       expect(second.headers.get('etag')).toBe(tag)
-      await own.store.putContractFacts([
+      await own.store.putMarks([
         {
-          chain: seeded.chains.eth,
-          contract: seeded.collection,
-          name: 'Renamed',
-          symbol: undefined,
-          possibleSpam: true,
-          verifiedCollection: false,
+          ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
+          ...{ verified: undefined, spam: true, updatedAt: 0 },
         },
       ])
       const third = await own.get(target, { 'if-none-match': tag })
@@ -521,14 +517,10 @@ describe('conventions', () => {
       expect(pagesRead).toBe(2)
       await own.get(transfers(seeded.collection, '?limit=5'), sdk)
       expect(pagesRead).toBe(3)
-      await own.store.putContractFacts([
+      await own.store.putMarks([
         {
-          chain: seeded.chains.eth,
-          contract: seeded.collection,
-          name: undefined,
-          symbol: undefined,
-          possibleSpam: true,
-          verifiedCollection: false,
+          ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
+          ...{ verified: undefined, spam: true, updatedAt: 0 },
         },
       ])
       expect(await ask()).toContain('"possible_spam":"true"')

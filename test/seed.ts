@@ -320,7 +320,6 @@ async function seedAnnotations(store: Store): Promise<void> {
       name: 'Collection',
       symbol: 'COLL',
       possibleSpam: false,
-      verifiedCollection: true,
     },
     {
       chain: eth,
@@ -328,9 +327,10 @@ async function seedAnnotations(store: Store): Promise<void> {
       name: undefined,
       symbol: undefined,
       possibleSpam: true,
-      verifiedCollection: false,
     },
   ])
+  const said = { chain: eth, source: 'seed', verified: undefined, spam: undefined, updatedAt: 0 }
+  await store.putMarks([{ ...said, contract: seeded.collection, rank: 'imported', verified: true }])
 }
 
 type SeededHolding = {

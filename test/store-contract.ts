@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
-import type { ColdCommit, Holding, HotBlock, KeyRecord, Label, Store } from '../src/store/store.ts'
+import type { ColdCommit, Holding, HotBlock, KeyRecord, Label, Mark, Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import { ModelStore } from './model-store.ts'
 import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
@@ -515,23 +515,36 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
       })
 
       test('facts of a contract are replaced', async () => {
-        const facts = {
-          chain: eth,
-          contract,
-          name: 'N',
-          symbol: undefined,
-          possibleSpam: true,
-          verifiedCollection: false,
-        }
+        const facts = { chain: eth, contract, name: 'N', symbol: undefined, possibleSpam: true }
         await store.putContractFacts([facts])
-        await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S', verifiedCollection: true }])
-        expect(await store.contractFacts(eth, contract)).toEqual({
-          ...facts,
-          name: undefined,
-          symbol: 'S',
-          verifiedCollection: true,
-        })
+        await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S' }])
+        expect(await store.contractFacts(eth, contract)).toEqual({ ...facts, name: undefined, symbol: 'S' })
         expect(await store.contractFacts(polygon, contract)).toBeUndefined()
+      })
+
+      const mark = (changes: Partial<Mark>): Mark => ({
+        ...{ chain: eth, contract, source: 's', rank: 'imported', verified: undefined, spam: undefined, updatedAt: 1 },
+        ...changes,
+      })
+
+      test('marks come by rank, then the newer first, and a source adds to what it said', async () => {
+        const pack = mark({ source: 'pack', rank: 'built-in', verified: true, updatedAt: 9 })
+        const older = mark({ source: 'z', verified: false })
+        const newer = mark({ source: 'b', spam: true, updatedAt: 2 })
+        const twin = mark({ source: 'a', spam: false, updatedAt: 2 })
+        const pin = mark({ source: 'operator', rank: 'operator', spam: false })
+        await store.putMarks([pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })])
+        expect(await store.marksOf(eth, contract)).toEqual([pin, twin, newer, older, pack])
+        expect(await store.marksOf(polygon, contract)).toEqual([])
+        const revision = store.revision()
+        await store.putMarks([
+          mark({ source: 'operator', rank: 'operator', verified: true, updatedAt: 3 }),
+          mark({ source: 'operator', rank: 'operator', spam: true, updatedAt: 4 }),
+        ])
+        expect(store.revision()).not.toBe(revision)
+        expect((await store.marksOf(eth, contract))[0]).toEqual({ ...pin, verified: true, spam: true, updatedAt: 4 })
+        expect(await store.removeMarks([pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })])).toBe(1)
+        expect(await store.marksOf(eth, contract)).toEqual([twin, newer, older, pack])
       })
     })
 

@@ -3,9 +3,9 @@
 // A row is five or six copies of ready text with holes, and the holes filled in: no object and hardly a string per row.
 // Measured on a page of 100 (68 kB) on a busy machine: 118 µs of CPU, against 606 µs for unpacking the rows into objects
 // and JSON.stringify.
+import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
-import type { ContractFacts } from '../store/store.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
 import { hexOf, putAscii, putDate, putDecimal, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
@@ -13,7 +13,7 @@ import { hexOf, putAscii, putDate, putDecimal, putHex, putTime, secondsPerDay, t
 export type TransferJson = {
   rows: AnswerRows
   contract: Address
-  facts: ContractFacts | undefined
+  facts: ShownFacts | undefined
   labels: ReadonlyMap<Address, string> | undefined
   format: 'decimal' | 'hex'
   dialect: Dialect

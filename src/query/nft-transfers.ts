@@ -1,8 +1,9 @@
 // The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
+import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
-import type { ChainState, ContractFacts, Store, TransferPage, TransferRange } from '../store/store.ts'
+import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
 import { idCountOf, payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
@@ -23,7 +24,7 @@ export type TransfersAnswer = {
   indexComplete: boolean
   /** The weakest evidence that a complete answer rests on; undefined where no block is claimed. */
   evidence: Evidence | undefined
-  facts: ContractFacts | undefined
+  facts: ShownFacts | undefined
   /** Undefined where no address of the page has a label. */
   labels: ReadonlyMap<Address, string> | undefined
 }
@@ -34,7 +35,7 @@ export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined;
 type ContractView = {
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
-  facts: ContractFacts | undefined
+  facts: ShownFacts | undefined
   hasLabels: boolean
   /** The verdict on the stretch asked for last, which is usually the next one too. */
   verdict: Verdict | undefined
@@ -86,13 +87,14 @@ export class NftTransfers {
     const key = `${chain} ${contract}`
     const known = this.#views.get(key, revision)
     if (known !== undefined) return known
-    const [state, coverage, facts, hasLabels] = await Promise.all([
+    const [state, coverage, facts, marks, hasLabels] = await Promise.all([
       this.#store.chainState(chain),
       this.#store.contractCoverage(chain, contract),
       this.#store.contractFacts(chain, contract),
+      this.#store.marksOf(chain, contract),
       this.#store.hasLabels(),
     ])
-    const view = { state, coverage, facts, hasLabels, verdict: undefined }
+    const view = { state, coverage, facts: shownFacts(facts, marks), hasLabels, verdict: undefined }
     this.#views.set(key, revision, view)
     return view
   }

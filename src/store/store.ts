@@ -324,24 +324,46 @@ export interface KeyStore {
 
 // ---- annotations
 
+/** Who says it, the strongest first: the operator wins over imported lists, and those over the built-in pack. */
+export const annotationRanks = ['operator', 'imported', 'built-in'] as const
+export type AnnotationRank = (typeof annotationRanks)[number]
+
 export type Label = {
   /** Undefined: on every chain. */
   chain: ChainId | undefined
   address: Address
   label: string
   source: string
-  /** The operator's own win over imported ones, and those over the built-in pack. */
-  rank: 'operator' | 'imported' | 'built-in'
+  rank: AnnotationRank
+  /** Unix milliseconds. */
   updatedAt: number
 }
 
+/**
+ * What one source says of a contract: a pin of the operator, a line of an imported list, or an entry of the built-in
+ * pack. Undefined: it says nothing of that.
+ */
+export type Mark = {
+  chain: ChainId
+  contract: Address
+  source: string
+  rank: AnnotationRank
+  verified: boolean | undefined
+  spam: boolean | undefined
+  /** Unix milliseconds. */
+  updatedAt: number
+}
+
+export type MarkKey = Pick<Mark, 'chain' | 'contract' | 'source'>
+
+/** What is known of a contract by itself. What answers show, marks considered, is decided in `annotate/shown-facts.ts`. */
 export type ContractFacts = {
   chain: ChainId
   contract: Address
   name: string | undefined
   symbol: string | undefined
+  /** What the rules say. */
   possibleSpam: boolean
-  verifiedCollection: boolean
 }
 
 export interface AnnotationStore {
@@ -351,6 +373,11 @@ export interface AnnotationStore {
   hasLabels(): Promise<boolean>
   /** The winning label of each address that has one on this chain. */
   labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
+  /** Adds marks; a flag left undefined keeps what the same source said of it before. */
+  putMarks(marks: readonly Mark[]): Promise<void>
+  removeMarks(marks: readonly MarkKey[]): Promise<number>
+  /** Everything that was said of a contract: by rank, then the newer first. */
+  marksOf(chain: ChainId, contract: Address): Promise<Mark[]>
   putContractFacts(facts: readonly ContractFacts[]): Promise<void>
   contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
 }

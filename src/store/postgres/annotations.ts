@@ -1,13 +1,12 @@
 // Labels of addresses and facts of contracts.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
-import type { ContractFacts, Label } from '../store.ts'
+import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
 import { hexTextOf, textOf } from './values.ts'
 
 const everyChain = 0
-const ranks: readonly Label['rank'][] = ['operator', 'imported', 'built-in']
 
 /** Ordinals of the chains that labels name, found before the transaction begins. */
 export type Ordinals = ReadonlyMap<ChainId, number>
@@ -28,7 +27,7 @@ export async function putLabels(transaction: Transaction, ordinals: Ordinals, la
     byteaArray(sorted.map(label => bytesOfHex(label.address))),
     int4Array(sorted.map(label => ordinalOf(label.chain, ordinals) as number)),
     textArray(sorted.map(label => label.source)),
-    int4Array(sorted.map(label => ranks.indexOf(label.rank))),
+    int4Array(sorted.map(label => annotationRanks.indexOf(label.rank))),
     byteaArray(sorted.map(label => Buffer.from(label.label))),
     int8Array(sorted.map(label => label.updatedAt)),
   )
@@ -69,17 +68,16 @@ export async function putContractFacts(
   facts: readonly ContractFacts[],
 ): Promise<void> {
   const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text))
-  for (const { chain, contract, name, symbol, possibleSpam, verifiedCollection } of facts)
+  for (const { chain, contract, name, symbol, possibleSpam } of facts)
     await transaction.run(
-      `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, verified_collection)
-       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
-         symbol = excluded.symbol, possible_spam = excluded.possible_spam, verified_collection = excluded.verified_collection`,
+      `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam)
+       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
+         symbol = excluded.symbol, possible_spam = excluded.possible_spam`,
       ordinals.get(chain) as number,
       bytesOfHex(contract),
       bytes(name),
       bytes(symbol),
       possibleSpam,
-      verifiedCollection,
     )
 }
 
@@ -90,7 +88,7 @@ export async function contractFacts(
   contract: Address,
 ): Promise<ContractFacts | undefined> {
   const [row] = await database.read(
-    'SELECT name, symbol, possible_spam, verified_collection FROM contract_facts WHERE chain = $1 AND contract = $2',
+    'SELECT name, symbol, possible_spam FROM contract_facts WHERE chain = $1 AND contract = $2',
     ordinal,
     bytesOfHex(contract),
   )
@@ -101,6 +99,5 @@ export async function contractFacts(
     name: textOf(row[0]),
     symbol: textOf(row[1]),
     possibleSpam: row[2] === 't',
-    verifiedCollection: row[3] === 't',
   }
 }

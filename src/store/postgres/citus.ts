@@ -16,6 +16,9 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
  */
 const reference = ['chains', 'contracts', 'coverage', 'watched_contracts', 'solana_mints', 'labels', 'contract_facts']
 
+/** The tables that later steps add, all of them small. */
+const addedReference: readonly string[] = ['contract_marks']
+
 export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }
@@ -31,4 +34,14 @@ export async function distributeTables(transaction: Transaction): Promise<void> 
     for (const table of others)
       await transaction.query('SELECT create_distributed_table($1, $2, colocate_with => $3)::text', table, column, head)
   }
+}
+
+/** After a later step, in the same transaction. */
+export async function distributeAdded(transaction: Transaction): Promise<void> {
+  for (const table of addedReference)
+    await transaction.query(
+      `SELECT create_reference_table(to_regclass($1))::text WHERE to_regclass($1) IS NOT NULL
+         AND NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass($1))`,
+      table,
+    )
 }

@@ -220,6 +220,21 @@ CREATE TABLE contract_facts (
 );
 `
 
+// What was said of contracts stands apart from what is known of them. verified, spam: NULL where the source says nothing.
+const marks = `
+CREATE TABLE contract_marks (
+  chain int4 NOT NULL,
+  contract bytea NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  rank int4 NOT NULL,
+  verified boolean,
+  spam boolean,
+  updated_at int8 NOT NULL,
+  PRIMARY KEY (chain, contract, source)
+);
+ALTER TABLE contract_facts DROP COLUMN verified_collection;
+`
+
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first]
+export const migrations: readonly string[] = [first, marks]
 export const schemaVersion = migrations.length

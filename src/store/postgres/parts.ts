@@ -36,10 +36,10 @@ const kinds: Partial<Record<string, Kind>> = {
   ...{ key_id: 'text', operation: 'text', source: 'text', scopes: 'text', 'keys.id': 'text', 'keys.hash': 'text' },
   ...{ 'secrets.value': 'bytes', head_hash: 'bytes', hash: 'bytes', address: 'bytes', payload: 'bytes' },
   ...{ first_hash: 'bytes', last_hash: 'bytes', owner: 'bytes', account: 'bytes', mint: 'bytes' },
-  ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes' },
+  ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes', 'contract_marks.contract': 'bytes' },
   ...{ 'solana_mints.name': 'utf8', symbol: 'utf8', metadata_name: 'utf8', metadata_symbol: 'utf8', label: 'utf8' },
   ...{ 'contract_facts.name': 'utf8', lamports: 'uint', amount: 'uint', write_version: 'uint', supply: 'uint' },
-  ...{ possible_spam: 'flag', verified_collection: 'flag', rate_per_second: 'float' },
+  ...{ possible_spam: 'flag', verified: 'flag', spam: 'flag', rate_per_second: 'float' },
 }
 
 function kindOf(part: ReadableName, column: string): Kind {
@@ -68,6 +68,7 @@ const keys: Record<ReadableName, readonly string[]> = {
   key_uses: ['day', 'key_id', 'operation'],
   labels: ['address', 'chain', 'source'],
   contract_facts: ['chain', 'contract'],
+  contract_marks: ['chain', 'contract', 'source'],
   checkpoints: ['name'],
 }
 /** Walked one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
@@ -229,7 +230,7 @@ const parameterOf: Record<
   { type: string; column: (name: string) => string; array: (values: PartValue[]) => Buffer }
 > = {
   int: { type: 'int8[]', column: name => name, array: values => int8Array(values as (number | null)[]) },
-  flag: { type: 'int8[]', column: name => `${name} = 1`, array: values => int8Array(values as number[]) },
+  flag: { type: 'int8[]', column: name => `${name} = 1`, array: values => int8Array(values as (number | null)[]) },
   float: { type: 'float8[]', column: name => name, array: values => float8Array(values as (number | null)[]) },
   text: {
     type: 'text[]',

@@ -21,6 +21,7 @@ import { Database, type Transaction } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import * as keys from './keys.ts'
 import * as leases from './leases.ts'
+import * as marks from './marks.ts'
 import { migrate } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { type RevisionWatch, watchRevision } from './revision.ts'
@@ -289,6 +290,20 @@ export class PostgresStore implements contract.Store {
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
     return await annotations.labelsOf(this.#database, await this.#dictionary.ordinalOf(chain), addresses)
+  }
+
+  async putMarks(given: readonly contract.Mark[]): Promise<void> {
+    const ordinals = await this.#addOrdinals(given.map(({ chain }) => chain))
+    await this.#writing(transaction => marks.putMarks(transaction, ordinals, given))
+  }
+
+  async removeMarks(given: readonly contract.MarkKey[]): Promise<number> {
+    const ordinals = await this.#addOrdinals(given.map(({ chain }) => chain))
+    return await this.#writing(transaction => marks.removeMarks(transaction, ordinals, given))
+  }
+
+  marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
+    return this.#ofChain(chain, [], ordinal => marks.marksOf(this.#database, ordinal, chain, address))
   }
 
   async putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {

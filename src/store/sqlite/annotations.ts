@@ -1,12 +1,11 @@
 // Labels of addresses and facts of contracts. Callers hold the transaction.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
-import type { ContractFacts, Label } from '../store.ts'
+import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 
 const everyChain = 0
-const ranks: readonly Label['rank'][] = ['operator', 'imported', 'built-in']
 
 export function putLabels(connection: Connection, dictionary: Dictionary, labels: readonly Label[]): void {
   const put = connection.prepare(
@@ -15,7 +14,7 @@ export function putLabels(connection: Connection, dictionary: Dictionary, labels
   )
   for (const { chain, address, label, source, rank, updatedAt } of labels) {
     const ordinal = chain === undefined ? everyChain : dictionary.addOrdinal(chain)
-    put.run(bytesOfHex(address), ordinal, source, ranks.indexOf(rank), label, updatedAt)
+    put.run(bytesOfHex(address), ordinal, source, annotationRanks.indexOf(rank), label, updatedAt)
   }
   connection.run('UPDATE revision SET labels = labels + 1')
 }
@@ -64,15 +63,14 @@ export function putContractFacts(
   dictionary: Dictionary,
   facts: readonly ContractFacts[],
 ): void {
-  for (const { chain, contract, name, symbol, possibleSpam, verifiedCollection } of facts)
+  for (const { chain, contract, name, symbol, possibleSpam } of facts)
     connection.run(
-      'INSERT OR REPLACE INTO contract_facts VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO contract_facts (chain, contract, name, symbol, possible_spam) VALUES (?, ?, ?, ?, ?)',
       dictionary.addOrdinal(chain),
       bytesOfHex(contract),
       name ?? null,
       symbol ?? null,
       possibleSpam ? 1 : 0,
-      verifiedCollection ? 1 : 0,
     )
 }
 
@@ -85,7 +83,7 @@ export function contractFacts(
   const ordinal = dictionary.ordinalOf(chain)
   if (ordinal === undefined) return undefined
   const row = connection.get(
-    'SELECT name, symbol, possible_spam, verified_collection FROM contract_facts WHERE chain = ? AND contract = ?',
+    'SELECT name, symbol, possible_spam FROM contract_facts WHERE chain = ? AND contract = ?',
     ordinal,
     bytesOfHex(contract),
   )
@@ -96,6 +94,5 @@ export function contractFacts(
     name: (row[0] as string | null) ?? undefined,
     symbol: (row[1] as string | null) ?? undefined,
     possibleSpam: row[2] === 1,
-    verifiedCollection: row[3] === 1,
   }
 }

@@ -255,6 +255,21 @@ SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(
 FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
 `
 
+// What was said of contracts stands apart from what is known of them. verified, spam: 1, 0, or NULL where the source says nothing.
+const marks = `
+CREATE TABLE contract_marks (
+  chain INTEGER NOT NULL,
+  contract BLOB NOT NULL,
+  source TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  verified INTEGER,
+  spam INTEGER,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (chain, contract, source)
+) WITHOUT ROWID;
+ALTER TABLE contract_facts DROP COLUMN verified_collection;
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views]
+export const migrations: readonly string[] = [first, views, marks]
 export const schemaVersion = migrations.length

@@ -95,6 +95,7 @@ const layouts: Record<ReadableName, Layout> = {
   key_uses: { key: ['day', 'key_id', 'operation'] },
   labels: { key: ['address', 'chain', 'source'] },
   contract_facts: { key: ['chain', 'contract'] },
+  contract_marks: { key: ['chain', 'contract', 'source'] },
   checkpoints: { where: `name <> '${copyCheckpointName}'`, key: ['name'] },
 }
 

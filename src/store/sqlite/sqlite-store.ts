@@ -25,6 +25,7 @@ import { storeFailure } from './failures.ts'
 import * as keys from './keys.ts'
 import { LabelFilter } from './label-filter.ts'
 import * as leases from './leases.ts'
+import * as marks from './marks.ts'
 import { schemaVersion } from './migrations.ts'
 import { ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
 import { Ownership } from './ownership.ts'
@@ -336,6 +337,18 @@ export class SqliteStore implements contract.Store {
     return this.#reading(read =>
       annotations.labelsOf(read, this.#readDictionary, chain, this.#labelFilter.possible(addresses)),
     )
+  }
+
+  putMarks(given: readonly contract.Mark[]): Promise<void> {
+    return this.#writing(({ connection, dictionary }) => marks.putMarks(connection, dictionary, given))
+  }
+
+  removeMarks(given: readonly contract.MarkKey[]): Promise<number> {
+    return this.#writing(({ connection, dictionary }) => marks.removeMarks(connection, dictionary, given))
+  }
+
+  async marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
+    return this.#ofChain(chain, [], (read, ordinal) => marks.marksOf(read, ordinal, chain, address))
   }
 
   putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
