@@ -3,7 +3,7 @@
 
 import { defineChain } from '../src/chains.ts'
 import { collectActivity } from '../src/evm/decode/activity.ts'
-import { decodeTransfers } from '../src/evm/decode/decode.ts'
+import { decodeTransfers, type LogTransaction } from '../src/evm/decode/decode.ts'
 import { earlyCollectionsOf } from '../src/evm/decode/early-collections.ts'
 import { sequenceLogs, splitByBlock } from '../src/evm/decode/log-sequence.ts'
 import { topics } from '../src/evm/decode/token-events.ts'
@@ -136,12 +136,12 @@ function measure<T>(name: string, make: () => T, step: (answer: T) => number): v
 }
 
 const numbers = blocks.map((_, index) => index + 1)
-const valuesIn = (answer: Answer) => (_: RpcLog, block: number, index: number) =>
-  (answer.blocks[block - 1]!.transactions[index] as { value: string }).value
+const transactionsIn = (answer: Answer) => (_: RpcLog, block: number, index: number) =>
+  answer.blocks[block - 1]!.transactions[index] as LogTransaction
 
 function decode(answer: Answer): number {
   const logs = sequenceLogs(answer.logs, { complete: true })
-  const { malformed } = decodeTransfers({ logs, earlyCollections, valueOf: valuesIn(answer) })
+  const { malformed } = decodeTransfers({ logs, earlyCollections, transactionOf: transactionsIn(answer) })
   if (Object.values(malformed).some(count => count > 0)) throw new Error('the benchmark made a malformed log')
   return logs.length
 }

@@ -49,7 +49,12 @@ export type TransferFacts = {
    * kept as one row and answered as `idCount` rows.
    */
   idCount: number
+  /** Who sent the transaction; absent where that was not known when the row was stored. */
+  sentBy?: SentBy
 }
+
+/** The sender of a transfer's transaction as seen from the transfer: did the recipient ask for it, did the giver, or anyone else? */
+export type SentBy = 'recipient' | 'giver' | 'other'
 
 /** Where a row stands: the identity of a transfer within its chain, and the order of answers (descending). */
 export type Position = { block: number; transactionIndex: number; logIndex: number; batchIndex: number }

@@ -47,7 +47,7 @@ describe.skipIf(absent)('polygon', () => {
     const { rows, malformed } = decodeTransfers({
       logs,
       earlyCollections: earlyCollectionsOf(polygon.id),
-      valueOf: (_, block, index) => (blocks.get(block)?.transactions[index] as RpcTransaction | undefined)?.value,
+      transactionOf: (_, block, index) => blocks.get(block)?.transactions[index] as RpcTransaction | undefined,
     })
     expect(Object.values(malformed)).toEqual(Object.values(malformed).map(() => 0))
     const counts: Record<string, [number, number]> = {}

@@ -218,6 +218,7 @@ function transfersIn(step: Step, chain: ChainId, blocks: readonly Block[]): Tran
       value: BigInt(seed) * 256n,
       transactionHash: `0x${hex(chain, place.number, draw.tx, seed)}` as Hash,
       idCount,
+      ...(seed % 4 === 0 ? {} : { sentBy: (['recipient', 'giver', 'other'] as const)[seed % 3]! }),
     })
     const position = { block: place.number, transactionIndex: draw.tx, logIndex: draw.log, batchIndex: draw.pos }
     return [{ ...position, contract: contracts[draw.contract]!, payload }]

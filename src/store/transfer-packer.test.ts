@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Address, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { type HexTransfer, TransferPacker } from './transfer-packer.ts'
-import { idCountMax, packTransfer, payloadFlags } from './transfer-payload.ts'
+import { idCountMax, packTransfer, payloadFlags, unpackTransfer } from './transfer-payload.ts'
 
 const max = 2n ** 256n - 1n
 const uint = fc.oneof(fc.bigInt({ min: 0n, max }), fc.bigInt({ min: 0n, max: 300n }))
@@ -23,9 +23,23 @@ const facts: fc.Arbitrary<TransferFacts> = fc.record({
   idCount: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: idCountMax })),
 })
 
+/** A sender, and how it stands to the parties of a row. */
+const sender = fc.constantFrom('to', 'from', 'someone', 'zero', 'none', 'broken')
+
+function withSender(transfer: TransferFacts, who: string): { transfer: TransferFacts; sender: string | undefined } {
+  const someone = `0x${'5e'.repeat(20)}`
+  const senders: Record<string, string | undefined> = {
+    ...{ to: transfer.to, from: transfer.from, someone, zero: zeroAddress, broken: `0x${'5g'.repeat(20)}` },
+  }
+  const address = senders[who]
+  if (address === undefined || address === zeroAddress || who === 'broken') return { transfer, sender: address }
+  const sentBy = address === transfer.to ? 'recipient' : address === transfer.from ? 'giver' : 'other'
+  return { transfer: { ...transfer, sentBy }, sender: address }
+}
+
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 
-function hexOf(transfer: TransferFacts, upperCase: boolean): HexTransfer {
+function hexOf(transfer: TransferFacts, upperCase: boolean, sentFrom?: string): HexTransfer {
   const shaped = (text: string): string => (upperCase ? `0x${text.slice(2).toUpperCase()}` : text)
   return {
     flags: (transfer.standard === 'ERC1155' ? payloadFlags.erc1155 : 0) | (transfer.batch ? payloadFlags.batch : 0),
@@ -42,15 +56,20 @@ function hexOf(transfer: TransferFacts, upperCase: boolean): HexTransfer {
     amountAt: 66,
     value: `0x${transfer.value.toString(16)}`,
     idCount: transfer.idCount,
+    sender: sentFrom === undefined ? undefined : shaped(sentFrom),
   }
 }
 
 test('packs the bytes that the reference packs, row after row', () => {
   fc.assert(
-    fc.property(fc.array(facts, { maxLength: 60, size: 'max' }), fc.boolean(), (rows, upperCase) => {
+    fc.property(fc.array(fc.tuple(facts, sender), { maxLength: 60, size: 'max' }), fc.boolean(), (drawn, upperCase) => {
+      const rows = drawn.map(([transfer, who]) => withSender(transfer, who))
       const packer = new TransferPacker()
-      const packed = rows.map(row => packer.pack(hexOf(row, upperCase)))
-      for (const [index, row] of rows.entries()) expect(Buffer.compare(packed[index]!, packTransfer(row))).toBe(0)
+      const packed = rows.map(row => packer.pack(hexOf(row.transfer, upperCase, row.sender)))
+      for (const [index, { transfer }] of rows.entries()) {
+        expect(Buffer.compare(packed[index]!, packTransfer(transfer))).toBe(0)
+        expect(unpackTransfer(packed[index]!).sentBy).toBe(transfer.sentBy)
+      }
     }),
   )
 })

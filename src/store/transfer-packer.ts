@@ -23,6 +23,8 @@ export type HexTransfer = {
   /** `0x` and one to 64 digits. */
   value: string
   idCount: number
+  /** `0x` and 40 digits: who sent the transaction. Anything else, and zero, is no sender, and no reason to refuse the row. */
+  sender: string | undefined
 }
 
 const rowBytesMax = payloadHeaderBytes + 32 + 3 * 20 + 3 * 32 + 4
@@ -47,6 +49,9 @@ export class TransferPacker {
   #slabBytes = firstSlabBytes / 2
   /** Gathers the bits that only a digit that is none can set. */
   #badDigits = 0
+  /** The sender that is packed in `#senderBytes`: the same for all rows of a transaction. */
+  #sender: string | undefined
+  readonly #senderBytes = new Uint8Array(20)
 
   /** Undefined where a field is missing, too short or not hex. */
   pack(row: HexTransfer): Uint8Array | undefined {
@@ -58,7 +63,9 @@ export class TransferPacker {
     if (row.transactionHash.length !== 66 || !hasPrefix(row.transactionHash)) return undefined
     this.#digits(row.transactionHash, 2, 66)
     const toZero = allZero(row.to, row.toAt, row.toAt + 40)
+    const toFrom = this.#at
     if (!toZero) this.#digits(row.to, row.toAt, row.toAt + 40)
+    const fromFrom = this.#at
     const fromZero = allZero(row.from, row.fromAt, row.fromAt + 40)
     if (!fromZero) this.#digits(row.from, row.fromAt, row.fromAt + 40)
     if (row.operator !== undefined) this.#digits(row.operator, row.operatorAt, row.operatorAt + 40)
@@ -67,7 +74,8 @@ export class TransferPacker {
       (fromZero ? payloadFlags.fromZero : 0) |
       (toZero ? payloadFlags.toZero : 0) |
       (row.operator === undefined ? 0 : payloadFlags.operator) |
-      (row.idCount === 1 ? 0 : payloadFlags.range)
+      (row.idCount === 1 ? 0 : payloadFlags.range) |
+      (row.sender === undefined ? 0 : this.#sentBy(row.sender, toZero ? -1 : toFrom, fromZero ? -1 : fromFrom))
     slab[start + 1] = this.#integer(row.tokenId, row.tokenIdAt, row.tokenIdAt + 64)
     slab[start + 2] = row.amount === undefined ? 0 : this.#amount(row.amount, row.amountAt)
     if (row.value.length < 3 || row.value.length > 66 || !hasPrefix(row.value)) return undefined
@@ -84,6 +92,33 @@ export class TransferPacker {
     this.#slabBytes = Math.min(2 * this.#slabBytes, slabBytesMax)
     this.#slab = new Uint8Array(this.#slabBytes)
     this.#start = 0
+  }
+
+  /** Compares packed bytes, which mostly differ in the first one. An address that is zero has no place: nobody sends from it. */
+  #sentBy(sender: string, toAt: number, fromAt: number): number {
+    if (sender !== this.#sender && !this.#readSender(sender)) return 0
+    if (toAt >= 0 && this.#isSender(toAt)) return payloadFlags.sentByRecipient
+    return fromAt >= 0 && this.#isSender(fromAt) ? payloadFlags.sentByGiver : payloadFlags.sentByOther
+  }
+
+  #readSender(sender: string): boolean {
+    this.#sender = undefined
+    if (sender.length !== 42 || !hasPrefix(sender)) return false
+    let digits = 0
+    for (let byte = 0; byte < 20; byte++) {
+      const high = nibbles[sender.charCodeAt(2 + 2 * byte)] ?? bad
+      const low = nibbles[sender.charCodeAt(3 + 2 * byte)] ?? bad
+      digits |= high | low
+      this.#senderBytes[byte] = (high << 4) | low
+    }
+    if (digits >= bad || digits === 0) return false
+    this.#sender = sender
+    return true
+  }
+
+  #isSender(at: number): boolean {
+    for (let byte = 0; byte < 20; byte++) if (this.#slab[at + byte] !== this.#senderBytes[byte]) return false
+    return true
   }
 
   /** Writes an even number of digits as bytes. */

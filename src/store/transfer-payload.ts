@@ -7,7 +7,7 @@
 //   20 bytes    to, absent when zero       20 bytes  from, absent when zero       20 bytes  operator, if flagged
 //   …           token id, amount, value: big-endian without leading zeros; amount is absent when it is 1
 //   4 bytes     id count, if flagged
-import type { Address, Hash, TransferFacts } from '../model.ts'
+import type { Address, Hash, SentBy, TransferFacts } from '../model.ts'
 import { zeroAddress } from '../model.ts'
 
 export const payloadFlags = {
@@ -17,7 +17,18 @@ export const payloadFlags = {
   toZero: 8,
   operator: 16,
   range: 32,
+  /** Who sent the transaction, in two bits; neither: unknown. The sender itself would take 20 bytes a row. */
+  sentByRecipient: 64,
+  sentByGiver: 128,
+  sentByOther: 64 | 128,
 } as const
+
+const sentByFlags: Record<SentBy, number> = {
+  recipient: payloadFlags.sentByRecipient,
+  giver: payloadFlags.sentByGiver,
+  other: payloadFlags.sentByOther,
+}
+const sentByStates: readonly (SentBy | undefined)[] = [undefined, 'recipient', 'giver', 'other']
 
 export const payloadHeaderBytes = 4
 export const idCountMax = 2 ** 32 - 1
@@ -46,7 +57,8 @@ export function packTransfer(facts: TransferFacts): Uint8Array {
     (fromZero ? payloadFlags.fromZero : 0) |
     (toZero ? payloadFlags.toZero : 0) |
     (facts.operator === undefined ? 0 : payloadFlags.operator) |
-    (range ? payloadFlags.range : 0)
+    (range ? payloadFlags.range : 0) |
+    (facts.sentBy === undefined ? 0 : sentByFlags[facts.sentBy])
   payload[1] = tokenId.length
   payload[2] = amount.length
   payload[3] = value.length
@@ -81,6 +93,7 @@ export function unpackTransfer(payload: Uint8Array): TransferFacts {
   const amountLength = bytes[2] ?? 0
   const amount = amountLength === 0 ? 1n : integer(amountLength)
   const value = integer(bytes[3] ?? 0)
+  const sentBy = sentByOf(flags)
   const idCount = flags & payloadFlags.range ? take(4).readUInt32BE() : 1
   return {
     standard: flags & payloadFlags.erc1155 ? 'ERC1155' : 'ERC721',
@@ -93,7 +106,12 @@ export function unpackTransfer(payload: Uint8Array): TransferFacts {
     value,
     transactionHash,
     idCount,
+    ...(sentBy === undefined ? {} : { sentBy }),
   }
+}
+
+export function sentByOf(flags: number): SentBy | undefined {
+  return sentByStates[(flags & payloadFlags.sentByOther) >> 6]
 }
 
 /** How many bytes the payload takes that starts at `at`; payloads of a page stand back to back. */

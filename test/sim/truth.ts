@@ -2,7 +2,7 @@
 import type { ActivityRow, Address, Hash, Interval, Position, TransactionRef, TransferFacts } from '../../src/model.ts'
 import type { SimBlock } from './block.ts'
 import type { SimChain } from './chain.ts'
-import { movementsOf, partiesOf } from './events.ts'
+import { movementsOf, partiesOf, zero } from './events.ts'
 import type { Wallet } from './wallets.ts'
 
 export type ExpectedTransfer = Position & TransferFacts & { contract: Address; blockHash: Hash; timestamp: number }
@@ -37,9 +37,16 @@ export function transfersOfBlock(block: SimBlock): ExpectedTransfer[] {
         transactionHash: transaction.hash as Hash,
         blockHash: block.hash as Hash,
         timestamp: block.timestamp,
+        ...sentBy(transaction.from, movement),
       })),
     ),
   )
+}
+
+/** Nobody sends a state-sync transaction. */
+function sentBy(sender: string, { from, to }: { from: string; to: string }): Pick<TransferFacts, 'sentBy'> {
+  if (sender === zero) return {}
+  return { sentBy: sender === to ? 'recipient' : sender === from ? 'giver' : 'other' }
 }
 
 /** The first and last transaction of every address that is active in the range. */

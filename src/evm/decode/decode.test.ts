@@ -40,7 +40,7 @@ function decode(logs: readonly unknown[], options: { complete?: boolean; list?: 
   const { rows, malformed } = decodeTransfers({
     logs: sequenceLogs(logs as RpcLog[], { complete: options.complete ?? false }),
     earlyCollections: earlyCollectionsOf(1 as ChainId, options.list ?? earlyCollections),
-    valueOf: () => '0x5',
+    transactionOf: () => ({ value: '0x5' }),
   })
   const reasons = Object.entries(malformed).filter(([, count]) => count > 0)
   return {
@@ -252,7 +252,7 @@ describe('ERC-1155', () => {
     const array = `${word(BigInt(count)).slice(2)}${word(1n).slice(2).repeat(count)}`
     const data = `${words(0x40n, BigInt(0x60 + 32 * count))}${array}${array}`
     const logs = sequenceLogs([log({ topics: batchHead, data })], { complete: false })
-    const { rows } = decodeTransfers({ logs, earlyCollections: new Map(), valueOf: () => '0x0' })
+    const { rows } = decodeTransfers({ logs, earlyCollections: new Map(), transactionOf: () => ({ value: '0x0' }) })
     expect(rows.length).toBe(count)
     expect(rows.at(-1)?.batchIndex).toBe(count - 1)
   })
@@ -334,10 +334,27 @@ describe('places', () => {
     const { malformed } = decodeTransfers({
       logs: sequenceLogs([log(transfer)], { complete: false }),
       earlyCollections: new Map(),
-      valueOf: () => undefined,
+      transactionOf: () => undefined,
     })
     expect(malformed.transaction).toBe(1)
   })
+})
+
+test('a row tells who sent its transaction, as far as a party did', () => {
+  const sentBy = (from: string | undefined) => {
+    const { rows } = decodeTransfers({
+      logs: sequenceLogs([log({ topics: [topics.transfer, word(alice), word(bob), word(1n)] })], { complete: false }),
+      earlyCollections: new Map(),
+      transactionOf: () => ({ value: '0x0', ...(from === undefined ? {} : { from }) }),
+    })
+    return unpackTransfer(rows[0]!.payload).sentBy
+  }
+  expect(sentBy(bob)).toBe('recipient')
+  expect(sentBy(alice.toUpperCase().replace('0X', '0x'))).toBe('giver')
+  expect(sentBy(carol)).toBe('other')
+  expect(sentBy(zeroAddress)).toBeUndefined()
+  expect(sentBy('0x12')).toBeUndefined()
+  expect(sentBy(undefined)).toBeUndefined()
 })
 
 describe('properties', () => {

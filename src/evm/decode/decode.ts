@@ -35,9 +35,12 @@ export type MalformedCounts = Record<MalformedReason, number>
 export type DecodeInput = {
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** The wei of a transaction. Asked once for the logs of a transaction that follow each other, and only for transfers. */
-  valueOf: (log: RpcLog, block: number, transactionIndex: number) => RpcQuantity | undefined
+  /** What is read of a log's transaction. Asked once for the logs of one that follow each other, and only for transfers. */
+  transactionOf: (log: RpcLog, block: number, transactionIndex: number) => LogTransaction | undefined
 }
+
+/** The wei that a transaction moves, and its sender where there is one. */
+export type LogTransaction = { value: RpcQuantity; from?: string }
 
 export type DecodedTransfers = {
   /** In the order of the chain. */
@@ -73,7 +76,16 @@ class TransferDecoder {
     const counts = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as MalformedCounts
     this.malformed = { ...counts, place: input.logs.unplaced, removed: input.logs.removed }
     const none = { to: '', toAt: 0, from: '', fromAt: 0, operator: undefined, operatorAt: 0, tokenId: '', tokenIdAt: 0 }
-    this.#fields = { ...none, flags: 0, transactionHash: '', amount: undefined, amountAt: 0, value: '0x0', idCount: 1 }
+    this.#fields = {
+      ...none,
+      flags: 0,
+      transactionHash: '',
+      amount: undefined,
+      amountAt: 0,
+      value: '0x0',
+      idCount: 1,
+      sender: undefined,
+    }
   }
 
   decode(at: number): void {
@@ -257,8 +269,8 @@ class TransferDecoder {
     return this.#ready(0) ?? this.#row(0)
   }
 
-  #valueAt = -1
-  #value: RpcQuantity | undefined
+  #transactionAt = -1
+  #transaction: LogTransaction | undefined
 
   /** Fills in what the rows of a log have in common. */
   #ready(flags: number): MalformedReason | undefined {
@@ -267,15 +279,18 @@ class TransferDecoder {
     const at = this.#at
     const hash: unknown = this.#log.transactionHash
     if (this.#contractOf(this.#log) === undefined || typeof hash !== 'string') return 'hex'
-    const known = this.#valueAt
+    const known = this.#transactionAt
     if (known < 0 || blocks[known] !== blocks[at] || transactionIndexes[known] !== transactionIndexes[at]) {
-      this.#value = this.#input.valueOf(this.#log, blocks[at]!, transactionIndexes[at]!)
-      this.#valueAt = at
+      this.#transaction = this.#input.transactionOf(this.#log, blocks[at]!, transactionIndexes[at]!)
+      this.#transactionAt = at
     }
-    if (typeof this.#value !== 'string') return 'transaction'
+    const value: unknown = this.#transaction?.value
+    const sender: unknown = this.#transaction?.from
+    if (typeof value !== 'string') return 'transaction'
     fields.flags = flags
     fields.transactionHash = hash
-    fields.value = this.#value
+    fields.value = value
+    fields.sender = typeof sender === 'string' ? sender : undefined
     return undefined
   }
 

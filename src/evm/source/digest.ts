@@ -12,6 +12,7 @@ import { checkHeaders, type Failure, type Verdict, verifyLogs, verifyReceipts } 
 import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import type { ActivityGrain, DecodedRange } from './chain-source.ts'
 import { headerOf } from './header.ts'
+import { unlisted } from './transaction-facts.ts'
 
 /** The answers of one endpoint for blocks `from` to `to`: either all their logs, or the receipts of each block. */
 export type FullAnswers = {
@@ -56,7 +57,7 @@ export function digestFull({ chain, interval, answers, grain, bytes }: DigestInp
   const { rows, malformed } = decodeTransfers({
     logs,
     earlyCollections: early,
-    valueOf: (_, block, index) => transactionOf(block, index)?.value ?? '0x0',
+    transactionOf: (_, block, index) => transactionOf(block, index) ?? unlisted,
   })
   const activity =
     grain === 'range'

@@ -1,8 +1,9 @@
-// What a transfer's log does not say: the value of its transaction and the time of its block, at the least cost. A whole block
+// What a transfer's log does not say: the value and sender of its transaction and the time of its block, at the least cost. A whole block
 // answers for all its transactions in one call; a transaction alone is smaller. The weights below decide which.
 
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
 import { quantityHex, quantityOf } from '../hex.ts'
 import { checkHeaders } from '../proof/verify.ts'
@@ -21,9 +22,12 @@ const callBytes = 4_096
 const callsPerAsk = 100
 const asksAtOnce = 4
 
+/** A state-sync transaction, which no block lists: it has no sender and moves no value. */
+export const unlisted: LogTransaction = { value: '0x0' }
+
 export type Facts = {
   /** By transaction hash as the log has it. */
-  values: ReadonlyMap<string, RpcQuantity>
+  transactions: ReadonlyMap<string, LogTransaction>
   /** The headers given and those of every block that holds a log, lowest first. */
   headers: readonly Header[]
   bytes: number
@@ -44,18 +48,18 @@ export class TransactionFacts {
 
   async of(logs: LogSequence, known: readonly Header[], signal: AbortSignal): Promise<Facts> {
     const headers = new Map(known.map(header => [header.number, header]))
-    const values = new Map<string, RpcQuantity>()
+    const transactions = new Map<string, LogTransaction>()
     const tasks = [...wantedBlocks(logs).values()].flatMap(wanted => this.#tasksFor(wanted, headers))
     const asks: Task[][] = []
     for (let at = 0; at < tasks.length; at += callsPerAsk) asks.push(tasks.slice(at, at + callsPerAsk))
     let bytes = 0
     const next = async (): Promise<void> => {
       for (let ask = asks.shift(); ask !== undefined; ask = asks.shift()) {
-        bytes += await this.#perform(ask, { headers, values }, signal)
+        bytes += await this.#perform(ask, { headers, transactions }, signal)
       }
     }
     await Promise.all(Array.from({ length: asksAtOnce }, next))
-    return { values, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
+    return { transactions, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
   }
 
   #tasksFor(wanted: Wanted, headers: Map<number, Header>): Task[] {
@@ -76,7 +80,7 @@ export class TransactionFacts {
 
   async #perform(
     tasks: readonly Task[],
-    found: { headers: Map<number, Header>; values: Map<string, RpcQuantity> },
+    found: { headers: Map<number, Header>; transactions: Map<string, LogTransaction> },
     signal: AbortSignal,
   ): Promise<number> {
     const answers = await this.#rpc.ask(tasks.map(callOf), { signal })
@@ -91,7 +95,7 @@ export class TransactionFacts {
       const problem =
         task.kind === 'block'
           ? this.#readBlock(task, value as RpcBlock | null, found)
-          : readTransaction(task, value, found.values)
+          : readTransaction(task, value, found.transactions)
       if (problem !== undefined) {
         this.#rpc.distrust(answers.endpoint, problem)
         throw new AlmanacError('upstream_invalid', `${this.#chain.name} endpoint ${answers.endpoint}: ${problem}.`, {
@@ -105,7 +109,7 @@ export class TransactionFacts {
   #readBlock(
     { wanted, whole }: BlockTask,
     block: RpcBlock | null,
-    found: { headers: Map<number, Header>; values: Map<string, RpcQuantity> },
+    found: { headers: Map<number, Header>; transactions: Map<string, LogTransaction> },
   ): string | undefined {
     const { number, hash } = wanted
     const failed = checkHeaders({ chain: this.#chain, from: number, to: number, headers: [block] })
@@ -116,12 +120,12 @@ export class TransactionFacts {
     const transactions = block.transactions as readonly RpcTransaction[]
     this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + transactions.length * 0.1
     for (const transaction of transactions) {
-      if (wanted.transactions.has(transaction?.hash)) found.values.set(transaction.hash, transaction.value)
+      if (wanted.transactions.has(transaction?.hash)) found.transactions.set(transaction.hash, readOf(transaction))
     }
     for (const transaction of wanted.transactions) {
-      if (found.values.has(transaction)) continue
+      if (found.transactions.has(transaction)) continue
       if (this.#chain.quirks.stateSyncTransactions !== true) return missing(transaction, wanted)
-      found.values.set(transaction, '0x0')
+      found.transactions.set(transaction, unlisted)
     }
     return undefined
   }
@@ -134,15 +138,20 @@ type Task = BlockTask | TransactionTask
 function readTransaction(
   { hash, wanted }: TransactionTask,
   value: unknown,
-  values: Map<string, RpcQuantity>,
+  transactions: Map<string, LogTransaction>,
 ): string | undefined {
   const transaction = value as (RpcTransaction & { blockHash?: string }) | null
   if (transaction?.hash !== hash) return missing(hash, wanted)
   if (transaction.blockHash !== wanted.hash) {
     return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${wanted.hash}`
   }
-  values.set(hash, transaction.value)
+  transactions.set(hash, readOf(transaction))
   return undefined
+}
+
+/** No more of it than is needed: a history has many. */
+function readOf({ value, from }: RpcTransaction): LogTransaction {
+  return { value, from }
 }
 
 function missing(hash: string, { number }: Wanted): string {

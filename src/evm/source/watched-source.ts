@@ -16,7 +16,7 @@ import type { RpcHeader, RpcLog } from '../rpc/types.ts'
 import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
 import { headerOf } from './header.ts'
 import { NodeHead } from './node-head.ts'
-import { TransactionFacts } from './transaction-facts.ts'
+import { TransactionFacts, unlisted } from './transaction-facts.ts'
 
 export class WatchedSource extends NodeHead implements ChainSource {
   readonly #chain: Chain
@@ -60,7 +60,7 @@ export class WatchedSource extends NodeHead implements ChainSource {
     const { rows, malformed } = decodeTransfers({
       logs: found.logs,
       earlyCollections: earlyCollectionsOf(this.#chain.id),
-      valueOf: log => facts.values.get(String(log.transactionHash)) ?? '0x0',
+      transactionOf: log => facts.transactions.get(String(log.transactionHash)) ?? unlisted,
     })
     return {
       interval,

@@ -270,6 +270,42 @@ CREATE TABLE contract_marks (
 ALTER TABLE contract_facts DROP COLUMN verified_collection;
 `
 
+// The flags of a payload use all eight bits, which `unicode` cannot read.
+const senders = `
+DROP VIEW readable_transfers;
+CREATE VIEW readable_transfers AS
+WITH every AS (
+  SELECT contract, block, tx, log, pos, payload, 'cold' AS temperature FROM transfers
+  UNION ALL SELECT contract, block, tx, log, pos, payload, 'hot' FROM hot_transfers
+), opened AS (
+  SELECT *, hex(payload) AS digits FROM every
+), flagged AS (
+  SELECT *, (instr('0123456789ABCDEF', substr(digits, 1, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 2, 1)) - 1 AS flags
+  FROM opened
+), measured AS (
+  SELECT *, (instr('0123456789ABCDEF', substr(digits, 3, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 4, 1)) - 1 AS id_bytes,
+    (instr('0123456789ABCDEF', substr(digits, 5, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 6, 1)) - 1 AS amount_bytes,
+    (instr('0123456789ABCDEF', substr(digits, 7, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 8, 1)) - 1 AS value_bytes,
+    iif(flags & 8, 0, 40) AS to_digits, iif(flags & 4, 0, 40) AS from_digits, iif(flags & 16, 40, 0) AS operator_digits
+  FROM flagged
+), placed AS (
+  SELECT *, 73 + to_digits + from_digits + operator_digits AS id_at FROM measured
+)
+SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
+  iif(flags & 1, 'ERC1155', 'ERC721') AS standard,
+  iif(flags & 2, 'Batch', 'Single') AS type,
+  '0x' || lower(substr(digits, 9, 64)) AS transaction_hash,
+  iif(flags & 4, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73 + to_digits, 40))) AS from_address,
+  iif(flags & 8, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73, 40))) AS to_address,
+  iif(flags & 16, '0x' || lower(substr(digits, 73 + to_digits + from_digits, 40)), NULL) AS operator,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
+  iif(flags & 32, '0x' || lower(substr(digits, -8)), '0x1') AS id_count,
+  CASE flags / 64 WHEN 1 THEN 'recipient' WHEN 2 THEN 'giver' WHEN 3 THEN 'other' END AS sent_by
+FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views, marks]
+export const migrations: readonly string[] = [first, views, marks, senders]
 export const schemaVersion = migrations.length

@@ -4,6 +4,7 @@ import type { TransferPage, TransferPageQuery, TransferRange } from '../store.ts
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan, bucketBlocks } from './migrations.ts'
+import { isRangeSql } from './transfer-rows.ts'
 
 const blockMax = blockKeySpan - 1
 const noBytes = new Uint8Array(0)
@@ -181,13 +182,7 @@ function countRows(scan: Scan, table: 'transfers' | 'hot_transfers', from: numbe
   const row = connection.get(`SELECT count(*) ${where}`, contract, from, to) as Row
   let count = row[0] as number
   if (!hasRanges) return count
-  // The range flag is the highest one in use, so these are the rows that may have it.
-  for (const [payload] of connection.all(
-    `SELECT payload ${where} AND substr(payload, 1, 1) >= x'20'`,
-    contract,
-    from,
-    to,
-  ))
+  for (const [payload] of connection.all(`SELECT payload ${where} AND ${isRangeSql}`, contract, from, to))
     count += idCountOf(payload as Uint8Array) - 1
   return count
 }

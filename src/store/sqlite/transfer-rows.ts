@@ -16,6 +16,11 @@ const valuesPerRow = 6
 const insertOne = 'INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)'
 const insertMany = `${insertOne}${', (?, ?, ?, ?, ?, ?)'.repeat(rowsPerInsert - 1)}`
 
+/** Whether a payload's flags have `payloadFlags.range`. SQLite has no bits of a blob, but it compares bytes. */
+export const isRangeSql = `(${[0x20, 0x60, 0xa0, 0xe0]
+  .map(first => `substr(payload, 1, 1) BETWEEN x'${first.toString(16)}' AND x'${(first + 0x1f).toString(16)}'`)
+  .join(' OR ')})`
+
 /** The physical order of the tables within a contract. Rows inserted in it are appended. */
 function newestFirst(a: PlacedRow, b: PlacedRow): number {
   return (
@@ -115,7 +120,7 @@ export function deleteCold(connection: Connection, contract: number, from: numbe
     to,
   )
   const ranges = connection.all(
-    `SELECT block / ${bucketBlocks}, payload FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? AND substr(payload, 1, 1) >= x'20'`,
+    `SELECT block / ${bucketBlocks}, payload FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? AND ${isRangeSql}`,
     contract,
     from,
     to,

@@ -30,6 +30,7 @@ const facts: fc.Arbitrary<TransferFacts> = fc.record({
   value: integer,
   transactionHash: bytes(32).map(hex => hex as Hash),
   idCount: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 2 ** 32 - 1 })),
+  sentBy: fc.constantFrom('recipient' as const, 'giver' as const, 'other' as const),
 })
 
 test('readable_transfers, readable_blocks and readable_coverage say what was stored', async () => {
@@ -59,7 +60,8 @@ test('readable_transfers, readable_blocks and readable_coverage say what was sto
     const rows = raw.prepare('SELECT * FROM readable_transfers ORDER BY log').all()
     expect(rows.length).toBe(made.length)
     for (const [index, row] of rows.entries()) {
-      const { standard, batch, from, to, operator, tokenId, amount, value, transactionHash, idCount } = made[index]!
+      const { standard, batch, from, to, operator, tokenId, amount, value, transactionHash, idCount, sentBy } =
+        made[index]!
       expect(row).toMatchObject({ chain, contract, block: 7, tx: 1, log: index, pos: 0, temperature: 'cold', standard })
       expect([row.type, row.from_address, row.to_address, row.operator, row.transaction_hash]).toEqual([
         batch ? 'Batch' : 'Single',
@@ -68,6 +70,7 @@ test('readable_transfers, readable_blocks and readable_coverage say what was sto
         operator ?? null,
         transactionHash,
       ])
+      expect(row.sent_by).toBe(sentBy)
       const integers = ['token_id', 'amount', 'value', 'id_count'].map(column => BigInt(String(row[column])))
       expect(integers).toEqual([tokenId, amount, value, BigInt(idCount)])
     }
