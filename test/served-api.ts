@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AppDependencies, createApp } from '../src/api/app.ts'
+import { LiveFeed } from '../src/api/live-feed.ts'
 import { type ServeOptions, serveApp } from '../src/api/serve.ts'
 import { type ApiSettings, defaultApiSettings } from '../src/api/settings.ts'
 import { ChainTable } from '../src/chains.ts'
@@ -41,6 +42,9 @@ export async function serveApi({ fill, settings, serve, parts }: ServedApiOption
   const { secret: key } = await issueKey(store, { name: 'test', scopes })
   const gatekeeper = await StoreGatekeeper.open(store)
   const logged: string[] = []
+  const status = parts?.status ?? (async () => ({ chains: {}, solana: {} }))
+  const version = '0.0.0-test'
+  const live = new LiveFeed({ status, store, version, lookEveryMs: 20, sampleEveryMs: 100 })
   const app = createApp({
     store,
     chains: new ChainTable(),
@@ -48,8 +52,9 @@ export async function serveApi({ fill, settings, serve, parts }: ServedApiOption
     gatekeeper,
     log: createLog({ level: 'info', format: 'json', write: line => logged.push(line) }),
     metrics: createMetrics(),
-    version: '0.0.0-test',
-    status: async () => ({ chains: {}, solana: {} }),
+    version,
+    status,
+    live,
     ...parts,
   })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, ...serve })
@@ -64,6 +69,7 @@ export async function serveApi({ fill, settings, serve, parts }: ServedApiOption
       return fetch(served.url + target, { method, headers: all as [string, string][] })
     },
     async close() {
+      live.close()
       await served.close()
       await gatekeeper.close()
       await store.close()

@@ -6,6 +6,8 @@ export type Answer = {
   /** Plain, because copying such an object is the cheapest way to headers. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array<ArrayBuffer> | string | null
+  /** Sent in place of the body, where the answer goes on as long as the client stays. */
+  stream?: ReadableStream<Uint8Array>
 }
 
 /** Answers are data: nothing in them may run, be framed or be taken for another type. */

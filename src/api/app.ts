@@ -8,15 +8,18 @@ import { AnswerCache } from './answer-cache.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { AppDependencies } from './dependencies.ts'
 import { apiVersions } from './dialect.ts'
+import { answerEvents } from './events.ts'
 import { type AppEnvironment, Exchange } from './exchange.ts'
+import { answerKeys, answerNewKey, answerRevocation } from './keys.ts'
 import { NftTransfersRoute } from './nft-transfers.ts'
 import { oncePerTurn } from './once-per-turn.ts'
 import { openApiAnswer } from './openapi.ts'
 import type { Workplace } from './operation.ts'
 import { answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
 import { answerPortfolio } from './portfolio.ts'
-import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
+import { allowedMethods, codeOf, methodNotAllowed, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
 import { referenceFiles } from './reference-page.ts'
+import { answerNoConsole, staticAnswer } from './static-files.ts'
 import { WalletChainsRoute } from './wallet-chains.ts'
 import { WorkGate } from './work-gate.ts'
 
@@ -55,6 +58,10 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   get('/ready', () => answerReady(place))
   get('/status', exchange => answerStatus(place, exchange))
   get('/metrics', exchange => answerMetrics(place, exchange))
+  get('/events', exchange => answerEvents(place, exchange))
+  get('/keys', exchange => answerKeys(place, exchange))
+  app.post('/keys', context => desk.serve(context, '/keys', exchange => answerNewKey(place, exchange)))
+  app.delete('/keys/:id', context => desk.serve(context, '/keys/:id', exchange => answerRevocation(place, exchange)))
   const document = openApiAnswer({
     chains: dependencies.chains,
     pageSizeMax: settings.pageSizeMax,
@@ -62,15 +69,15 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   })
   get('/openapi.json', () => document)
   for (const [path, file] of referenceFiles()) get(path, () => file)
+  if (dependencies.console === undefined) get('/', answerNoConsole)
+  for (const [path, file] of dependencies.console ?? []) get(path, exchange => staticAnswer(file, exchange))
 
   app.options('*', context => desk.serve(context, 'preflight', preflight))
   app.notFound(context => {
     // Hono asks here also when the path is known and the method is not.
-    const isKnown = app.router.match('GET', context.req.path)[0].length > 0
-    return desk.serve(context, isKnown ? 'method' : 'unknown', () => {
-      throw isKnown
-        ? new AlmanacError('method_not_allowed', `The method ${context.req.method} is not allowed here`)
-        : unknownRoute(context.req.path)
+    const methods = ['GET', 'POST', 'DELETE'].filter(method => app.router.match(method, context.req.path)[0].length > 0)
+    return desk.serve(context, methods.length > 0 ? 'method' : 'unknown', () => {
+      throw methods.length > 0 ? methodNotAllowed(context.req.method, methods) : unknownRoute(context.req.path)
     })
   })
   return app
@@ -148,7 +155,7 @@ class Desk {
     return this.#send(exchange, route, answer)
   }
 
-  #send(exchange: Exchange, route: string, { status, headers, body }: Answer): Response {
+  #send(exchange: Exchange, route: string, { status, headers, body, stream }: Answer): Response {
     const { metrics, log } = this.#place
     const seconds = (performance.now() - exchange.startedMs) / 1_000
     const method = isOrdinary(exchange.method) ? exchange.method : 'other'
@@ -162,10 +169,10 @@ class Desk {
       'X-Request-Id': exchange.requestId,
     }
     if (this.#variesByOrigin) all.Vary = all.Vary === undefined ? 'Origin' : `${all.Vary}, Origin`
-    return new Response(body, { status, headers: all })
+    return new Response(stream ?? body, { status, headers: all })
   }
 }
 
 function isOrdinary(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'POST'
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'POST' || method === 'DELETE'
 }

@@ -6,7 +6,9 @@ import type { Metrics } from '../metrics.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { Store } from '../store/store.ts'
+import type { LiveFeed } from './live-feed.ts'
 import type { ApiSettings } from './settings.ts'
+import type { StaticFiles } from './static-files.ts'
 import type { StatusReport } from './status-report.ts'
 
 export type AppDependencies = {
@@ -21,6 +23,10 @@ export type AppDependencies = {
   version: string
   /** What the indexers say of themselves. */
   status: () => Promise<StatusReport>
+  /** What `/events` tells; absent where nobody is told. */
+  live?: LiveFeed | undefined
+  /** The files of the console, by path; absent where it was not built. */
+  console?: StaticFiles | undefined
   /** Absent where nothing indexes. */
   freshen?: Freshen | undefined
   /** How amounts of interest-bearing and scaled mints are shown; absent: as raw / 10^decimals, like all others. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
+import { AlmanacError } from '../errors.ts'
 import type { RateLimitFacts } from './problem.ts'
 
 /** `incoming` is absent when the app is called without a server around it. */
@@ -48,6 +49,18 @@ export class Exchange {
 
   pathParameter(name: string): string {
     return this.#context.req.param(name) ?? ''
+  }
+
+  /** What came with the request. Reading stops, with an error, beyond the limit. */
+  async readBody(bytesMax: number): Promise<string> {
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of this.#context.req.raw.body ?? []) {
+      bytes += chunk.length
+      if (bytes > bytesMax) throw new AlmanacError('bad_request', `The body is longer than ${bytesMax} bytes`)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks).toString()
   }
 
   get query(): string {

@@ -1,5 +1,24 @@
 // The paths for operators in the OpenAPI document: health, status, events, metrics and keys.
-import { commonHeaders, failures, type Json, operation, success } from './openapi-parts.ts'
+import type { ErrorCode } from '../errors.ts'
+import { commonHeaders, failures, type Json, operation, reference, success } from './openapi-parts.ts'
+
+const keyErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal']
+
+const exampleKey = {
+  id: '1f0c3a9be2d4',
+  name: 'shop',
+  state: 'active',
+  scopes: ['nft-transfers'],
+  rate_per_second: null,
+  quota_per_day: 100_000,
+  index_per_day: null,
+  used_today: 1_204,
+  created_at: '2026-11-15T12:00:00.000Z',
+  expires_at: '2027-02-13T12:00:00.000Z',
+  revoked_at: null,
+}
+const revokedKey = { ...exampleKey, state: 'revoked', used_today: 0, revoked_at: '2026-11-16T08:30:00.000Z' }
+const idInPath = { in: 'path', required: true, schema: { type: 'string' } }
 
 export const operatorPaths: Json = {
   '/health': operation({
@@ -68,6 +87,74 @@ export const operatorPaths: Json = {
           },
         },
         ...failures(['unauthorized', 'forbidden', 'internal'], 'Failure'),
+      },
+    },
+  },
+  '/events': {
+    get: {
+      operationId: 'getEvents',
+      tags: ['Operations'],
+      summary: 'What happens, as server-sent events; needs the scope `ops` unless the operator opened it',
+      description: [
+        'Begins with `history` (schema `LivePast`), then tells `status` every second (`LiveStatus`), `sample` every five ' +
+          '(`LiveSample`, the next moment of the history), `block` whenever the head of a chain moves (`LiveBlock`), ' +
+          '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
+        'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.',
+      ].join('\n\n'),
+      responses: {
+        200: {
+          description: 'A stream that ends with the client, the key or the service.',
+          headers: commonHeaders,
+          content: {
+            'text/event-stream': {
+              schema: { type: 'string' },
+              examples: { block: { value: 'event: block\ndata: {"chain":"eth","number":17722946}\n\n' } },
+            },
+          },
+        },
+        ...failures(['unauthorized', 'forbidden', 'internal', 'overloaded'], 'Failure'),
+      },
+    },
+  },
+  '/keys': {
+    get: {
+      operationId: 'listKeys',
+      tags: ['Operations'],
+      summary: 'Every key with its limits and what it used today; needs the scope `ops`',
+      responses: {
+        200: success('KeyList', 'The keys, the oldest first. No secrets.', { one: { keys: [exampleKey] } }, {}),
+        ...failures(keyErrors, 'Failure'),
+      },
+    },
+    post: {
+      operationId: 'createKey',
+      tags: ['Operations'],
+      summary: 'Issue a key; needs the scope `ops`',
+      description: 'A key gives no more than it has itself: no other scope, no higher limit and no later end.',
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: reference('NewKey'),
+            examples: { limited: { value: { name: 'shop', scopes: ['nft-transfers'], expires: '90d' } } },
+          },
+        },
+      },
+      responses: {
+        201: success('IssuedKey', 'The key with its secret.', { one: { ...exampleKey, secret: 'alm_…' } }, {}),
+        ...failures(['bad_request', ...keyErrors], 'Failure'),
+      },
+    },
+  },
+  '/keys/{id}': {
+    delete: {
+      operationId: 'revokeKey',
+      tags: ['Operations'],
+      summary: 'Revoke a key: it stops working within a second; needs the scope `ops`',
+      parameters: [{ name: 'id', description: 'The id of the key.', example: exampleKey.id, ...idInPath }],
+      responses: {
+        200: success('Key', 'The revoked key.', { one: revokedKey }, {}),
+        ...failures(['not_found', ...keyErrors], 'Failure'),
       },
     },
   },

@@ -93,6 +93,7 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
   forbidden: new AlmanacError('forbidden', 'This key lacks the scope nft-transfers', {
     details: { scope: 'nft-transfers' },
   }),
+  not_found: new AlmanacError('not_found', 'There is no key with this id'),
   uri_too_long: new AlmanacError('uri_too_long', 'The URL is longer than 8192 bytes'),
   headers_too_large: new AlmanacError('headers_too_large', 'The request headers are too large'),
   rate_limited: new AlmanacError('rate_limited', 'Rate limit exceeded', { details: { rateLimit } }),

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import { examples } from './examples.ts'
+import { issuedKey, keyList, newKey, shownKey } from './key-schemas.ts'
+import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from './live-schemas.ts'
 import { operatorPaths } from './openapi-operator.ts'
 import {
   dataErrors,
@@ -105,7 +107,10 @@ export function openApiDocument({ chains, pageSizeMax, version }: DocumentOption
       securitySchemes: {
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Issued with `almanac keys create`.' },
       },
-      responses: { ...failureResponses(dataErrors, 'Failure'), ...failureResponses(solanaErrors, 'SolanaFailure') },
+      responses: {
+        ...failureResponses([...dataErrors, 'not_found'], 'Failure'),
+        ...failureResponses(solanaErrors, 'SolanaFailure'),
+      },
       schemas: componentSchemas(),
     },
   }
@@ -128,6 +133,14 @@ function componentSchemas(): Json {
     Health: schemas.health,
     Readiness: schemas.readiness,
     Status: schemas.status,
+    LiveStatus: liveStatusShape,
+    LivePast: livePastShape,
+    LiveSample: liveSampleShape,
+    LiveBlock: liveBlockShape,
+    Key: shownKey,
+    KeyList: keyList,
+    NewKey: newKey,
+    IssuedKey: issuedKey,
   }
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
   const { schemas: made } = z.toJSONSchema(registry, { io: 'input', uri: id => `#/components/schemas/${id}` })

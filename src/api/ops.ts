@@ -2,6 +2,7 @@
 import { AlmanacError } from '../errors.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import type { Exchange } from './exchange.ts'
+import { shownStore } from './live-status.ts'
 import type { Workplace } from './operation.ts'
 import { codeOf } from './problem.ts'
 
@@ -44,19 +45,7 @@ async function reasonNotReady({ store, status, settings, log }: Workplace): Prom
 export async function answerStatus(place: Workplace, exchange: Exchange): Promise<Answer> {
   await admitOperator(place, exchange)
   const [report, store] = await Promise.all([place.status(), place.store.info()])
-  return jsonAnswer(
-    {
-      ...report,
-      store: {
-        engine: store.engine,
-        location: store.location,
-        schema_version: store.schemaVersion,
-        size_bytes: store.sizeBytes,
-      },
-      version: place.version,
-    },
-    opsHeaders,
-  )
+  return jsonAnswer({ ...report, store: shownStore(store), version: place.version }, opsHeaders)
 }
 
 export async function answerMetrics(place: Workplace, exchange: Exchange): Promise<Answer> {
@@ -70,10 +59,15 @@ export async function answerMetrics(place: Workplace, exchange: Exchange): Promi
   }
 }
 
-async function admitOperator({ settings, gatekeeper }: Workplace, exchange: Exchange): Promise<void> {
-  if (settings.opsOpen) return
+/** The secret that was let in; undefined where none is needed. */
+export async function admitOperator(
+  { settings, gatekeeper }: Workplace,
+  exchange: Exchange,
+): Promise<string | undefined> {
+  if (settings.opsOpen) return undefined
   const secret = exchange.header('x-api-key') ?? bearerOf(exchange.header('authorization'))
   await gatekeeper.admit(secret, 'ops')
+  return secret
 }
 
 /** Prometheus sends its credentials so. */

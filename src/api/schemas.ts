@@ -1,6 +1,7 @@
 // The shapes of answers, in words that become the OpenAPI document and that tests hold real answers against.
 // Answers are not checked against them when they are served: that would cost more than making them.
 import { z } from 'zod'
+import { storeFacts } from './live-schemas.ts'
 
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
@@ -123,6 +124,6 @@ export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reas
 export const status = z.object({
   chains: z.record(z.string(), z.unknown()),
   solana: z.record(z.string(), z.unknown()),
-  store: z.object({ engine: z.string(), location: z.string(), schema_version: z.int(), size_bytes: z.int() }),
+  store: storeFacts,
   version: z.string(),
 })

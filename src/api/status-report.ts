@@ -5,6 +5,14 @@ export type EndpointStatus = {
   /** Fit to be shown: no path, no key. */
   endpoint: string
   healthy: boolean
+  /** Why it is not. */
+  reason?: string
+  fault?: string | null
+  head?: number
+  slot?: number
+  latency_ms?: number
+  requests?: number
+  errors?: number
 }
 
 export type ChainStatus = {

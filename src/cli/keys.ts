@@ -4,7 +4,8 @@ import { AlmanacError } from '../errors.ts'
 import { parseExpiry } from '../keys/expiry.ts'
 import { findKey, issueKey } from '../keys/keys.ts'
 import { type Scope, scopes } from '../keys/scopes.ts'
-import type { KeyRecord, Store } from '../store/store.ts'
+import { listKeys, showKey } from '../keys/shown-key.ts'
+import type { Store } from '../store/store.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 
@@ -51,7 +52,7 @@ function createCommand(): Command {
       indexPerDay: parseCount('--index', options.index, 0),
     }
     const { key, secret } = await withStore(command, store => issueKey(store, wanted))
-    if (options.json) return printJson({ ...shownKey(key, 0), secret })
+    if (options.json) return printJson({ ...showKey(key, 0), secret })
     printNote(`Key ${key.id} (${key.name}) may: ${key.scopes.join(', ')}. The secret is shown only now:`)
     printData(secret)
   })
@@ -63,12 +64,7 @@ function listCommand(): Command {
     .description('List the keys with their limits and what each used today.')
     .option('--json', 'Print the list as JSON.')
   addConfigOptions(command, ['store']).action(async (options: { json?: true }) => {
-    const { keys, uses } = await withStore(command, async store => ({
-      keys: await store.keys(),
-      uses: await store.usesOf(new Date().toISOString().slice(0, 10)),
-    }))
-    const usedBy = (key: KeyRecord) => uses.reduce((sum, use) => (use.keyId === key.id ? sum + use.count : sum), 0)
-    const shown = keys.map(key => shownKey(key, usedBy(key)))
+    const shown = await withStore(command, listKeys)
     if (options.json) return printJson(shown)
     const heading = ['ID', 'NAME', 'STATE', 'SCOPES', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'TODAY', 'CREATED', 'EXPIRES']
     const text = (value: string | number | null) => (value === null ? '-' : String(value))
@@ -107,7 +103,7 @@ function revokeCommand(): Command {
       await store.revokeKey(found.id, revokedAt)
       return { ...found, revokedAt }
     })
-    if (options.json) return printJson(shownKey(key, 0))
+    if (options.json) return printJson(showKey(key, 0))
     printNote(`Key ${key.id} (${printable(key.name)}) is revoked since ${new Date(key.revokedAt!).toISOString()}.`)
   })
   return command
@@ -148,23 +144,4 @@ function keyName(text: string): string {
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} cannot be the name of a key.`, {
     hint: 'give 1 to 100 characters on one line.',
   })
-}
-
-/** A key as `--json` shows it. Never its hash. */
-function shownKey(key: KeyRecord, usedToday: number) {
-  const moment = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
-  const expired = key.expiresAt !== undefined && key.expiresAt <= Date.now()
-  return {
-    id: key.id,
-    name: key.name,
-    state: key.revokedAt !== undefined ? 'revoked' : expired ? 'expired' : 'active',
-    scopes: key.scopes,
-    rate_per_second: key.ratePerSecond ?? null,
-    quota_per_day: key.quotaPerDay ?? null,
-    index_per_day: key.indexPerDay ?? null,
-    used_today: usedToday,
-    created_at: moment(key.createdAt),
-    expires_at: moment(key.expiresAt),
-    revoked_at: moment(key.revokedAt),
-  }
 }

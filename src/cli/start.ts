@@ -1,5 +1,6 @@
 // Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
 import { createApp } from '../api/app.ts'
+import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
 import type { StatusReport } from '../api/status-report.ts'
 import { parseListen } from '../config/listen-address.ts'
@@ -12,6 +13,7 @@ import { createMetrics, type Metrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { readConsole } from './console-files.ts'
 import { provideKey } from './provide-key.ts'
 import { Screen } from './screen.ts'
 import { endOnDefect, firstSignal } from './shutdown.ts'
@@ -93,6 +95,9 @@ async function serve({
   })
   opened.defer(() => gatekeeper.close())
   const { limits } = config
+  const status = indexers?.status ?? nothingIndexed
+  const version = packageVersion()
+  const live = new LiveFeed({ status, store, version })
   const app = createApp({
     store,
     chains,
@@ -100,14 +105,18 @@ async function serve({
     log,
     metrics,
     displayAmount,
-    status: indexers?.status ?? nothingIndexed,
+    status,
+    live,
+    console: readConsole(),
     freshen: indexers?.freshen,
     threadMetrics: indexers?.metrics,
-    version: packageVersion(),
+    version,
     settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },
   })
   const servers: ServedApp[] = []
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
+  // Before the servers: a stream that nobody ends would keep them waiting.
+  opened.defer(() => live.close())
   for (const place of [config.listen, config.solana_listen]) {
     if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
   }

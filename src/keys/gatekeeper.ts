@@ -19,6 +19,8 @@ export interface Gatekeeper {
    * `overloaded` when too many unknown secrets are being tried. Answers at once for an unlimited key seen before.
    */
   admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission>
+  /** Whether a key that was let in before still would be, at no cost to it: for answers that go on for hours. */
+  stillHolds(secret: string, scope: Scope): Promise<boolean>
 }
 
 export type GatekeeperOptions = {
@@ -65,12 +67,13 @@ export class StoreGatekeeper implements Gatekeeper {
     return key instanceof Promise ? key.then(found => this.#admitKey(found, scope)) : this.#admitKey(key, scope)
   }
 
+  async stillHolds(secret: string, scope: Scope): Promise<boolean> {
+    const key = await this.#keys.find(secret)
+    return isInForce(key) && key.scopes.includes(scope)
+  }
+
   #admitKey(key: KeyRecord | undefined, scope: Scope): Admission | Promise<Admission> {
-    if (
-      key === undefined ||
-      key.revokedAt !== undefined ||
-      (key.expiresAt !== undefined && key.expiresAt <= Date.now())
-    ) {
+    if (!isInForce(key)) {
       throw new AlmanacError('unauthorized', 'Invalid key')
     }
     if (!key.scopes.includes(scope)) {
@@ -95,6 +98,10 @@ export class StoreGatekeeper implements Gatekeeper {
     this.#uses.count(key.id, scope)
     return { key, rateLimit }
   }
+}
+
+function isInForce(key: KeyRecord | undefined): key is KeyRecord {
+  return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > Date.now())
 }
 
 function rateLimitOf(limit: number, { used, resetMs }: RateWindow): RateLimit {

@@ -9,7 +9,7 @@ import { typedCalls } from './typed-calls.ts'
 import { startWorld, type World } from './world.ts'
 
 const document = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url))
-const generatedFile = fileURLToPath(new URL('openapi.gen.ts', import.meta.url))
+const generatedFile = fileURLToPath(new URL('../../web/openapi.gen.ts', import.meta.url))
 const callsFile = fileURLToPath(new URL('typed-calls.ts', import.meta.url))
 
 async function generate(text: string): Promise<string> {

@@ -1,7 +1,7 @@
 // Calls of a client that was generated from the published document. They compile only while the document says what is
 // used here; nothing but the document tells the types.
 import createClient from 'openapi-fetch'
-import type { paths } from './openapi.gen.ts'
+import type { paths } from '../../web/openapi.gen.ts'
 
 export function typedCalls(baseUrl: string, key: string) {
   const client = createClient<paths>({ baseUrl, headers: { 'X-API-Key': key } })

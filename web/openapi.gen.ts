@@ -157,6 +157,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happens, as server-sent events; needs the scope `ops` unless the operator opened it
+         * @description Begins with `history` (schema `LivePast`), then tells `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` whenever the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+         *
+         *     A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every key with its limits and what it used today; needs the scope `ops` */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Issue a key; needs the scope `ops`
+         * @description A key gives no more than it has itself: no other scope, no higher limit and no later end.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a key: it stops working within a second; needs the scope `ops` */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -331,6 +391,172 @@ export interface components {
             };
             version: string;
         };
+        LiveStatus: {
+            /** @description Unix milliseconds. */
+            at: number;
+            version: string;
+            store: {
+                engine: string;
+                location: string;
+                schema_version: number;
+                size_bytes: number;
+            };
+            chains: {
+                [key: string]: {
+                    /** @enum {string} */
+                    state: "backfilling" | "live" | "stalled";
+                    reason?: string;
+                    /** @enum {string} */
+                    index?: "full" | "on-demand";
+                    from?: number;
+                    /** @description -1 while it is not known. */
+                    head: number;
+                    /** @description -1 while it is not known. */
+                    finalized: number;
+                    lag_seconds: number;
+                    complete: boolean;
+                    eta_seconds: number | null;
+                    /** @description Of the last minute; null where nothing is read. */
+                    rates?: {
+                        blocksPerSecond: number;
+                        rowsPerSecond: number;
+                        bytesPerSecond: number;
+                    } | null;
+                    coverage: {
+                        /** @description Sorted; the longest ones where there are very many. */
+                        intervals: {
+                            from: number;
+                            to: number;
+                            /** @enum {string} */
+                            evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                        }[];
+                        intervals_total: number;
+                        /** @description How many blocks each kind of evidence covers. */
+                        blocks: {
+                            [key: string]: number;
+                        };
+                    };
+                    contracts: {
+                        total: number;
+                        shown: {
+                            contract: string;
+                            /** @description Sorted; the longest ones where there are very many. */
+                            intervals: {
+                                from: number;
+                                to: number;
+                                /** @enum {string} */
+                                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                            }[];
+                            intervals_total: number;
+                            /** @description How many blocks each kind of evidence covers. */
+                            blocks: {
+                                [key: string]: number;
+                            };
+                        }[];
+                    };
+                    rpc: {
+                        endpoint: string;
+                        healthy: boolean;
+                        reason?: string;
+                        fault?: string | null;
+                        head?: number;
+                        slot?: number;
+                        latency_ms?: number;
+                        requests?: number;
+                        errors?: number;
+                    }[];
+                };
+            };
+            solana: {
+                [key: string]: {
+                    /** @enum {string} */
+                    state: "live" | "stalled";
+                    slot: number;
+                    lag_seconds: number;
+                    rpc: {
+                        endpoint: string;
+                        healthy: boolean;
+                        reason?: string;
+                        fault?: string | null;
+                        head?: number;
+                        slot?: number;
+                        latency_ms?: number;
+                        requests?: number;
+                        errors?: number;
+                    }[];
+                };
+            };
+        };
+        LivePast: {
+            /** @description Unix milliseconds. */
+            at: number[];
+            lines: {
+                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                chain: string;
+                /** @enum {string} */
+                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+                endpoint?: string;
+                values: (number | null)[];
+            }[];
+        };
+        LiveSample: {
+            at: number;
+            values: {
+                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                chain: string;
+                /** @enum {string} */
+                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+                endpoint?: string;
+                value: number;
+            }[];
+        };
+        LiveBlock: {
+            chain: string;
+            number: number;
+        };
+        Key: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked";
+            scopes: string[];
+            rate_per_second: number | null;
+            quota_per_day: number | null;
+            index_per_day: number | null;
+            used_today: number;
+            created_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+        KeyList: {
+            keys: components["schemas"]["Key"][];
+        };
+        NewKey: {
+            name: string;
+            scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
+            /** @description A span such as 12h or 90d, or a date. Without it: never. */
+            expires?: string;
+            rate_per_second?: number;
+            quota_per_day?: number;
+            /** @description Contracts and wallets a day that are indexed because this key asks for them. */
+            index_per_day?: number;
+        };
+        IssuedKey: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked";
+            scopes: string[];
+            rate_per_second: number | null;
+            quota_per_day: number | null;
+            index_per_day: number | null;
+            used_today: number;
+            created_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** @description Shown only in this answer; the service keeps a hash of it. */
+            secret: string;
+        };
     };
     responses: {
         /** @description Bad Request */
@@ -433,6 +659,17 @@ export interface components {
         };
         /** @description Gateway Timeout */
         Failure504: {
+            headers: {
+                /** @description Names this request in the log. A sane one that is sent is kept. */
+                "X-Request-Id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description Not Found */
+        Failure404: {
             headers: {
                 /** @description Names this request in the log. A sane one that is sent is kept. */
                 "X-Request-Id"?: string;
@@ -1020,6 +1257,122 @@ export interface operations {
             };
             401: components["responses"]["Failure401"];
             403: components["responses"]["Failure403"];
+            500: components["responses"]["Failure500"];
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream that ends with the client, the key or the service. */
+            200: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            500: components["responses"]["Failure500"];
+            503: components["responses"]["Failure503"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys, the oldest first. No secrets. */
+            200: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            429: components["responses"]["Failure429"];
+            500: components["responses"]["Failure500"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            /** @description The key with its secret. */
+            201: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedKey"];
+                };
+            };
+            400: components["responses"]["Failure400"];
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            429: components["responses"]["Failure429"];
+            500: components["responses"]["Failure500"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the key.
+                 * @example 1f0c3a9be2d4
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revoked key. */
+            200: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            404: components["responses"]["Failure404"];
+            429: components["responses"]["Failure429"];
             500: components["responses"]["Failure500"];
         };
     };

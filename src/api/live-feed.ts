@@ -1,0 +1,121 @@
+// Watches the service for those who want to be told: looks at the status, keeps a short past of it, and hands on what changed.
+// It knows no HTTP and no keys.
+import { AlmanacError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
+import { type LiveStatus, liveStatus } from './live-status.ts'
+import { codeOf } from './problem.ts'
+import type { StatusReport } from './status-report.ts'
+
+/** A new head of a chain, or another slot of a Solana network. */
+export type LiveBlock = { chain: string; number: number }
+
+export type LiveEvent =
+  | { name: 'history'; data: LivePast }
+  | { name: 'status'; data: LiveStatus }
+  | { name: 'sample'; data: LiveSample }
+  | { name: 'block'; data: LiveBlock }
+  | { name: 'trouble'; data: { message: string } }
+
+export type LiveFeedOptions = {
+  status: () => Promise<StatusReport>
+  store: Pick<Store, 'info'>
+  version: string
+  /** How often it looks while somebody listens. */
+  lookEveryMs?: number
+  /** How often a moment is added to the past, also while nobody listens. */
+  sampleEveryMs?: number
+  samplesMax?: number
+  listenersMax?: number
+}
+
+const defaults = { lookEveryMs: 1_000, sampleEveryMs: 5_000, samplesMax: 720, listenersMax: 64 }
+
+type Listener = { hear: (event: LiveEvent) => void; end: () => void }
+
+export class LiveFeed {
+  readonly #options: LiveFeedOptions & typeof defaults
+  readonly #history: LiveHistory
+  readonly #listeners = new Set<Listener>()
+  readonly #timer: NodeJS.Timeout
+  #looking: Promise<void> | undefined
+  #sampledMs = Number.NEGATIVE_INFINITY
+  #told: LiveStatus | undefined
+  #closed = false
+
+  constructor(options: LiveFeedOptions) {
+    this.#options = { ...defaults, ...options }
+    this.#history = new LiveHistory(this.#options.samplesMax)
+    this.#timer = setInterval(() => this.#tick(), this.#options.lookEveryMs).unref()
+  }
+
+  /** Starts with the past and the state of now. The answer ends the listening; `end` is called where the feed does. */
+  listen(listener: Listener): () => void {
+    if (this.#closed) throw new AlmanacError('interrupted', 'The service is stopping')
+    const { listenersMax } = this.#options
+    if (this.#listeners.size >= listenersMax) {
+      throw new AlmanacError('overloaded', `${listenersMax} clients are listening already`, { retryAfterMs: 10_000 })
+    }
+    this.#listeners.add(listener)
+    listener.hear({ name: 'history', data: this.#history.past() })
+    void this.#look()
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#timer)
+    for (const { end } of this.#listeners) end()
+  }
+
+  #tick(): void {
+    if (this.#listeners.size > 0 || this.#isSampleDue()) void this.#look()
+  }
+
+  #isSampleDue(): boolean {
+    // A timer that fires a little early must not skip its turn.
+    return performance.now() - this.#sampledMs >= this.#options.sampleEveryMs - this.#options.lookEveryMs / 2
+  }
+
+  /** One look at a time: a slow store is not asked again before it has answered. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { status, store, version } = this.#options
+    try {
+      const [report, info] = await Promise.all([status(), store.info()])
+      const atMs = Date.now()
+      const next = liveStatus({ report, store: info, version, atMs })
+      this.#tellBlocks(next)
+      this.#tell({ name: 'status', data: next })
+      this.#told = next
+      if (!this.#isSampleDue()) return
+      this.#sampledMs = performance.now()
+      const sample = liveSample(report, atMs)
+      this.#history.add(sample)
+      this.#tell({ name: 'sample', data: sample })
+    } catch (error) {
+      this.#tell({ name: 'trouble', data: { message: `The status cannot be read (${codeOf(error)}).` } })
+    }
+  }
+
+  #tellBlocks(next: LiveStatus): void {
+    for (const [chain, { head }] of Object.entries(next.chains)) {
+      if (this.#told !== undefined && this.#told.chains[chain]?.head !== head)
+        this.#tell({ name: 'block', data: { chain, number: head } })
+    }
+    for (const [network, { slot }] of Object.entries(next.solana)) {
+      if (this.#told !== undefined && this.#told.solana[network]?.slot !== slot)
+        this.#tell({ name: 'block', data: { chain: `solana ${network}`, number: slot } })
+    }
+  }
+
+  #tell(event: LiveEvent): void {
+    for (const { hear } of this.#listeners) hear(event)
+  }
+}

@@ -1,0 +1,83 @@
+// What the plots show: a bounded past of each chain's lag and rates and of each endpoint's health, as columns. Memory only.
+import type { EndpointStatus, StatusReport } from './status-report.ts'
+
+export const measures = ['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms', 'healthy'] as const
+export type Measure = (typeof measures)[number]
+
+/** What a line of a plot is about. A Solana network is named like `solana mainnet`. */
+type LineName = { chain: string; measure: Measure; endpoint?: string }
+
+/** One moment. `at` is in unix milliseconds; healthy is 1 or 0. */
+export type LiveSample = { at: number; values: (LineName & { value: number })[] }
+
+/** Every line has one value for each moment, null where nothing was known. */
+export type LivePast = { at: number[]; lines: (LineName & { values: (number | null)[] })[] }
+
+export function liveSample({ chains, solana }: StatusReport, atMs: number): LiveSample {
+  return {
+    at: atMs,
+    values: [
+      ...Object.entries(chains).flatMap(([chain, { lag_seconds, rates, rpc }]) => [
+        { chain, measure: 'lag_seconds' as const, value: rounded(lag_seconds) },
+        { chain, measure: 'blocks_per_second' as const, value: rounded(rates?.blocksPerSecond ?? 0) },
+        { chain, measure: 'rows_per_second' as const, value: rounded(rates?.rowsPerSecond ?? 0) },
+        ...endpointValues(chain, rpc),
+      ]),
+      ...Object.entries(solana).flatMap(([network, { lag_seconds, rpc }]) => {
+        const chain = `solana ${network}`
+        return [{ chain, measure: 'lag_seconds' as const, value: rounded(lag_seconds) }, ...endpointValues(chain, rpc)]
+      }),
+    ],
+  }
+}
+
+function endpointValues(chain: string, rpc: readonly EndpointStatus[]): LiveSample['values'] {
+  return rpc.flatMap(({ endpoint, healthy, latency_ms }) => [
+    { chain, measure: 'healthy' as const, endpoint, value: healthy ? 1 : 0 },
+    ...(latency_ms === undefined ? [] : [{ chain, measure: 'latency_ms' as const, endpoint, value: latency_ms }]),
+  ])
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+export class LiveHistory {
+  readonly #samplesMax: number
+  readonly #at: number[] = []
+  readonly #lines = new Map<string, LivePast['lines'][number]>()
+
+  constructor(samplesMax: number) {
+    this.#samplesMax = samplesMax
+  }
+
+  add({ at, values }: LiveSample): void {
+    const before = this.#at.length
+    this.#at.push(at)
+    for (const { value, ...name } of values) {
+      const key = JSON.stringify([name.chain, name.measure, name.endpoint])
+      let line = this.#lines.get(key)
+      if (line === undefined) {
+        line = { ...name, values: new Array<number | null>(before).fill(null) }
+        this.#lines.set(key, line)
+      }
+      line.values[before] = value
+    }
+    const isFull = this.#at.length > this.#samplesMax
+    if (isFull) this.#at.shift()
+    for (const [key, { values }] of this.#lines) {
+      // A line that the sample did not speak of has a gap.
+      if (values.length === before) values.push(null)
+      if (!isFull) continue
+      values.shift()
+      if (values.every(value => value === null)) this.#lines.delete(key)
+    }
+  }
+
+  past(): LivePast {
+    return {
+      at: [...this.#at],
+      lines: [...this.#lines.values()].map(line => ({ ...line, values: [...line.values] })),
+    }
+  }
+}

@@ -1,0 +1,334 @@
+// The routes behind the console: keys over HTTP, events, and files as they are served.
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { issuedKey, keyList, shownKey } from '../src/api/key-schemas.ts'
+import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from '../src/api/live-schemas.ts'
+import type { StaticFile } from '../src/api/static-files.ts'
+import type { ChainStatus, StatusReport } from '../src/api/status-report.ts'
+import { issueKey, type NewKey } from '../src/keys/keys.ts'
+import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
+
+let api: ServedApi
+const streams: EventReader[] = []
+
+async function serve(options: ServedApiOptions = {}): Promise<ServedApi> {
+  api = await serveApi(options)
+  return api
+}
+
+afterEach(async () => {
+  for (const stream of streams.splice(0)) await stream.close()
+  await api.close()
+})
+
+async function send(method: string, path: string, body?: unknown, key = api.key): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return await fetch(api.url + path, {
+    method,
+    headers: { 'x-api-key': key },
+    ...(body === undefined ? {} : { body: text }),
+  })
+}
+
+async function keyWith(wanted: Partial<NewKey>): Promise<string> {
+  return (await issueKey(api.store, { name: 'giver', scopes: ['ops', 'portfolio'], ...wanted })).secret
+}
+
+describe('keys over HTTP', () => {
+  test('are issued with a secret that works, listed without it, and revoked', async () => {
+    await serve()
+    const order = {
+      name: 'shop',
+      scopes: ['nft-transfers', 'ops'],
+      expires: '90d',
+      quota_per_day: 100,
+      index_per_day: 0,
+    }
+    const created = await send('POST', '/keys', order)
+    expect(created.status).toBe(201)
+    expect(created.headers.get('cache-control')).toBe('no-store')
+    const { secret, ...key } = issuedKey.parse(await created.json())
+    expect(key).toMatchObject({
+      name: 'shop',
+      state: 'active',
+      scopes: order.scopes,
+      quota_per_day: 100,
+      index_per_day: 0,
+    })
+
+    const answer = await send('GET', '/keys', undefined, secret)
+    const text = await answer.text()
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain('hash')
+    expect(keyList.parse(JSON.parse(text)).keys.map(({ name }) => name)).toEqual(['test', 'shop'])
+
+    const revoked = await send('DELETE', `/keys/${key.id}`)
+    expect(shownKey.parse(await revoked.json())).toMatchObject({ id: key.id, state: 'revoked' })
+    expect((await send('DELETE', `/keys/${key.id}`)).status).toBe(200)
+    await expect.poll(async () => (await send('GET', '/keys', undefined, secret)).status).toBe(401)
+    expect(api.logged.join('')).toContain('A key was revoked')
+    expect(api.logged.join('')).not.toContain(secret)
+  })
+
+  test.each<[string, unknown, string]>([
+    ['name', { scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
+    ['name', { name: 'a\nb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
+    ['scopes', { name: 'a', scopes: [] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops'],
+    ['scopes', { name: 'a', scopes: ['root'] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops'],
+    [
+      'rate_per_second',
+      { name: 'a', scopes: ['ops'], rate_per_second: 0 },
+      'rate_per_second must be a whole number from 1 on',
+    ],
+    [
+      'expires',
+      { name: 'a', scopes: ['ops'], expires: '2020-01-01' },
+      'expires must be a span such as 12h or 90d, or a date such as 2027-01-31, and not have passed',
+    ],
+  ])('a wrong %s is named: %j', async (parameter, order, message) => {
+    await serve()
+    const answer = await send('POST', '/keys', order)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ message, details: { parameter } })
+  })
+
+  test.each<[unknown, string]>([
+    ['no json', 'The body must be JSON'],
+    [[], 'The body must be an object with known fields'],
+    [{ name: 'a', scopes: ['ops'], admin: true }, 'The body must be an object with known fields'],
+    [`"${'a'.repeat(5_000)}"`, 'The body is longer than 4096 bytes'],
+  ])('a body that is no order is refused: %#', async (body, message) => {
+    await serve()
+    const answer = await send('POST', '/keys', body)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ message })
+    expect((await api.store.keys()).length).toBe(1)
+  })
+
+  test.each<[string, Partial<NewKey>, object]>([
+    ['scopes', {}, { scopes: ['ops', 'nft-transfers'] }],
+    ['expires', { expiresAt: Date.now() + 60_000 }, { scopes: ['ops'] }],
+    ['expires', { expiresAt: Date.now() + 60_000 }, { scopes: ['ops'], expires: '1d' }],
+    ['rate_per_second', { ratePerSecond: 50 }, { scopes: ['ops'] }],
+    ['quota_per_day', { quotaPerDay: 50 }, { scopes: ['ops'], quota_per_day: 51 }],
+    ['index_per_day', { indexPerDay: 0 }, { scopes: ['ops'], index_per_day: 1 }],
+  ])('no key gives more than it has: %s', async (parameter, giver, order) => {
+    await serve()
+    const answer = await send('POST', '/keys', { name: 'more', ...order }, await keyWith(giver))
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({ details: { parameter } })
+  })
+
+  test('a key gives as much as it has', async () => {
+    await serve()
+    const giver = await keyWith({ quotaPerDay: 50, indexPerDay: 0 })
+    const order = { name: 'same', scopes: ['portfolio'], quota_per_day: 50, index_per_day: 0 }
+    expect((await send('POST', '/keys', order, giver)).status).toBe(201)
+  })
+
+  test('need the scope ops, also where status is open', async () => {
+    await serve({ settings: { opsOpen: true } })
+    const narrow = await keyWith({ scopes: ['portfolio'] })
+    expect((await send('GET', '/keys', undefined, narrow)).status).toBe(403)
+    expect((await fetch(`${api.url}/keys`)).status).toBe(401)
+    expect((await fetch(`${api.url}/keys`, { method: 'POST', body: '{}' })).status).toBe(401)
+    expect((await fetch(`${api.url}/status`)).status).toBe(200)
+  })
+
+  test('other methods are refused with those that there are', async () => {
+    await serve()
+    expect((await send('PUT', '/keys', {})).headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
+    expect((await send('POST', '/keys/1', {})).headers.get('allow')).toBe('DELETE, OPTIONS')
+    expect((await send('DELETE', '/keys/nobody')).status).toBe(404)
+  })
+})
+
+/** Reads events as a browser would. */
+class EventReader {
+  readonly events: { name: string; data: unknown }[] = []
+  comments = 0
+  ended = false
+  readonly response: Response
+  readonly #stop: AbortController
+  readonly #reading: Promise<void>
+
+  private constructor(response: Response, stop: AbortController) {
+    this.response = response
+    this.#stop = stop
+    this.#reading = this.#read().catch(() => undefined)
+    streams.push(this)
+  }
+
+  static async open(key = api.key): Promise<EventReader> {
+    const stop = new AbortController()
+    return new EventReader(
+      await fetch(`${api.url}/events`, { headers: { 'x-api-key': key }, signal: stop.signal }),
+      stop,
+    )
+  }
+
+  of<Shape>(name: string, shape: z.ZodType<Shape>): Shape[] {
+    return this.events.filter(event => event.name === name).map(({ data }) => shape.parse(data))
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
+    let text = ''
+    for await (const chunk of this.response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+        const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        if (name === undefined) this.comments++
+        else this.events.push({ name, data: JSON.parse(data!) })
+        text = text.slice(end + 2)
+      }
+    }
+    this.ended = true
+  }
+}
+
+const chainStatus: ChainStatus = {
+  state: 'live',
+  index: 'full',
+  from: 0,
+  head: 100,
+  finalized: 90,
+  lag_seconds: 2,
+  covered: [
+    { from: 0, to: 90, evidence: 'receipts-root', scope: 'full' },
+    { from: 91, to: 100, evidence: 'bloom', scope: 'full' },
+  ],
+  complete: true,
+  eta_seconds: null,
+  rates: { blocksPerSecond: 1, rowsPerSecond: 2, bytesPerSecond: 3 },
+  rpc: [{ endpoint: 'node.example', healthy: true, latency_ms: 12 }],
+}
+
+describe('events', () => {
+  const report = (head: number): StatusReport => ({ chains: { eth: { ...chainStatus, head } }, solana: {} })
+
+  test('begin with the past and the state, and tell new blocks', async () => {
+    let head = 100
+    await serve({ parts: { status: async () => report(head) } })
+    const reader = await EventReader.open()
+    expect(reader.response.headers.get('content-type')).toBe('text/event-stream')
+    await expect.poll(() => reader.of('status', liveStatusShape).length).toBeGreaterThan(0)
+    expect(reader.events[0]!.name).toBe('history')
+    expect(reader.of('status', liveStatusShape)[0]).toMatchObject({
+      version: '0.0.0-test',
+      store: { engine: 'sqlite' },
+      chains: { eth: { head: 100, coverage: { blocks: { 'receipts-root': 91, bloom: 10 } }, contracts: { total: 0 } } },
+    })
+    expect(reader.of('block', liveBlockShape)).toEqual([])
+    head = 101
+    await expect.poll(() => reader.of('block', liveBlockShape)).toEqual([{ chain: 'eth', number: 101 }])
+    await expect.poll(() => reader.of('sample', liveSampleShape).length).toBeGreaterThan(1)
+
+    const late = await EventReader.open()
+    await expect.poll(() => late.of('history', livePastShape)[0]?.at.length).toBeGreaterThan(1)
+    const { at, lines } = late.of('history', livePastShape)[0]!
+    expect(lines.map(({ measure }) => measure)).toEqual([
+      'lag_seconds',
+      'blocks_per_second',
+      'rows_per_second',
+      'healthy',
+      'latency_ms',
+    ])
+    for (const { values } of lines) expect(values).toHaveLength(at.length)
+  })
+
+  test('say when the status cannot be read, without its insides', async () => {
+    await serve({ parts: { status: () => Promise.reject(new Error('/secret/path')) } })
+    const reader = await EventReader.open()
+    const trouble = z.object({ message: z.string() })
+    await expect.poll(() => reader.of('trouble', trouble)[0]?.message).toBe('The status cannot be read (internal).')
+  })
+
+  test('end once the key is revoked', async () => {
+    await serve()
+    const secret = await keyWith({})
+    const reader = await EventReader.open(secret)
+    await expect.poll(() => reader.events.length).toBeGreaterThan(0)
+    const key = (await api.store.keys()).find(({ name }) => name === 'giver')!
+    await api.store.revokeKey(key.id, Date.now())
+    await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true)
+    expect(reader.events.at(-1)!.name).toBe('unauthorized')
+    expect((await EventReader.open(secret)).response.status).toBe(401)
+  })
+
+  test('end with the service, which does not wait for them', async () => {
+    await serve()
+    const reader = await EventReader.open()
+    await expect.poll(() => reader.events.length).toBeGreaterThan(0)
+    await api.close()
+    await expect.poll(() => reader.ended).toBe(true)
+    await serve()
+  })
+
+  test('are for a bounded number of clients, and those who leave make room', async () => {
+    await serve()
+    const readers = await Promise.all(Array.from({ length: 64 }, () => EventReader.open()))
+    expect(readers.every(({ response }) => response.ok)).toBe(true)
+    const refused = await EventReader.open()
+    expect(refused.response.status).toBe(503)
+    expect(refused.response.headers.get('retry-after')).toBe('10')
+    await readers[0]!.close()
+    await expect.poll(async () => (await EventReader.open()).response.status).toBe(200)
+  })
+
+  test('need the scope ops', async () => {
+    await serve()
+    expect((await fetch(`${api.url}/events`)).status).toBe(401)
+    expect((await EventReader.open(await keyWith({ scopes: ['portfolio'] }))).response.status).toBe(403)
+    expect((await api.get('/events', {}, 'HEAD')).status).toBe(200)
+  })
+})
+
+describe('files', () => {
+  const plain = Buffer.from('export const almanac = 1\n'.repeat(100))
+  const script: StaticFile = {
+    type: 'text/javascript; charset=utf-8',
+    tag: 'W/"abc"',
+    immutable: true,
+    plain,
+    br: brotliCompressSync(plain),
+  }
+
+  test('come compressed, with a tag, and the hashed ones for good', async () => {
+    await serve({ parts: { console: new Map([['/assets/a.js', script]]) } })
+    const raw = await fetch(`${api.url}/assets/a.js`, { headers: { 'accept-encoding': 'br' } })
+    expect(raw.headers.get('content-encoding')).toBe('br')
+    expect(raw.headers.get('content-length')).toBe(`${script.br!.length}`)
+    expect(raw.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(brotliDecompressSync(script.br!).equals(plain)).toBe(true)
+    expect(await raw.text()).toBe(plain.toString())
+    const known = await fetch(`${api.url}/assets/a.js`, { headers: { 'if-none-match': 'W/"abc"' } })
+    expect(known.status).toBe(304)
+    expect(await known.text()).toBe('')
+    const identity = await fetch(`${api.url}/assets/a.js`, { headers: { 'accept-encoding': 'identity' } })
+    expect(identity.headers.get('content-encoding')).toBeNull()
+  })
+
+  test('allow nothing from elsewhere', async () => {
+    await serve({
+      parts: { console: new Map([['/', { ...script, type: 'text/html; charset=utf-8', immutable: false }]]) },
+    })
+    const page = await fetch(api.url)
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    const policy = page.headers.get('content-security-policy')!.split('; ')
+    expect(policy[0]).toBe("default-src 'none'")
+    for (const rule of policy) expect(rule).not.toMatch(/https?:|\*|unsafe|blob:/)
+  })
+
+  test('where the console was not built, its place says so', async () => {
+    await serve()
+    const answer = await api.get('/')
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ message: 'The console was not built here; see /reference' })
+  })
+})
