@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
-import type { ColdCommit, Holding, HotBlock, KeyRecord, Label, Mark, Store } from '../src/store/store.ts'
+import type { ColdCommit, ContractFacts, Holding, HotBlock, KeyRecord, Label, Mark, Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import { ModelStore } from './model-store.ts'
 import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
@@ -520,6 +520,33 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
         await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S' }])
         expect(await store.contractFacts(eth, contract)).toEqual({ ...facts, name: undefined, symbol: 'S' })
         expect(await store.contractFacts(polygon, contract)).toBeUndefined()
+      })
+
+      test('what was read of a contract and how it was judged come back as they were given', async () => {
+        const facts: ContractFacts = {
+          ...{ chain: eth, contract, name: 'N\u0000\u{1f412}', symbol: undefined, possibleSpam: true },
+          reading: { interfaces: ['erc721', 'erc2981'], deployer: wallet, createdBlock: 7, readAtMs: 8 },
+          verdict: {
+            ...{ rulesVersion: 3, score: 1.25, basis: '5 1-2-3', judgedAtMs: 9 },
+            reasons: [{ rule: 'r', weight: 0.5, numbers: { share: 0.25, text: 'a"\u0000b' } }],
+          },
+        }
+        await store.putContractFacts([facts])
+        expect(await store.contractFacts(eth, contract)).toEqual(facts)
+      })
+
+      test('verified names are those of verified contracts and of their labels', async () => {
+        const named = (of: Address, name: string) => ({
+          ...{ chain: eth, contract: of, name, symbol: undefined, possibleSpam: false },
+        })
+        await store.putContractFacts([named(contract, 'Apes'), named(otherContract, 'Others')])
+        await store.putMarks([mark({ verified: true }), mark({ contract: otherContract, verified: false })])
+        const label = { source: 's', rank: 'imported', updatedAt: 1 } as const
+        await store.putLabels([
+          { ...label, chain: undefined, address: contract, label: 'The Apes' },
+          { ...label, chain: eth, address: otherContract, label: 'The Others' },
+        ])
+        expect((await store.verifiedNames()).sort()).toEqual(['Apes', 'The Apes'])
       })
 
       const mark = (changes: Partial<Mark>): Mark => ({

@@ -1,6 +1,7 @@
 // Labels of addresses and facts of contracts.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
+import { judgement } from '../judgement.ts'
 import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
@@ -68,16 +69,18 @@ export async function putContractFacts(
   facts: readonly ContractFacts[],
 ): Promise<void> {
   const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text))
-  for (const { chain, contract, name, symbol, possibleSpam } of facts)
+  for (const { chain, contract, name, symbol, possibleSpam, reading, verdict } of facts)
     await transaction.run(
-      `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam)
-       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
-         symbol = excluded.symbol, possible_spam = excluded.possible_spam`,
+      `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict)
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
+         symbol = excluded.symbol, possible_spam = excluded.possible_spam, reading = excluded.reading, verdict = excluded.verdict`,
       ordinals.get(chain) as number,
       bytesOfHex(contract),
       bytes(name),
       bytes(symbol),
       possibleSpam,
+      reading === undefined ? null : JSON.stringify(reading),
+      verdict === undefined ? null : JSON.stringify(verdict),
     )
 }
 
@@ -88,7 +91,7 @@ export async function contractFacts(
   contract: Address,
 ): Promise<ContractFacts | undefined> {
   const [row] = await database.read(
-    'SELECT name, symbol, possible_spam FROM contract_facts WHERE chain = $1 AND contract = $2',
+    'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = $1 AND contract = $2',
     ordinal,
     bytesOfHex(contract),
   )
@@ -99,5 +102,17 @@ export async function contractFacts(
     name: textOf(row[0]),
     symbol: textOf(row[1]),
     possibleSpam: row[2] === 't',
+    ...judgement(row[3], row[4]),
   }
+}
+
+const verifiedNamesMax = 10_000
+
+export async function verifiedNames(database: Database): Promise<string[]> {
+  const rows = await database.read(
+    `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract) WHERE verified AND name IS NOT NULL
+     UNION SELECT label FROM labels JOIN contract_marks AS marks ON marks.contract = labels.address
+     WHERE verified AND labels.chain IN (${everyChain}, marks.chain) LIMIT ${verifiedNamesMax}`,
+  )
+  return rows.map(([name]) => textOf(name) as string)
 }

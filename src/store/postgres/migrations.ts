@@ -235,6 +235,11 @@ CREATE TABLE contract_marks (
 ALTER TABLE contract_facts DROP COLUMN verified_collection;
 `
 
+// JSON of ContractReading and SpamVerdict; NULL: never read, never judged.
+const verdicts = `
+ALTER TABLE contract_facts ADD COLUMN reading text, ADD COLUMN verdict text;
+`
+
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first, marks]
+export const migrations: readonly string[] = [first, marks, verdicts]
 export const schemaVersion = migrations.length

@@ -39,7 +39,14 @@ const kinds: Partial<Record<string, Kind>> = {
   ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes', 'contract_marks.contract': 'bytes' },
   ...{ 'solana_mints.name': 'utf8', symbol: 'utf8', metadata_name: 'utf8', metadata_symbol: 'utf8', label: 'utf8' },
   ...{ 'contract_facts.name': 'utf8', lamports: 'uint', amount: 'uint', write_version: 'uint', supply: 'uint' },
-  ...{ possible_spam: 'flag', verified: 'flag', spam: 'flag', rate_per_second: 'float' },
+  ...{
+    reading: 'text',
+    verdict: 'text',
+    possible_spam: 'flag',
+    verified: 'flag',
+    spam: 'flag',
+    rate_per_second: 'float',
+  },
 }
 
 function kindOf(part: ReadableName, column: string): Kind {

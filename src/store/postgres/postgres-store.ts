@@ -317,6 +317,10 @@ export class PostgresStore implements contract.Store {
     )
   }
 
+  async verifiedNames(): Promise<string[]> {
+    return await annotations.verifiedNames(this.#database)
+  }
+
   // ---- leases
 
   claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {

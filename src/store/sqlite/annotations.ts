@@ -1,6 +1,7 @@
 // Labels of addresses and facts of contracts. Callers hold the transaction.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
+import { judgement } from '../judgement.ts'
 import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -63,14 +64,17 @@ export function putContractFacts(
   dictionary: Dictionary,
   facts: readonly ContractFacts[],
 ): void {
-  for (const { chain, contract, name, symbol, possibleSpam } of facts)
+  for (const { chain, contract, name, symbol, possibleSpam, reading, verdict } of facts)
     connection.run(
-      'INSERT OR REPLACE INTO contract_facts (chain, contract, name, symbol, possible_spam) VALUES (?, ?, ?, ?, ?)',
+      `INSERT OR REPLACE INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       dictionary.addOrdinal(chain),
       bytesOfHex(contract),
       name ?? null,
       symbol ?? null,
       possibleSpam ? 1 : 0,
+      reading === undefined ? null : JSON.stringify(reading),
+      verdict === undefined ? null : JSON.stringify(verdict),
     )
 }
 
@@ -83,7 +87,7 @@ export function contractFacts(
   const ordinal = dictionary.ordinalOf(chain)
   if (ordinal === undefined) return undefined
   const row = connection.get(
-    'SELECT name, symbol, possible_spam FROM contract_facts WHERE chain = ? AND contract = ?',
+    'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = ? AND contract = ?',
     ordinal,
     bytesOfHex(contract),
   )
@@ -94,5 +98,18 @@ export function contractFacts(
     name: (row[0] as string | null) ?? undefined,
     symbol: (row[1] as string | null) ?? undefined,
     possibleSpam: row[2] === 1,
+    ...judgement(row[3] as string | null, row[4] as string | null),
   }
+}
+
+const verifiedNamesMax = 10_000
+
+export function verifiedNames(connection: Connection): string[] {
+  return connection
+    .all(
+      `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract) WHERE verified = 1 AND name IS NOT NULL
+       UNION SELECT label FROM labels JOIN contract_marks AS marks ON marks.contract = labels.address
+       WHERE verified = 1 AND labels.chain IN (0, marks.chain) LIMIT ${verifiedNamesMax}`,
+    )
+    .map(([name]) => name as string)
 }

@@ -306,6 +306,12 @@ SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, bl
 FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
 `
 
+// JSON of ContractReading and SpamVerdict; NULL: never read, never judged.
+const verdicts = `
+ALTER TABLE contract_facts ADD COLUMN reading TEXT;
+ALTER TABLE contract_facts ADD COLUMN verdict TEXT;
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views, marks, senders]
+export const migrations: readonly string[] = [first, views, marks, senders, verdicts]
 export const schemaVersion = migrations.length

@@ -359,6 +359,10 @@ export class SqliteStore implements contract.Store {
     return this.#reading(read => annotations.contractFacts(read, this.#readDictionary, chain, address))
   }
 
+  async verifiedNames(): Promise<string[]> {
+    return this.#reading(annotations.verifiedNames)
+  }
+
   // ---- leases
 
   claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {

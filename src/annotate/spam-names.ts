@@ -1,0 +1,134 @@
+// What a contract's name and symbol say to the rules: links, lures, hidden characters, and whom it imitates. Pure; the words are data.
+import { invisibleCount, plainText, skeletonOf, spellingOf } from './look-alikes.ts'
+
+/** Numbers, so that rules can be data; flags are 0 or 1. */
+export type NameEvidence = {
+  linkInName: number
+  /** Words that promise or press, in several languages; each counts once. */
+  baitWords: number
+  moneyInName: number
+  /** A link or money together with the call to come for it. */
+  lureInName: number
+  invisibleInName: number
+  /** It is spelt as a verified collection. */
+  sameNameAsVerified: number
+  /** It looks like a verified collection and is spelt in another way. */
+  looksLikeVerified: number
+}
+
+const topLevels =
+  'com|net|org|io|xyz|app|site|online|info|top|club|live|pro|vip|gift|gifts|claims|fun|cc|co|me|gg|ly|us|ru|cn|tk|ml|pw|lol|link|click|win|ws|biz|shop|store|website|events|finance|network|codes|cash|fyi|day|dev|art|wtf|tech|space|today|world'
+const linkPatterns: readonly RegExp[] = [
+  /https?:\/\/|www\.|t\.me\/|discord\.(gg|com)|bit\.ly/,
+  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s?(\\.|\\[\\.\\]|\\(dot\\)|。|․)\\s?(${topLevels})(?![\\p{L}\\p{N}])`, 'u'),
+  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s(dot)\\s(${topLevels})(?![\\p{L}\\p{N}])`, 'u'),
+]
+
+const moneyPattern =
+  /[$€£]\s?\d|\d[\d,.]*\s?k?\s?\$|\d[\d,.]*\s?(usdt|usdc|usd|dai|eth|weth|steth|btc|bnb|matic|pol|arb|avax|blur|ape|uni|link|shib|pepe|dollars?)(?![\p{L}\p{N}])/u
+
+type WordKind = 'call' | 'promise'
+
+// Whole words where the script has spaces; parts of words elsewhere.
+const words: readonly { kind: WordKind; language: string; list: string }[] = [
+  {
+    kind: 'call',
+    language: 'en',
+    list: 'claim|claims|claimable|redeem|redeemable|visit|eligible|activate|withdraw|swap at|go to|get your',
+  },
+  {
+    kind: 'promise',
+    language: 'en',
+    list: 'reward|rewards|airdrop|airdrops|voucher|vouchers|bonus|giveaway|prize|free|gift|winner|lottery|jackpot|cashback|mystery box|lucky',
+  },
+  { kind: 'call', language: 'es', list: 'reclama|reclamar|canjea|canjear|visita|obtén|cobra' },
+  { kind: 'promise', language: 'es', list: 'recompensa|recompensas|premio|premios|regalo|gratis|bono|sorteo' },
+  { kind: 'call', language: 'pt', list: 'resgate|resgatar|reivindique|visite|receba' },
+  { kind: 'promise', language: 'pt', list: 'recompensa|prêmio|prêmios|brinde|grátis|bônus' },
+  { kind: 'call', language: 'fr', list: 'réclamez|réclamer|obtenez|échangez|visitez' },
+  { kind: 'promise', language: 'fr', list: 'récompense|récompenses|cadeau|gratuit|gagnant' },
+  { kind: 'call', language: 'de', list: 'einlösen|abholen|beanspruchen|besuche' },
+  { kind: 'promise', language: 'de', list: 'belohnung|belohnungen|gewinn|gutschein|kostenlos|geschenk|preis' },
+  { kind: 'call', language: 'ru', list: 'получи|получить|получите|забери|забрать|активируй' },
+  { kind: 'promise', language: 'ru', list: 'награда|награды|аирдроп|эирдроп|приз|подарок|бонус|бесплатно' },
+  { kind: 'call', language: 'tr', list: 'talep et|hemen al|ziyaret' },
+  { kind: 'promise', language: 'tr', list: 'ödül|ödülü|hediye|bedava|ücretsiz' },
+  { kind: 'call', language: 'id', list: 'klaim|tukarkan|kunjungi' },
+  { kind: 'promise', language: 'id', list: 'hadiah|gratis|bonus' },
+  { kind: 'call', language: 'vi', list: 'nhận ngay|nhận thưởng|truy cập' },
+  { kind: 'promise', language: 'vi', list: 'phần thưởng|quà tặng|miễn phí' },
+]
+const wordParts: readonly { kind: WordKind; language: string; list: string }[] = [
+  { kind: 'call', language: 'zh', list: '领取|領取|兑换|兌換|领奖|访问' },
+  { kind: 'promise', language: 'zh', list: '空投|奖励|獎勵|免费|奖金|礼品|红包' },
+  { kind: 'call', language: 'ja', list: '受け取|請求|引き換え' },
+  { kind: 'promise', language: 'ja', list: 'エアドロップ|報酬|無料|プレゼント' },
+  { kind: 'call', language: 'ko', list: '받기|청구|받으세요' },
+  { kind: 'promise', language: 'ko', list: '에어드랍|에어드롭|보상|무료|경품' },
+  { kind: 'promise', language: 'ar', list: 'مكافأة|جائزة|مجانا' },
+]
+
+const wordPatterns = [
+  ...words.map(({ kind, list }) => ({
+    kind,
+    pattern: new RegExp(`(?<![\\p{L}\\p{N}])(${list})(?![\\p{L}\\p{N}])`, 'gu'),
+  })),
+  ...wordParts.map(({ kind, list }) => ({ kind, pattern: new RegExp(`(${list})`, 'gu') })),
+]
+
+/** The names of verified collections by what they look like. */
+export type VerifiedNames = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Shorter names are taken by too many for a likeness to mean anything. */
+const skeletonLengthMin = 5
+
+export function verifiedNamesOf(names: Iterable<string>): VerifiedNames {
+  const bySkeleton = new Map<string, Set<string>>()
+  for (const name of names) {
+    const skeleton = skeletonOf(name)
+    if (skeleton.length < skeletonLengthMin) continue
+    const spellings = bySkeleton.get(skeleton) ?? new Set()
+    bySkeleton.set(skeleton, spellings.add(spellingOf(name)))
+  }
+  return bySkeleton
+}
+
+export function nameEvidence(
+  { name = '', symbol = '' }: { name: string | undefined; symbol: string | undefined },
+  verified: VerifiedNames,
+): NameEvidence {
+  const text = plainText(`${name} ${symbol}`)
+  const found = { call: new Set<string>(), promise: new Set<string>() }
+  for (const { kind, pattern } of wordPatterns) for (const [word] of text.matchAll(pattern)) found[kind].add(word)
+  const link = linkPatterns.some(pattern => pattern.test(text))
+  const money = moneyPattern.test(text)
+  const calls = found.call.size > 0
+  return {
+    linkInName: Number(link),
+    baitWords: found.call.size + found.promise.size,
+    moneyInName: Number(money),
+    lureInName: Number((link || money) && (calls || (link && money) || (link && found.promise.size > 0))),
+    invisibleInName: invisibleCount(name) + invisibleCount(symbol),
+    ...likeness(name, verified),
+  }
+}
+
+/** Looked for in the whole name and in what is left of it without bait. */
+function likeness(
+  name: string,
+  verified: VerifiedNames,
+): Pick<NameEvidence, 'sameNameAsVerified' | 'looksLikeVerified'> {
+  for (const candidate of [name, withoutBait(name)]) {
+    const spellings = verified.get(skeletonOf(candidate))
+    if (spellings === undefined) continue
+    const same = spellings.has(spellingOf(candidate))
+    return { sameNameAsVerified: Number(same), looksLikeVerified: Number(!same) }
+  }
+  return { sameNameAsVerified: 0, looksLikeVerified: 0 }
+}
+
+function withoutBait(name: string): string {
+  let rest = name.toLowerCase()
+  for (const { pattern } of wordPatterns) rest = rest.replace(pattern, ' ')
+  return rest
+}
