@@ -702,7 +702,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
         await store.putOwner('mainnet', account, [holding(2)])
         expect((await store.portfolioOf('mainnet', owner))?.holdings[0]?.mintFacts).toMatchObject({
           symbol: 'EXT',
-          slot: 19,
+          decimals: 6,
         })
       })
     })

@@ -1,12 +1,11 @@
 // The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
-import { exactAmount, type PortfolioAnswer, type PortfolioEntry, portfolioOf } from '../query/portfolio.ts'
+import { exactAmount, portfolioOf } from '../query/portfolio.ts'
 import type { Answer } from './answer.ts'
 import { readyAnswer } from './answer-cache.ts'
 import type { Exchange } from './exchange.ts'
 import { perform, type Workplace } from './operation.ts'
 import { portfolioParameters, readParameter } from './params.ts'
-
-const solDecimals = 9
+import { writePortfolio } from './portfolio-json.ts'
 
 /** Never kept: how old the reading is changes by the second, and an indexer may have to read it again. */
 export function answerPortfolio(place: Workplace, exchange: Exchange): Answer | Promise<Answer> {
@@ -23,21 +22,9 @@ export function answerPortfolio(place: Workplace, exchange: Exchange): Answer | 
           'X-Solana-Slot': `${answer.slot}`,
           Age: `${Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))}`,
         },
-        body: Buffer.from(JSON.stringify(bodyOf(answer))) as Buffer<ArrayBuffer>,
+        body: writePortfolio(answer),
       })
       return { ready, keep: false }
     },
   })
-}
-
-function bodyOf({ lamports, nfts, tokens }: PortfolioAnswer) {
-  return {
-    nativeBalance: { lamports: `${lamports}`, solana: exactAmount(lamports, solDecimals) },
-    nfts: nfts.map(entryOf),
-    tokens: tokens.map(entryOf),
-  }
-}
-
-function entryOf({ account, mint, name, symbol, amount, amountRaw, decimals }: PortfolioEntry) {
-  return { associatedTokenAddress: account, mint, name, symbol, amount, amountRaw: `${amountRaw}`, decimals }
 }

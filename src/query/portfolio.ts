@@ -2,12 +2,12 @@
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
-import type { HoldingWithMint, Mint, Store } from '../store/store.ts'
+import type { HoldingWithMint, MintFacts, Store } from '../store/store.ts'
 import type { Freshen } from './freshen.ts'
 
 export type PortfolioEntry = {
-  account: string
-  mint: string
+  account: Uint8Array
+  mint: Uint8Array
   name: string
   symbol: string
   /** In the main unit, exact. */
@@ -56,8 +56,8 @@ export async function portfolioOf(
     const mint = mintOf(holding)
     const list = isNft(mint) ? nfts : tokens
     list.push({
-      account: encodeKey(holding.account),
-      mint: encodeKey(holding.mint),
+      account: holding.account,
+      mint: holding.mint,
       name: mint.name,
       symbol: mint.symbol,
       amount: displayAmount(holding.amount, mint, known.chainTime),
@@ -69,7 +69,7 @@ export async function portfolioOf(
 }
 
 /** Decimals decide first, then the token standard that the metadata names, then the supply. */
-export function isNft({ decimals, tokenStandard, supply }: Mint): boolean {
+export function isNft({ decimals, tokenStandard, supply }: MintFacts): boolean {
   if (decimals !== 0) return false
   // Metaplex: 0 non-fungible, 3 edition, 4 programmable, 5 programmable edition; 1 asset and 2 fungible are tokens.
   if (tokenStandard === 0 || tokenStandard === 3 || tokenStandard === 4 || tokenStandard === 5) return true
@@ -77,15 +77,18 @@ export function isNft({ decimals, tokenStandard, supply }: Mint): boolean {
   return supply === 1n
 }
 
+const zero = '0'.charCodeAt(0)
+
 /** raw / 10^decimals, exactly, without trailing zeros. */
 export function exactAmount(raw: bigint, decimals: number): string {
   const digits = raw.toString().padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return fraction === '' ? whole : `${whole}.${fraction}`
+  const point = digits.length - decimals
+  let end = digits.length
+  while (end > point && digits.charCodeAt(end - 1) === zero) end--
+  return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`
 }
 
-function mintOf({ mint, mintFacts }: HoldingWithMint): Mint {
+function mintOf({ mint, mintFacts }: HoldingWithMint): MintFacts {
   if (mintFacts !== undefined) return mintFacts
   // A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out.
   throw new AlmanacError('upstream_failed', `The mint ${encodeKey(mint)} was not read yet.`, { retryable: true })

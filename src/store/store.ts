@@ -262,8 +262,11 @@ export type Mint = {
   readAtMs: number
 }
 
+/** What a mint says about those who hold it. */
+export type MintFacts = Omit<Mint, 'mint' | 'slot' | 'readAtMs'>
+
 /** `mintFacts` is undefined while the mint's own account was never read. */
-export type HoldingWithMint = Holding & { mintFacts: Mint | undefined }
+export type HoldingWithMint = Holding & { mintFacts: MintFacts | undefined }
 
 export interface SolanaStore {
   /** One consistent look at an owner; undefined when the owner was never read. Holdings in the order of their account keys. */
