@@ -2,7 +2,7 @@
 // other lengths are left to @scure/base.
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-const keyBytes = 32
+export const keyBytes = 32
 const limbs = 16
 /** Five characters at a time: 58^5 is the highest power with which the sums below stay whole numbers in a double. */
 const radix = 58 ** 5
@@ -37,14 +37,14 @@ export const keyCharactersMax = 44
 
 export function encodeKey(key: Uint8Array): string {
   if (key.length !== keyBytes) throw new RangeError(`a key has ${keyBytes} bytes, not ${key.length}`)
-  return encoded.toString('latin1', 0, putKey(encoded, 0, key))
+  return encoded.toString('latin1', 0, putKey(encoded, 0, key, 0))
 }
 
-/** Writes the text of a key of 32 bytes; returns where it ends. */
-export function putKey(out: Uint8Array, at: number, key: Uint8Array): number {
+/** Writes the text of the key whose 32 bytes begin at `start`; returns where it ends. */
+export function putKey(out: Uint8Array, at: number, keys: Uint8Array, start: number): number {
   sums.fill(0)
   for (let limb = 0; limb < limbs; limb++) {
-    const value = (key[2 * limb]! << 8) | key[2 * limb + 1]!
+    const value = (keys[start + 2 * limb]! << 8) | keys[start + 2 * limb + 1]!
     const row = limb * digits
     for (let digit = firstDigits[limb]!; digit < digits; digit++) sums[digit]! += value * weights[row + digit]!
   }
@@ -64,7 +64,7 @@ export function putKey(out: Uint8Array, at: number, key: Uint8Array): number {
     text[place + 4] = last >> 8
   }
   let zeros = 0
-  while (zeros < keyBytes && key[zeros] === 0) zeros++
+  while (zeros < keyBytes && keys[start + zeros] === 0) zeros++
   let ones = 0
   while (ones < characters && text[ones] === one) ones++
   let end = at

@@ -15,7 +15,8 @@ const moment = fc.integer({ min: 0, max: 4_000_000_000 })
 const rate = fc.oneof(fc.integer({ min: -1_000, max: 3_000 }), fc.integer({ min: -32_768, max: 32_767 }))
 
 function expectSame(mint: Uint8Array, amount: bigint, chainTime: number) {
-  expect(displayAmount(amount, decodeMint(mint)!, chainTime)).toBe(
+  const { decimals: places, amountRule = 'none' } = decodeMint(mint)!
+  expect(displayAmount(amount, { decimals: places, amountRule }, chainTime)).toBe(
     program.uiAmount({ mint, amount, chainTime: BigInt(chainTime) }),
   )
 }

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
+import { writePortfolio } from '../src/api/portfolio-json.ts'
 import type { Freshen } from '../src/query/freshen.ts'
-import { type PortfolioAnswer, type PortfolioEntry, portfolioOf } from '../src/query/portfolio.ts'
+import { portfolioOf } from '../src/query/portfolio.ts'
 import { displayAmount } from '../src/solana/amounts.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
@@ -21,11 +22,10 @@ export async function openTestStore(): Promise<{ store: Store; remove(): Promise
   }
 }
 
-/** An entry with its keys as people read them. */
-type ReadableEntry = Omit<PortfolioEntry, 'account' | 'mint'> & { account: string; mint: string }
-type ReadableAnswer = Omit<PortfolioAnswer, 'nfts' | 'tokens'> & { nfts: ReadableEntry[]; tokens: ReadableEntry[] }
+type Entry = { account: string; mint: string; name: string; symbol: string; amount: string; amountRaw: bigint }
+type Portfolio = { lamports: bigint; slot: number; nfts: Entry[]; tokens: Entry[] }
 
-export type Asker = (owner: string) => Promise<ReadableAnswer>
+export type Asker = (owner: string) => Promise<Portfolio>
 
 /** Asks as the HTTP operation does, without HTTP. */
 export function asker(
@@ -36,10 +36,11 @@ export function asker(
   return async owner => {
     const question = { network: 'devnet', owner: base58.decode(owner) } as const
     const answer = await portfolioOf(store, question, { freshen, displayAmount })
-    return { ...answer, nfts: answer.nfts.map(readable), tokens: answer.tokens.map(readable) }
+    const { nfts, tokens } = JSON.parse(writePortfolio(answer).toString())
+    return { lamports: answer.lamports, slot: answer.slot, nfts: nfts.map(entryOf), tokens: tokens.map(entryOf) }
   }
 }
 
-function readable(entry: PortfolioEntry): ReadableEntry {
-  return { ...entry, account: base58.encode(entry.account), mint: base58.encode(entry.mint) }
+function entryOf({ associatedTokenAddress, amountRaw, ...same }: Record<string, string>) {
+  return { ...same, account: associatedTokenAddress, amountRaw: BigInt(amountRaw!) }
 }

@@ -8,6 +8,7 @@ import { programKeys, systemProgram } from '../src/solana/programs.ts'
 import { snapshotCheckpoint } from '../src/solana/snapshot.ts'
 import { YellowstoneFeed } from '../src/solana/yellowstone.ts'
 import type { Store } from '../src/store/store.ts'
+import { holdingRows } from './holding-rows.ts'
 import { mintData, tokenAccountData } from './solana-snapshot-archive.ts'
 import { openTestStore } from './solana-store.ts'
 
@@ -94,7 +95,7 @@ const held = (amount: bigint) => tokenAccountData({ mint, owner, amount })
 async function amounts(): Promise<Record<number, bigint>> {
   await store.putOwner('devnet', { owner, lamports: 1n, slot: 0, chainTime: 0, readAtMs: 0 }, [])
   const found = await store.portfolioOf('devnet', owner)
-  return Object.fromEntries((found?.holdings ?? []).map(({ account: token, amount }) => [token[0], amount]))
+  return Object.fromEntries(holdingRows(found?.holdings).map(({ account: token, amount }) => [token[0], amount]))
 }
 
 test('opens, changes and closes accounts, in the order of their versions', async () => {

@@ -1,5 +1,6 @@
 // The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
-import { exactAmount, portfolioOf } from '../query/portfolio.ts'
+import { exactAmount } from '../exact-amount.ts'
+import { portfolioOf } from '../query/portfolio.ts'
 import type { Answer } from './answer.ts'
 import { readyAnswer } from './answer-cache.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,7 +16,7 @@ export function answerPortfolio(place: Workplace, exchange: Exchange): Answer | 
       const network = readParameter(portfolioParameters.network, exchange.pathParameter('network'))
       const owner = readParameter(portfolioParameters.address, exchange.pathParameter('address'))
       const { store, freshen } = place
-      const displayAmount = place.displayAmount ?? ((amount, mint) => exactAmount(amount, mint.decimals))
+      const displayAmount = place.displayAmount ?? ((amount, mint) => exactAmount(amount.toString(), mint.decimals))
       const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
       const ready = readyAnswer({
         headers: {

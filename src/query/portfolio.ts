@@ -1,37 +1,30 @@
 // The rules of the portfolio operation: what is an NFT and what a token, which amounts are shown, in which order.
-import { encodeKey } from '../base58.ts'
+import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
+import { exactAmount } from '../exact-amount.ts'
 import type { SolanaNetwork } from '../model.ts'
-import type { HoldingWithMint, MintFacts, Store } from '../store/store.ts'
+import type { HoldingColumns, Store } from '../store/store.ts'
 import type { Freshen } from './freshen.ts'
-
-export type PortfolioEntry = {
-  account: Uint8Array
-  mint: Uint8Array
-  name: string
-  symbol: string
-  /** In the main unit, exact. */
-  amount: string
-  /** In the smallest unit. */
-  amountRaw: bigint
-  decimals: number
-}
 
 export type PortfolioAnswer = {
   lamports: bigint
-  nfts: readonly PortfolioEntry[]
-  tokens: readonly PortfolioEntry[]
+  holdings: HoldingColumns
+  /** Rows of `holdings`, in the order of their account keys. */
+  nfts: readonly number[]
+  tokens: readonly number[]
+  /** For each row of `holdings` that is shown: in the main unit, exact. */
+  amounts: readonly string[]
   slot: number
   readAtMs: number
 }
 
 /**
- * The text of an amount in the main unit when the chain's clock says `chainTime` (unix seconds). It differs from
- * `exactAmount` only for mints with an amount rule, which the Solana layer reads.
+ * The text of an amount in the main unit when the chain's clock says `chainTime` (unix seconds), for mints with an amount
+ * rule, which the Solana layer reads.
  */
 export type DisplayAmount = (
   amountRaw: bigint,
-  mint: { decimals: number; amountRule: string | undefined },
+  mint: { decimals: number; amountRule: string },
   chainTime: number,
 ) => string
 
@@ -48,50 +41,42 @@ export async function portfolioOf(
   const { account, holdings } = found
   // While a subscription is live the stored reading stands for a later moment than the one it was made at.
   const known = freshness ?? account
-  const nfts: PortfolioEntry[] = []
-  const tokens: PortfolioEntry[] = []
-  // Holdings come in the order of their account keys, which is the order of answers.
-  for (const holding of holdings) {
-    if (holding.amount === 0n) continue
-    const mint = mintOf(holding)
-    const list = isNft(mint) ? nfts : tokens
-    list.push({
-      account: holding.account,
-      mint: holding.mint,
-      name: mint.name,
-      symbol: mint.symbol,
-      amount: displayAmount(holding.amount, mint, known.chainTime),
-      amountRaw: holding.amount,
-      decimals: mint.decimals,
-    })
+  const nfts: number[] = []
+  const tokens: number[] = []
+  const amounts: string[] = []
+  for (let row = 0; row < holdings.length; row++) {
+    const raw = holdings.amounts[row]!
+    const decimals = holdings.decimals[row] ?? null
+    const amountRule = holdings.amountRules[row] ?? null
+    const isShown = raw !== '0'
+    if (isShown && decimals === null) throw unknownMint(holdings, row)
+    amounts.push(
+      isShown && amountRule !== null
+        ? displayAmount(BigInt(raw), { decimals: decimals!, amountRule }, known.chainTime)
+        : exactAmount(raw, decimals ?? 0),
+    )
+    if (isShown) (isNft(holdings, row) ? nfts : tokens).push(row)
   }
-  return { lamports: account.lamports, nfts, tokens, slot: known.slot, readAtMs: known.readAtMs }
+  return { lamports: account.lamports, holdings, nfts, tokens, amounts, slot: known.slot, readAtMs: known.readAtMs }
 }
 
 /** Decimals decide first, then the token standard that the metadata names, then the supply. */
-export function isNft({ decimals, tokenStandard, supply }: MintFacts): boolean {
-  if (decimals !== 0) return false
+export function isNft(
+  { decimals, tokenStandards, supplies }: Pick<HoldingColumns, 'decimals' | 'tokenStandards' | 'supplies'>,
+  row: number,
+): boolean {
+  if (decimals[row] !== 0) return false
+  const standard = tokenStandards[row]
   // Metaplex: 0 non-fungible, 3 edition, 4 programmable, 5 programmable edition; 1 asset and 2 fungible are tokens.
-  if (tokenStandard === 0 || tokenStandard === 3 || tokenStandard === 4 || tokenStandard === 5) return true
-  if (tokenStandard === 1 || tokenStandard === 2) return false
-  return supply === 1n
+  if (standard === 0 || standard === 3 || standard === 4 || standard === 5) return true
+  if (standard === 1 || standard === 2) return false
+  return supplies[row] === '1'
 }
 
-const zero = '0'.charCodeAt(0)
-
-/** raw / 10^decimals, exactly, without trailing zeros. */
-export function exactAmount(raw: bigint, decimals: number): string {
-  const digits = raw.toString().padStart(decimals + 1, '0')
-  const point = digits.length - decimals
-  let end = digits.length
-  while (end > point && digits.charCodeAt(end - 1) === zero) end--
-  return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`
-}
-
-function mintOf({ mint, mintFacts }: HoldingWithMint): MintFacts {
-  if (mintFacts !== undefined) return mintFacts
-  // A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out.
-  throw new AlmanacError('upstream_failed', `The mint ${encodeKey(mint)} was not read yet.`, { retryable: true })
+/** A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out. */
+function unknownMint({ mints }: HoldingColumns, row: number): AlmanacError {
+  const mint = encodeKey(mints.subarray(row * keyBytes, (row + 1) * keyBytes))
+  return new AlmanacError('upstream_failed', `The mint ${mint} was not read yet.`, { retryable: true })
 }
 
 function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen | undefined): AlmanacError {

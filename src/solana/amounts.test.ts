@@ -1,37 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmountRule, parseAmountRule } from './amount-rule.ts'
-import { decimalText, displayAmount, fixedText } from './amounts.ts'
-
-const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
-
-describe('plain amounts', () => {
-  test.each([
-    [0n, 0, '0'],
-    [0n, 9, '0'],
-    [5999980000n, 9, '5.99998'],
-    [100n, 2, '1'],
-    [1n, 255, `0.${'0'.repeat(254)}1`],
-    [2n ** 64n - 1n, 0, '18446744073709551615'],
-    [2n ** 64n - 1n, 20, '0.18446744073709551615'],
-    [2n ** 64n - 1n, 6, '18446744073709.551615'],
-    [86840850n, 9, '0.08684085'],
-  ])('%s with %s decimals', (amount, decimals, text) => {
-    expect(decimalText(amount, decimals)).toBe(text)
-    expect(displayAmount(amount, { decimals, amountRule: undefined }, 0)).toBe(text)
-  })
-
-  test('say the number exactly and without a needless digit', () => {
-    fc.assert(
-      fc.property(u64, fc.nat(255), (amount, decimals) => {
-        const [whole, part = ''] = decimalText(amount, decimals).split('.') as [string, string?]
-        expect(BigInt(whole) * 10n ** BigInt(decimals) + BigInt(part.padEnd(decimals, '0') || '0')).toBe(amount)
-        expect(whole).toMatch(/^(0|[1-9]\d*)$/)
-        expect(part).not.toMatch(/0$/)
-      }),
-    )
-  })
-})
+import { displayAmount, fixedText } from './amounts.ts'
 
 describe('fixed text of doubles', () => {
   test('is toFixed wherever that is exact about ties', () => {

@@ -3,30 +3,20 @@
 // order, and digits beyond a double's precision are part of its answer.
 
 import { LRUCache } from 'lru-cache'
+import { exactAmount } from '../exact-amount.ts'
 import { type AmountRule, parseAmountRule } from './amount-rule.ts'
 import { exp } from './exp.ts'
 
 const secondsPerYear = 31_556_736
 const basisPoints = 10_000
 
-export type DisplayedMint = { decimals: number; amountRule: string | undefined }
+export type DisplayedMint = { decimals: number; amountRule: string }
 
 /** The text of `amount` units of a mint when the chain's clock says `chainTime` (unix seconds). */
 export function displayAmount(amount: bigint, mint: DisplayedMint, chainTime: number): string {
-  const rule = mint.amountRule === undefined ? undefined : ruleOf(mint.amountRule)
+  const rule = ruleOf(mint.amountRule)
   const value = rule === undefined ? undefined : ruledAmount(amount, mint.decimals, rule, chainTime)
-  return value === undefined ? decimalText(amount, mint.decimals) : trimmed(value, mint.decimals)
-}
-
-/** Exactly amount / 10^decimals, without trailing zeros. */
-export function decimalText(amount: bigint, decimals: number): string {
-  const digits = amount.toString()
-  if (decimals === 0) return digits
-  const whole = digits.length > decimals ? digits.slice(0, -decimals) : '0'
-  const part = digits.length > decimals ? digits.slice(-decimals) : digits.padStart(decimals, '0')
-  let end = part.length
-  while (end > 0 && part.charCodeAt(end - 1) === 48) end--
-  return end === 0 ? whole : `${whole}.${part.slice(0, end)}`
+  return value === undefined ? exactAmount(amount.toString(), mint.decimals) : trimmed(value, mint.decimals)
 }
 
 type Interest = Extract<AmountRule, { kind: 'interest' }>

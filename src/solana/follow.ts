@@ -2,10 +2,10 @@
 // shows a close), and on both token programs filtered by owner (only that shows a new token account). An owner counts as
 // fresh from a whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
-import { encodeKey } from '../base58.ts'
+import { encodeKey, keyBytes } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import type { HoldingUpdate, SolanaStore } from '../store/store.ts'
+import type { HoldingColumns, HoldingUpdate, SolanaStore } from '../store/store.ts'
 import { ChainClock } from './chain-clock.ts'
 import { decodeTokenAccount } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
@@ -399,8 +399,8 @@ export class Follower {
     const stored = await store.portfolioOf(rpc.network, watch.owner)
     return reading => {
       const read = new Map(reading.holdings.map(({ account, amount }) => [encodeKey(account), amount]))
-      const held = (stored?.holdings ?? []).filter(({ amount }) => amount > 0n)
-      const wrong = held.filter(({ account, amount }) => read.get(encodeKey(account)) !== amount).length
+      const held = heldAmounts(stored?.holdings)
+      const wrong = held.filter(([account, amount]) => read.get(account) !== amount).length
       const missing = [...read].filter(([, amount]) => amount > 0n).length - (held.length - wrong)
       return Math.max(wrong, missing)
     }
@@ -421,4 +421,13 @@ function holdingUpdateOf(account: Uint8Array, info: AccountInfo | undefined, slo
   const decoded = info === undefined || program === undefined ? undefined : decodeTokenAccount(info.data)
   if (decoded === undefined || program === undefined) return { account, closed: true, slot, writeVersion: 0n }
   return { account, owner: decoded.owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
+}
+
+/** The accounts with something in them. */
+function heldAmounts(holdings: HoldingColumns | undefined): [account: string, amount: bigint][] {
+  const rows = (holdings?.amounts ?? []).map((amount, row): [string, bigint] => [
+    encodeKey(holdings!.accounts.subarray(row * keyBytes, (row + 1) * keyBytes)),
+    BigInt(amount),
+  ])
+  return rows.filter(([, amount]) => amount > 0n)
 }

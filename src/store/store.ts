@@ -262,18 +262,30 @@ export type Mint = {
   readAtMs: number
 }
 
-/** What a mint says about those who hold it. */
-export type MintFacts = Omit<Mint, 'mint' | 'slot' | 'readAtMs'>
-
-/** `mintFacts` is undefined while the mint's own account was never read. */
-export type HoldingWithMint = Holding & { mintFacts: MintFacts | undefined }
+/** What an owner holds, by columns, because answers have thousands of rows: one array for each fact of all holdings. */
+export type HoldingColumns = {
+  length: number
+  /** 32 bytes each, in their own order. */
+  accounts: Uint8Array
+  mints: Uint8Array
+  /** In the smallest unit, decimal. */
+  amounts: string[]
+  /** This and the columns below are facts of the mint; null while the mint's own account was never read. */
+  decimals: (number | null)[]
+  /** Decimal. */
+  supplies: (string | null)[]
+  names: string[]
+  symbols: string[]
+  tokenStandards: (number | null)[]
+  amountRules: (string | null)[]
+}
 
 export interface SolanaStore {
-  /** One consistent look at an owner; undefined when the owner was never read. Holdings in the order of their account keys. */
+  /** One consistent look at an owner; undefined when the owner was never read. */
   portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,
-  ): Promise<{ account: SolanaAccount; holdings: HoldingWithMint[] } | undefined>
+  ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined>
   /**
    * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
    * gone, unless what is stored of a token account (held or closed) has a higher slot than the reading. An older reading

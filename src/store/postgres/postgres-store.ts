@@ -218,7 +218,7 @@ export class PostgresStore implements contract.Store {
   portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,
-  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingWithMint[] } | undefined> {
+  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingColumns } | undefined> {
     return solana.portfolioOf(this.#database, network, owner)
   }
 

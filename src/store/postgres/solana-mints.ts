@@ -8,13 +8,13 @@ import { bytesOf, networkNumber, optionalNumber, textOf } from './values.ts'
 const lower = (a: string, b: string): string =>
   `CASE WHEN ${a} IS NULL OR ${b} IS NULL THEN 0 ELSE least(${a}, ${b}) END`
 
-export const mintColumns = `m.program, m.decimals, m.supply, coalesce(m.name, m.metadata_name, ''),
-  coalesce(m.symbol, m.metadata_symbol, ''), m.token_standard, m.amount_rule,
+export const nameColumn = "coalesce(m.name, m.metadata_name, '')"
+export const symbolColumn = "coalesce(m.symbol, m.metadata_symbol, '')"
+const mintColumns = `m.program, m.decimals, m.supply, ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule,
   ${lower('m.account_slot', 'm.metadata_slot')}, ${lower('m.account_read_at_ms', 'm.metadata_read_at_ms')}, m.mint`
-export const mintColumnsCount = 10
 
-/** A row that begins with `mintColumns`. */
-export function mintOf(row: Row): Mint {
+/** A row of `mintColumns`. */
+function mintOf(row: Row): Mint {
   return {
     program: row[0] as TokenProgram,
     decimals: Number(row[1]),

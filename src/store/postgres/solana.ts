@@ -1,11 +1,11 @@
 // Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order. Holdings lie
 // with their owner, so that a portfolio is one walk and, on Citus, one shard; an account is found through an index of its own.
 import type { SolanaNetwork } from '../../model.ts'
-import type { Holding, HoldingUpdate, HoldingWithMint, SolanaAccount, TokenProgram } from '../store.ts'
+import type { Holding, HoldingColumns, HoldingUpdate, SolanaAccount, TokenProgram } from '../store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
-import { mintColumns, mintColumnsCount, mintOf } from './solana-mints.ts'
-import { bytesOf, networkNumber } from './values.ts'
+import { nameColumn, symbolColumn } from './solana-mints.ts'
+import { bytesOf, networkNumber, textOf } from './values.ts'
 
 /** How long a closed account is remembered; no source delivers an update that late. */
 const closedKeptMs = 24 * 60 * 60 * 1000
@@ -23,10 +23,10 @@ export async function portfolioOf(
   database: Database,
   network: SolanaNetwork,
   owner: Uint8Array,
-): Promise<{ account: SolanaAccount; holdings: HoldingWithMint[] } | undefined> {
+): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined> {
   const rows = await database.read(
-    `SELECT ${mintColumns}, h.account, h.mint, h.amount, h.program, h.slot, h.write_version,
-       a.lamports, a.slot, a.chain_time, a.read_at_ms
+    `SELECT a.lamports, a.slot, a.chain_time, a.read_at_ms, h.account, h.mint, h.amount, m.decimals, m.supply,
+       ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule
      FROM solana_accounts a
      LEFT JOIN solana_holdings h ON h.owner = a.owner AND h.network = a.network
      LEFT JOIN solana_mints m ON m.mint = h.mint AND m.network = h.network
@@ -35,7 +35,7 @@ export async function portfolioOf(
     owner,
   )
   if (rows[0] === undefined) return undefined
-  const [lamports, slot, chainTime, readAtMs] = rows[0].slice(mintColumnsCount + 6)
+  const [lamports, slot, chainTime, readAtMs] = rows[0]
   return {
     account: {
       owner,
@@ -44,21 +44,25 @@ export async function portfolioOf(
       chainTime: Number(chainTime),
       readAtMs: Number(readAtMs),
     },
-    holdings: rows.filter(row => row[mintColumnsCount] !== null).map(row => holdingOf(owner, row)),
+    holdings: columnsOf(rows.map(row => row.slice(4)).filter(([account]) => account !== null)),
   }
 }
 
-function holdingOf(owner: Uint8Array, row: Row): HoldingWithMint {
-  const [account, mint, amount, program, slot, writeVersion] = row.slice(mintColumnsCount)
+function columnsOf(rows: readonly Row[]): HoldingColumns {
+  const column = (index: number) => rows.map(row => row[index] ?? null)
+  const numbers = (index: number) => column(index).map(value => (value === null ? null : Number(value)))
+  const keys = (index: number) => Buffer.concat(rows.map(row => bytesOf(row[index])))
   return {
-    account: bytesOf(account),
-    owner,
-    mint: bytesOf(mint),
-    amount: BigInt(amount as string),
-    program: program as TokenProgram,
-    slot: Number(slot),
-    writeVersion: BigInt(writeVersion as string),
-    mintFacts: row[0] === null ? undefined : mintOf(row),
+    length: rows.length,
+    accounts: keys(0),
+    mints: keys(1),
+    amounts: column(2) as string[],
+    decimals: numbers(3),
+    supplies: column(4),
+    names: column(5).map(textOf) as string[],
+    symbols: column(6).map(textOf) as string[],
+    tokenStandards: numbers(7),
+    amountRules: column(8),
   }
 }
 

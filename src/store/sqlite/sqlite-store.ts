@@ -265,7 +265,7 @@ export class SqliteStore implements contract.Store {
   async portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,
-  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingWithMint[] } | undefined> {
+  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingColumns } | undefined> {
     return this.#reading(read => solana.portfolioOf(read, network, owner))
   }
 
