@@ -94,13 +94,13 @@ export async function storedTransfers(store: Store, chain: SimChain, contract: A
       const hash = Buffer.from(page.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
       found.push({
         ...unpackTransfer(page.payloads.subarray(at, at + length)),
-        block: Number(page.blocks[row]),
-        transactionIndex: Number(page.transactionIndexes[row]),
-        logIndex: Number(page.logIndexes[row]),
-        batchIndex: Number(page.batchIndexes[row]),
+        block: page.blocks[row]!,
+        transactionIndex: page.transactionIndexes[row]!,
+        logIndex: page.logIndexes[row]!,
+        batchIndex: page.batchIndexes[row]!,
         contract,
         blockHash: `0x${hash}` as ExpectedTransfer['blockHash'],
-        timestamp: Number(page.timestamps[row]),
+        timestamp: page.timestamps[row]!,
       })
       at += length
     }

@@ -243,10 +243,10 @@ export function rowsOf(page: TransferPage): ModelRow[] {
     at += payloadLengthAt(page.payloads, start)
     return {
       block: Number(blockNumber),
-      transactionIndex: Number(page.transactionIndexes[index]),
-      logIndex: Number(page.logIndexes[index]),
-      batchIndex: Number(page.batchIndexes[index]),
-      timestamp: Number(page.timestamps[index]),
+      transactionIndex: page.transactionIndexes[index]!,
+      logIndex: page.logIndexes[index]!,
+      batchIndex: page.batchIndexes[index]!,
+      timestamp: page.timestamps[index]!,
       hash: `0x${Buffer.from(page.blockHashes.subarray(index * 32, index * 32 + 32)).toString('hex')}` as Hash,
       payload: Buffer.from(page.payloads.subarray(start, at)).toString('hex'),
     }

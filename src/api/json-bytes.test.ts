@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { putDate, putDecimal, putHex, putTime, secondsPerDay } from './json-bytes.ts'
+import { putDate, putDecimal, putHex, putNumber, putTime, secondsPerDay } from './json-bytes.ts'
 
 const written = (put: (out: Buffer) => number) => {
   const out = Buffer.alloc(200)
@@ -35,6 +35,18 @@ describe('decimal text', () => {
       { numRuns: 5_000 },
     )
     expect(decimalOf(2n ** 256n - 1n, 1)).toBe(`${2n ** 256n - 1n}`)
+  })
+
+  test('of any whole number is its own', () => {
+    const near = fc
+      .tuple(fc.nat(15), fc.integer({ min: -1, max: 1 }))
+      .map(([power, by]) => Math.max(0, 10 ** power + by))
+    fc.assert(
+      fc.property(fc.oneof(fc.maxSafeNat(), near), number => {
+        expect(written(out => putNumber(out, 0, number))).toBe(`${number}`)
+      }),
+      { numRuns: 2_000 },
+    )
   })
 })
 

@@ -77,6 +77,15 @@ export function putDecimal(out: Uint8Array, at: number, source: Uint8Array, star
   return end
 }
 
+/** A whole number up to 2^53; returns where the text ends. */
+export function putNumber(out: Uint8Array, at: number, value: number): number {
+  if (value < groupSize) return putWhole(out, at, value)
+  const groupsAbove = Math.floor(value / groupSize)
+  const end = putNumber(out, at, groupsAbove)
+  putDigits(out, end, value - groupsAbove * groupSize, groupDigits)
+  return end + groupDigits
+}
+
 /** A number below 2^31 in as few digits as it needs. */
 function putWhole(out: Uint8Array, at: number, value: number): number {
   let digits = 1

@@ -49,11 +49,11 @@ const rows: fc.Arbitrary<Row[]> = fc.array(
 function pageOf(given: readonly Row[]): TransferPage {
   return {
     length: given.length,
-    blocks: given.map(row => `${row.block}`),
-    transactionIndexes: given.map(row => `${row.tx}`),
-    logIndexes: given.map(row => `${row.log}`),
-    batchIndexes: given.map(() => '0'),
-    timestamps: given.map(row => `${row.timestamp}`),
+    blocks: given.map(row => row.block),
+    transactionIndexes: given.map(row => row.tx),
+    logIndexes: given.map(row => row.log),
+    batchIndexes: given.map(() => 0),
+    timestamps: given.map(row => row.timestamp),
     blockHashes: Buffer.from(given.map(row => row.hash.slice(2)).join(''), 'hex'),
     payloads: Buffer.concat(given.map(row => packTransfer(row.facts))),
   }

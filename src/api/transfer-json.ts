@@ -8,7 +8,17 @@ import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
-import { hexOf, putAscii, putDate, putDecimal, putHex, putTime, secondsPerDay, timestampMax } from './json-bytes.ts'
+import {
+  hexOf,
+  putAscii,
+  putDate,
+  putDecimal,
+  putHex,
+  putNumber,
+  putTime,
+  secondsPerDay,
+  timestampMax,
+} from './json-bytes.ts'
 
 export type TransferJson = {
   rows: AnswerRows
@@ -174,18 +184,18 @@ function writeRow(
   const amountAt = idAt + idLength
   let at = start
 
-  at = putAscii(bytes, at, stored.blocks[row]!)
+  at = putNumber(bytes, at, stored.blocks[row]!)
 
-  const seconds = Math.min(Number(stored.timestamps[row]), timestampMax)
+  const seconds = Math.min(stored.timestamps[row]!, timestampMax)
   bytes.set(texts.block, at)
   putDate(bytes, at + texts.dateAt, Math.floor(seconds / secondsPerDay))
   putTime(bytes, at + texts.timeAt, seconds)
   putHex(view, at + texts.blockHashAt, source.blockHashes, row * 32, 32)
   putHex(view, at + texts.transactionHashAt, source.view, hashAt, 32)
-  at = putAscii(bytes, at + texts.block.length, stored.transactionIndexes[row]!)
+  at = putNumber(bytes, at + texts.block.length, stored.transactionIndexes[row]!)
 
   bytes.set(texts.logIndex, at)
-  at = putAscii(bytes, at + texts.logIndex.length, stored.logIndexes[row]!)
+  at = putNumber(bytes, at + texts.logIndex.length, stored.logIndexes[row]!)
 
   bytes.set(texts.value, at)
   at = putDecimal(bytes, at + texts.value.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)

@@ -12,11 +12,11 @@ function pageOf(rows: readonly Stored[]): TransferPage {
   const hash = `0x${'0'.repeat(64)}` as Hash
   return {
     length: rows.length,
-    blocks: rows.map(row => `${row.block}`),
-    transactionIndexes: rows.map(row => `${row.transactionIndex}`),
-    logIndexes: rows.map(row => `${row.logIndex}`),
-    batchIndexes: rows.map(row => `${row.batchIndex}`),
-    timestamps: rows.map(() => '0'),
+    blocks: rows.map(row => row.block),
+    transactionIndexes: rows.map(row => row.transactionIndex),
+    logIndexes: rows.map(row => row.logIndex),
+    batchIndexes: rows.map(row => row.batchIndex),
+    timestamps: rows.map(() => 0),
     blockHashes: new Uint8Array(32 * rows.length),
     payloads: Buffer.concat(
       rows.map(({ idCount }) =>

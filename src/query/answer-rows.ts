@@ -43,10 +43,10 @@ export function answerRows(stored: TransferPage, wanted: RowsWanted): AnswerRows
 
 export function positionOf(page: TransferPage, row: number): Position {
   return {
-    block: Number(page.blocks[row]),
-    transactionIndex: Number(page.transactionIndexes[row]),
-    logIndex: Number(page.logIndexes[row]),
-    batchIndex: Number(page.batchIndexes[row]),
+    block: page.blocks[row]!,
+    transactionIndex: page.transactionIndexes[row]!,
+    logIndex: page.logIndexes[row]!,
+    batchIndex: page.batchIndexes[row]!,
   }
 }
 

@@ -170,17 +170,17 @@ export type TransferPageQuery = TransferRange & {
 }
 
 /**
- * A page as the engines give it: columns of decimal text and bytes, so that an answer can be written without an object
- * per row. Hot and cold rows merged, in the asked order. An ERC-2309 range is one row.
+ * A page as the engines give it: columns of numbers and bytes, so that an answer can be written without an object per
+ * row. Hot and cold rows merged, in the asked order. An ERC-2309 range is one row.
  */
 export type TransferPage = {
   length: number
-  blocks: readonly string[]
-  transactionIndexes: readonly string[]
-  logIndexes: readonly string[]
-  batchIndexes: readonly string[]
+  blocks: readonly number[]
+  transactionIndexes: readonly number[]
+  logIndexes: readonly number[]
+  batchIndexes: readonly number[]
   /** Unix seconds. */
-  timestamps: readonly string[]
+  timestamps: readonly number[]
   /** 32 bytes a row. */
   blockHashes: Uint8Array
   /** The rows' payloads (`transfer-payload.ts`) back to back. */

@@ -37,12 +37,12 @@ function rowsOf(page: TransferPage): StoredTransfer[] | undefined {
     const length = page.length === 1 ? page.payloads.length : payloadLengthAt(page.payloads, at)
     if (!(at + length <= page.payloads.length)) return undefined
     rows.push({
-      block: Number(page.blocks[row]),
-      transactionIndex: Number(page.transactionIndexes[row]),
-      logIndex: Number(page.logIndexes[row]),
-      batchIndex: Number(page.batchIndexes[row]),
+      block: page.blocks[row]!,
+      transactionIndex: page.transactionIndexes[row]!,
+      logIndex: page.logIndexes[row]!,
+      batchIndex: page.batchIndexes[row]!,
       blockHash: hexOf<Hash>(page.blockHashes.subarray(row * 32, row * 32 + 32)),
-      timestamp: Number(page.timestamps[row]),
+      timestamp: page.timestamps[row]!,
       payload: page.payloads.subarray(at, at + length),
     })
     at += length

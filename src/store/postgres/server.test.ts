@@ -93,9 +93,7 @@ describe('opening', () => {
   test('without named statements everything works the same', async () => {
     const store = await openPostgresStore(`${await server.createDatabase()}?prepare=false&pool=2`)
     await store.commitCold(commit(1, 5))
-    expect((await store.transferPage({ chain: eth, contract, order: 'desc', limit: 4 })).blocks).toEqual([
-      ...['5', '5', '5', '4'],
-    ])
+    expect((await store.transferPage({ chain: eth, contract, order: 'desc', limit: 4 })).blocks).toEqual([5, 5, 5, 4])
     await store.close()
   })
 })

@@ -60,19 +60,19 @@ function startOf({ order, after }: TransferPageQuery, from: number, to: number):
 
 function pageOf(positions: Buffer, blockHashes: Buffer, payloads: Buffer): TransferPage {
   const length = positions.length / positionBytes
-  const blocks = new Array<string>(length)
-  const transactionIndexes = new Array<string>(length)
-  const logIndexes = new Array<string>(length)
-  const batchIndexes = new Array<string>(length)
-  const timestamps = new Array<string>(length)
+  const blocks = new Array<number>(length)
+  const transactionIndexes = new Array<number>(length)
+  const logIndexes = new Array<number>(length)
+  const batchIndexes = new Array<number>(length)
+  const timestamps = new Array<number>(length)
   for (let row = 0, at = 0; row < length; row++, at += positionBytes) {
     const high = positions.readUInt32BE(at + 4)
     const low = positions.readUInt32BE(at + 8)
-    blocks[row] = String(positions.readUInt32BE(at))
-    transactionIndexes[row] = String(transactionIndexOf(high))
-    logIndexes[row] = String(logIndexOf(high, low))
-    batchIndexes[row] = String(batchIndexOf(low))
-    timestamps[row] = String(positions.readUInt32BE(at + 12) * 2 ** 32 + positions.readUInt32BE(at + 16))
+    blocks[row] = positions.readUInt32BE(at)
+    transactionIndexes[row] = transactionIndexOf(high)
+    logIndexes[row] = logIndexOf(high, low)
+    batchIndexes[row] = batchIndexOf(low)
+    timestamps[row] = positions.readUInt32BE(at + 12) * 2 ** 32 + positions.readUInt32BE(at + 16)
   }
   return { length, blocks, transactionIndexes, logIndexes, batchIndexes, timestamps, blockHashes, payloads }
 }

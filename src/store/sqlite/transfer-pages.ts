@@ -19,27 +19,34 @@ export const emptyPage: TransferPage = {
   payloads: noBytes,
 }
 
-type Temperature = 'hot' | 'cold'
+/** `whole`: the cold rows of a contract without hot ones, nothing of any other. */
+type Part = 'hot' | 'cold' | 'whole'
 type Order = TransferPageQuery['order']
 
-// group_concat turns a page into seven values, because node:sqlite pays for each value that it hands over (measured: 69 µs
+// group_concat turns a page into three values, because node:sqlite pays for each value that it hands over (measured: 69 µs
 // against 180 µs for 100 rows of 5 columns). It keeps NUL bytes. CROSS JOIN fixes the order of the tables. There is one
-// bound on each side, because with a second one on the same side SQLite may search by that and walk to the page.
-function pageSql(temperature: Temperature, order: Order): string {
-  const prefix = temperature === 'hot' ? 'hot_' : ''
+// bound on each side, because with a second one on the same side SQLite may search by that and walk to the page. A limit
+// that is a bare parameter makes SQLite plan the statement anew whenever it is bound: 200 µs a page instead of 155.
+function pageSql(table: '' | 'hot_', order: Order, condition = ''): string {
   const direction = order === 'asc' ? 'ASC' : 'DESC'
   const [beyond, within] = order === 'asc' ? ['>', '<='] : ['<', '>=']
-  return `SELECT group_concat(block), group_concat(tx), group_concat(log), group_concat(pos), group_concat(timestamp),
-      CAST(group_concat(hash, '') AS BLOB), CAST(group_concat(payload, '') AS BLOB)
-    FROM (SELECT block, tx, log, pos, timestamp, hash, payload
-      FROM ${prefix}transfers CROSS JOIN ${prefix}blocks ON key = ? - block
-      WHERE contract = ? AND (block, tx, log, pos) ${beyond} (?, ?, ?, ?) AND block ${within} ?
-      ORDER BY block ${direction}, tx ${direction}, log ${direction}, pos ${direction} LIMIT ?)`
+  const numbers = numberColumns.map(column => `group_concat(${column}) || ','`).join(' || ')
+  return `SELECT CAST(${numbers} AS BLOB), CAST(group_concat(hash, '') AS BLOB), CAST(group_concat(payload, '') AS BLOB)
+    FROM (SELECT ${numberColumns.join()}, hash, payload
+      FROM ${table}transfers CROSS JOIN ${table}blocks ON key = ?1 - block
+      WHERE contract = ?2 AND (block, tx, log, pos) ${beyond} (?3, ?4, ?5, ?6) AND block ${within} ?7 ${condition}
+      ORDER BY block ${direction}, tx ${direction}, log ${direction}, pos ${direction} LIMIT ?8 + 0)`
 }
 
-const sql: Record<Temperature, Record<Order, string>> = {
-  hot: { asc: pageSql('hot', 'asc'), desc: pageSql('hot', 'desc') },
-  cold: { asc: pageSql('cold', 'asc'), desc: pageSql('cold', 'desc') },
+const numberColumns = ['block', 'tx', 'log', 'pos', 'timestamp']
+
+/** Most contracts have no hot rows at most times; then this one statement is the page. */
+const unlessHot = 'AND NOT EXISTS (SELECT 1 FROM hot_transfers WHERE contract = ?2)'
+
+const sql: Record<Part, Record<Order, string>> = {
+  hot: { asc: pageSql('hot_', 'asc'), desc: pageSql('hot_', 'desc') },
+  cold: { asc: pageSql('', 'asc'), desc: pageSql('', 'desc') },
+  whole: { asc: pageSql('', 'asc', unlessHot), desc: pageSql('', 'desc', unlessHot) },
 }
 
 /** Where the page starts, exclusive: the position asked for, or the edge of the range if that comes later. */
@@ -55,15 +62,16 @@ export function transferPage(
   contract: number,
   query: TransferPageQuery,
 ): TransferPage {
-  const part = (temperature: Temperature, limit: number) =>
-    limit <= 0 ? emptyPage : partOf(connection, ordinal, contract, temperature, { ...query, limit })
+  const read = (part: Part, limit: number) =>
+    limit <= 0 ? emptyPage : partOf(connection, ordinal, contract, part, { ...query, limit })
   // Rows that become hot or final after this look may be missed or found: a page of either moment is right.
-  if (!hasHotRows(connection, contract)) return part('cold', query.limit)
+  const whole = read('whole', query.limit)
+  if (whole.length > 0) return whole
   // Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows.
   return connection.snapshot(() => {
-    const [first, second]: Temperature[] = query.order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
-    const begun = part(first!, query.limit)
-    const rest = part(second!, query.limit - begun.length)
+    const [first, second]: Part[] = query.order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
+    const begun = read(first!, query.limit)
+    const rest = read(second!, query.limit - begun.length)
     return rest.length === 0 ? begun : begun.length === 0 ? rest : joinPages([begun, rest])
   })
 }
@@ -72,13 +80,13 @@ function partOf(
   connection: Connection,
   ordinal: number,
   contract: number,
-  temperature: Temperature,
+  part: Part,
   query: TransferPageQuery,
 ): TransferPage {
   const { order, limit, fromBlock = 0, toBlock = blockMax } = query
   const start = startOf(query)
   const row = connection.get(
-    sql[temperature][order],
+    sql[part][order],
     ordinal * blockKeySpan + blockKeySpan - 1,
     contract,
     start.block,
@@ -88,33 +96,39 @@ function partOf(
     order === 'asc' ? toBlock : fromBlock,
     limit,
   ) as Row
-  return row[0] === null ? emptyPage : pageOf(row)
+  return row[0] === null ? emptyPage : pageOf(row as Uint8Array[])
 }
 
-/** Most contracts have none at most times, and asking costs a third of an empty page. */
-function hasHotRows(connection: Connection, contract: number): boolean {
-  return connection.get('SELECT 1 FROM hot_transfers WHERE contract = ? LIMIT 1', contract) !== undefined
-}
-
-function pageOf(row: Row): TransferPage {
-  const texts = row.slice(0, 5).map(column => (column as string).split(','))
-  const [blocks, transactionIndexes, logIndexes, batchIndexes, timestamps] = texts as [
-    string[],
-    string[],
-    string[],
-    string[],
-    string[],
-  ]
+function pageOf(row: readonly Uint8Array[]): TransferPage {
+  const [numbers, blockHashes, payloads] = row as [Uint8Array, Uint8Array, Uint8Array]
+  const length = blockHashes.length / 32
+  const reader = { text: numbers, at: 0 }
   return {
-    length: blocks.length,
-    blocks,
-    transactionIndexes,
-    logIndexes,
-    batchIndexes,
-    timestamps,
-    blockHashes: row[5] as Uint8Array,
-    payloads: row[6] as Uint8Array,
+    length,
+    blocks: nextColumn(reader, length),
+    transactionIndexes: nextColumn(reader, length),
+    logIndexes: nextColumn(reader, length),
+    batchIndexes: nextColumn(reader, length),
+    timestamps: nextColumn(reader, length),
+    blockHashes,
+    payloads,
   }
+}
+
+const zero = 48
+
+/** Whole numbers with a comma behind each. Splitting texts and reading the pieces takes four times as long. */
+function nextColumn(reader: { text: Uint8Array; at: number }, length: number): number[] {
+  const { text } = reader
+  const column = new Array<number>(length)
+  let at = reader.at
+  for (let row = 0; row < length; row++) {
+    let value = 0
+    for (let byte = text[at++]!; byte >= zero; byte = text[at++]!) value = value * 10 + byte - zero
+    column[row] = value
+  }
+  reader.at = at
+  return column
 }
 
 function joinPages(parts: readonly TransferPage[]): TransferPage {
