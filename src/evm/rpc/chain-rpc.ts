@@ -145,13 +145,15 @@ export class ChainRpc implements RpcPort {
           ...options,
           signal,
           accept,
+          onFailure: (endpoint, error) => {
+            if (error instanceof AlmanacError) failures.set(endpoint, error)
+          },
         })
       } catch (error) {
         if (signal.aborted) throw interrupted(signal, this.#options.chain.name)
         if (!(error instanceof AlmanacError)) throw error
         const failure = rpcFailureOf(error)
         if (failure !== undefined && endsTheAsk.has(failure.kind)) throw this.#final(error, calls)
-        failures.set(first, error)
         last = error
       }
     }
@@ -203,9 +205,12 @@ export class ChainRpc implements RpcPort {
   #hedged<T>(
     [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
     calls: readonly RpcCall[],
-    options: RpcAskOptions & { accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T },
+    options: RpcAskOptions & {
+      accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T
+      onFailure: (endpoint: RpcEndpoint, error: unknown) => void
+    },
   ): Promise<T> {
-    const { accept, signal, urgent = false } = options
+    const { accept, onFailure, signal, urgent = false } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
     const method = methodOf(calls)
@@ -218,6 +223,7 @@ export class ChainRpc implements RpcPort {
       ask: async (endpoint, own) =>
         accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, ...own })),
       mayHedge: () => second !== undefined && this.#mayHedge(second),
+      onFailure,
       onHedge: () => {
         this.#hedges++
         this.#options.observer?.hedge({ endpoint: first.name, method })

@@ -11,6 +11,8 @@ export type HedgedAsk<T> = {
   /** Asked again when the time has come: hedges have a budget. */
   mayHedge: () => boolean
   onHedge: () => void
+  /** Told of each endpoint that failed, whichever of them decides the outcome. */
+  onFailure: (endpoint: RpcEndpoint, error: unknown) => void
   method: string
   clock: Clock
   signal: AbortSignal
@@ -20,7 +22,7 @@ const hedgeMs = { least: 50, unknown: 1_000, most: 2_000 }
 const overtaken = new Error('another endpoint was faster')
 
 export function askHedged<T>(hedged: HedgedAsk<T>): Promise<T> {
-  const { first, second, ask, mayHedge, onHedge, method, clock, signal } = hedged
+  const { first, second, ask, mayHedge, onHedge, onFailure, method, clock, signal } = hedged
   return new Promise((resolve, reject) => {
     const running = new Map<RpcEndpoint, LinkedSignal>()
     let cancelHedge = (): void => {}
@@ -40,6 +42,7 @@ export function askHedged<T>(hedged: HedgedAsk<T>): Promise<T> {
     }
     const lost = (endpoint: RpcEndpoint, error: unknown): void => {
       end(endpoint)
+      onFailure(endpoint, error)
       firstError ??= error
       if (running.size > 0) return
       cancelHedge()
