@@ -311,7 +311,7 @@ describe('several endpoints', () => {
     const clock = new ManualClock()
     await start([[], []], { clock, timeoutMs: 1_000 })
     for (const endpoint of rpc.endpoints) await rpc.ask([blockNumber], { signal, endpoint })
-    const [first, second] = node.endpoints as readonly [SimEndpoint, SimEndpoint]
+    const [first, second] = node.endpoints as unknown as [SimEndpoint, SimEndpoint]
     first.faults = [{ kind: 'hang', rate: 1 }]
     second.faults = [{ kind: 'method-missing', methods: ['eth_blockNumber'] }]
     let settled = false
