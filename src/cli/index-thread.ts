@@ -7,6 +7,7 @@ import { createEvm } from '../evm/create-evm.ts'
 import { createLog, type LogOptions } from '../log.ts'
 import { openStore } from '../store/open.ts'
 import { serveThread } from '../thread-link.ts'
+import { yieldToServing } from '../thread-priority.ts'
 
 export type IndexThreadData = {
   store: string
@@ -16,6 +17,7 @@ export type IndexThreadData = {
 }
 
 if (parentPort === null) throw new Error('This file is a thread of almanac start.')
+yieldToServing()
 const data = workerData as IndexThreadData
 const store = await openStore(data.store, { role: 'owner' })
 const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })

@@ -10,6 +10,7 @@ import { createEvmMetrics } from './metrics.ts'
 import type { RpcObserver } from './rpc/endpoint.ts'
 import { HeadsFeed } from './rpc/heads.ts'
 import { endpointAddresses } from './rpc/secrets.ts'
+import { DigestThreads } from './source/digester.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -32,6 +33,7 @@ export type Evm = {
 
 export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
+  const digester = new DigestThreads()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
@@ -48,7 +50,7 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
     const { chain, rpc } = connectChain(name, settings, { chains, observer })
     const setup: ChainSetup = { index, from, contracts, chain, pollMs: pollMsOf(chain.blockTimeMs, urls) }
     const news = ws === undefined ? {} : { onNews: (look: () => void) => followHeads(ws, look) }
-    const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics })
+    const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester })
     // One file has one owner; a server may have several processes that would index the same chain.
     const keeper = store.engine === 'postgres' ? new ChainKeeper({ setup, store, log, makeIndexer }) : undefined
     const alone = keeper === undefined ? makeIndexer(store) : undefined
@@ -71,7 +73,7 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
     metrics: () => metrics.registry.metrics(),
     async close() {
       await Promise.all(running.map(({ job }) => job.stop()))
-      await Promise.all(running.map(({ rpc }) => rpc.close()))
+      await Promise.all([digester.close(), ...running.map(({ rpc }) => rpc.close())])
     },
   }
 }

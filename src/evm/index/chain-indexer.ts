@@ -13,6 +13,7 @@ import { earlyCollectionsVersion } from '../decode/early-collections.ts'
 import type { EvmMetrics } from '../metrics.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
+import type { Digester } from '../source/digester.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, type RangeSizeOptions } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
@@ -37,6 +38,8 @@ export type ChainIndexerOptions = ChainSetup & {
   store: Store
   log: Log
   metrics: EvmMetrics
+  /** Reads and checks whole blocks; absent: this thread does. */
+  digester?: Digester
   pace?: Partial<ChainPace>
   /** Calls back when the head may have moved, so that polling need not wait. */
   onNews?: (look: () => void) => () => void
@@ -88,7 +91,7 @@ export class ChainIndexer {
     this.#pace = { ...usualPace, ...options.pace }
     const { chain, rpc, store, from } = options
     const full = options.index === 'full'
-    this.#source = full ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+    this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc)
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,

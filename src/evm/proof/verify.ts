@@ -28,6 +28,7 @@ import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
 import { receiptsRoot } from './receipts-root.ts'
 
 export type FailedCheck =
+  | 'unreadable'
   | 'header-missing'
   | 'header-unreadable'
   | 'links'

@@ -54,7 +54,7 @@ export function troubleIn(body: Buffer, calls: readonly { id: number }[]): Troub
  * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls. Throws an
  * UnreadableAnswer where a body is not JSON or an answer is missing.
  */
-export function readAnswers(bodies: readonly Buffer[], count: number): ReadAnswers {
+export function readAnswers(bodies: readonly Uint8Array[], count: number): ReadAnswers {
   const values = new Array<unknown>(count)
   const seen = new Set<number>()
   for (const body of bodies) {
@@ -95,10 +95,10 @@ function refusalOf(error: unknown): RpcRefusal {
   return { rpcCode: typeof code === 'number' ? code : undefined, text }
 }
 
-function parse(body: Buffer): unknown {
+function parse(body: Uint8Array): unknown {
   try {
     // Everything in use is ASCII, but names in eth_call answers of foreign nodes need not be.
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
   } catch (error) {
     throw new UnreadableAnswer(`a body of ${body.length} bytes that is not JSON`, { cause: error })
   }

@@ -166,7 +166,6 @@ describe('one endpoint', () => {
     node.endpoints[0]!.faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }]
     const missing = await failureOf(rpc.ask([{ method: 'eth_getBlockReceipts', params: ['0x1'] }], { signal }))
     expect(missing).toMatchObject({ code: 'not_found', retryable: false })
-    expect([rpc.supports('eth_getBlockReceipts'), rpc.supports('eth_getLogs')]).toEqual([false, true])
   })
 
   test.each(['geth', 'nethermind', 'jsonrpsee', 'unsupported'] as const)(
@@ -216,13 +215,13 @@ describe('one endpoint', () => {
   })
 
   test('a local node is asked by many at once, a public one by few', async () => {
-    const latency = [{ kind: 'latency', delayMs: 50 }] satisfies Fault[]
-    await start([latency])
+    // Long enough for all to be sent before the first is answered, however busy the machine.
+    await start([[{ kind: 'latency', delayMs: 1_500 }]])
     await Promise.all(Array.from({ length: 60 }, () => rpc.ask([blockNumber], { signal })))
     const local = node.endpoints[0]!.inFlightMax
     await rpc.close()
     await node.close()
-    await start([latency], { isPrivate: () => false })
+    await start([[{ kind: 'latency', delayMs: 50 }]], { isPrivate: () => false })
     await Promise.all(Array.from({ length: 12 }, () => rpc.ask([blockNumber], { signal })))
     expect(local).toBeGreaterThan(30)
     expect(node.endpoints[0]!.inFlightMax).toBeLessThanOrEqual(7)

@@ -15,7 +15,7 @@ import { type EndpointAnswer, type EndpointSettings, methodOf, RpcEndpoint, type
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './errors.ts'
 import { askHedged } from './hedge.ts'
 import { patienceMs } from './limits.ts'
-import type { AskOptions, EndpointReport, RpcAnswers, RpcCall, RpcPort } from './port.ts'
+import type { AskOptions, EndpointReport, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
 import { RangeRefused } from './range-refused.ts'
 import { endpointAddresses, isPrivateHost } from './secrets.ts'
 
@@ -40,8 +40,6 @@ export type RpcAskOptions = AskOptions & {
   timeoutMs?: number
   bytesMax?: number
 }
-
-export type RawAnswers = EndpointAnswer & { endpoint: string }
 
 /** As `/status` shows it. */
 export type EndpointStatus = EndpointReport & {
@@ -87,24 +85,13 @@ export class ChainRpc implements RpcPort {
     return { endpoint, values, bytes }
   }
 
-  /** The bodies as they came, for `readAnswers`. They hold no JSON-RPC error; `distrust` tells of one that cannot be parsed. */
-  askRaw(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RawAnswers> {
+  /** For `readAnswers`, wherever it runs. */
+  askRaw(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RawAnswers & EndpointAnswer> {
     return this.#attempt(calls, options, (asked, answer) => ({ ...answer, endpoint: asked.name }))
-  }
-
-  /** One call. */
-  async call(method: string, params: readonly unknown[], options: RpcAskOptions): Promise<unknown> {
-    const { values } = await this.ask([{ method, params }], options)
-    return values[0]
   }
 
   distrust(endpoint: string, reason: string): void {
     this.#all.find(({ name }) => name === endpoint)?.health.distrusted(reason)
-  }
-
-  /** Whether some endpoint is not known to lack a method. */
-  supports(method: string): boolean {
-    return this.#all.some(({ health }) => health.hasMethod(method))
   }
 
   status(): EndpointStatus[] {

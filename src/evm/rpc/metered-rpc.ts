@@ -1,5 +1,5 @@
 // A transport that counts what is asked through it. It changes nothing.
-import type { AskOptions, RpcAnswers, RpcCall, RpcPort } from './port.ts'
+import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
 
 export class MeteredRpc implements RpcPort {
   readonly endpoints: readonly string[]
@@ -12,9 +12,20 @@ export class MeteredRpc implements RpcPort {
     this.endpoints = rpc.endpoints
   }
 
-  async ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers> {
+  ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers> {
+    return this.#metered(calls, this.#rpc.ask(calls, options))
+  }
+
+  askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers> {
+    return this.#metered(calls, this.#rpc.askRaw(calls, options))
+  }
+
+  async #metered<Answers extends { bytes: number }>(
+    calls: readonly RpcCall[],
+    asked: Promise<Answers>,
+  ): Promise<Answers> {
     this.calls += calls.length
-    const answers = await this.#rpc.ask(calls, options)
+    const answers = await asked
     this.bytes += answers.bytes
     return answers
   }

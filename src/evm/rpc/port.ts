@@ -10,6 +10,9 @@ export type RpcAnswers = {
   bytes: number
 }
 
+/** The bodies as they came, for another thread to parse. They hold no JSON-RPC error. */
+export type RawAnswers = { endpoint: string; bodies: readonly Uint8Array[]; bytes: number }
+
 export type AskOptions = {
   signal: AbortSignal
   /** Endpoints that are not to be asked, because their answer did not pass a check. */
@@ -28,6 +31,8 @@ export interface RpcPort {
    * the endpoint gives less at once.
    */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
+  /** The same without parsing. Whoever finds a body that cannot be parsed tells it by `distrust`. */
+  askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers>
   /** Tells that an endpoint's answer failed a check, which counts against its health. */
   distrust(endpoint: string, reason: string): void
   status(): readonly EndpointReport[]

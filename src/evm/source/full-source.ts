@@ -4,33 +4,34 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
-import { quantityHex } from '../hex.ts'
-import type { RpcAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
-import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt } from '../rpc/types.ts'
+import type { RpcPort } from '../rpc/port.ts'
 import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
-import { digestFull, type FullAnswers } from './digest.ts'
+import { type Digester, digestHere } from './digester.ts'
+import { callsOf } from './full-request.ts'
 import { NodeHead } from './node-head.ts'
 import { type Probed, probeChain } from './probe.ts'
 
 export class FullSource extends NodeHead implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
+  readonly #digester: Digester
   #probed: Promise<Probed> | undefined
 
-  constructor(chain: Chain, rpc: RpcPort) {
+  constructor(chain: Chain, rpc: RpcPort, digester: Digester = digestHere) {
     super(chain, rpc)
+    this.#digester = digester
     this.#chain = chain
     this.#rpc = rpc
   }
 
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
-    const calls = callsOf(interval, { grain, withReceipts })
+    const request = { interval, grain, withReceipts }
+    const calls = callsOf(request)
     const distrusted = new Set<string>()
     for (;;) {
-      const asked = await this.#rpc.ask(calls, { exclude: distrusted, signal })
-      const answers = answersOf(asked, interval, { grain, withReceipts })
-      const result = digestFull({ chain, interval, answers, grain, bytes: asked.bytes })
+      const asked = await this.#rpc.askRaw(calls, { exclude: distrusted, signal })
+      const result = await this.#digester.digest({ chain, request, bodies: asked.bodies })
       if (result.ok) return result.range
       const { message } = result.failure
       this.#rpc.distrust(asked.endpoint, message)
@@ -57,29 +58,4 @@ export class FullSource extends NodeHead implements ChainSource {
     })
     return this.#probed
   }
-}
-
-type Wish = { grain: ActivityGrain; withReceipts: boolean }
-
-function callsOf({ from, to }: Interval, { grain, withReceipts }: Wish): RpcCall[] {
-  const calls: RpcCall[] = []
-  for (let number = from; number <= to; number++) {
-    calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(number), true] })
-  }
-  if (grain === 'range') calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(to + 1), false] })
-  if (!withReceipts)
-    calls.push({ method: 'eth_getLogs', params: [{ fromBlock: quantityHex(from), toBlock: quantityHex(to) }] })
-  else
-    for (let number = from; number <= to; number++)
-      calls.push({ method: 'eth_getBlockReceipts', params: [quantityHex(number)] })
-  return calls
-}
-
-function answersOf({ values }: RpcAnswers, { from, to }: Interval, { grain, withReceipts }: Wish): FullAnswers {
-  const count = to - from + 1
-  const blocks = values.slice(0, count) as (RpcBlock | null)[]
-  const rest = grain === 'range' ? count + 1 : count
-  const next = grain === 'range' ? { next: values[count] as RpcHeader | null } : {}
-  if (!withReceipts) return { blocks, ...next, logs: values[rest] as RpcLog[] | null }
-  return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
 }
