@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { contractFloor, fullFloor } from './evm-floor.ts'
+import { contractFloor, type Floor, fullFloor } from './evm-floor.ts'
 import { benchmarkChain, busiestContract, startNode } from './evm-node.ts'
 import { type IndexJob, type IndexResult, runIndexJob } from './run-index-job.ts'
 import { median } from './statistics.ts'
@@ -38,7 +38,7 @@ try {
 }
 
 async function compare(url: string, index: IndexJob['index'], contract: string) {
-  const floors: number[] = []
+  const floors: Floor[] = []
   const ours: IndexResult[] = []
   let bytesPerTransfer = 0
   let floorBytes = 0
@@ -46,7 +46,7 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
     const floor = await (index === 'full'
       ? fullFloor(url, { head: blocks, receipts })
       : contractFloor(url, { head: blocks, contract }))
-    floors.push(floor.seconds)
+    floors.push(floor)
     floorBytes = floor.bytes
     const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
     try {
@@ -66,8 +66,10 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
       rmSync(folder, { recursive: true, force: true })
     }
   }
-  const floorSeconds = median(floors)
-  const seconds = median(ours.map(result => result.seconds))
+  const middle = (results: readonly { seconds: number; cpuSeconds: number }[], of: 'seconds' | 'cpuSeconds') =>
+    median(results.map(result => result[of]))
+  const floorSeconds = middle(floors, 'seconds')
+  const seconds = middle(ours, 'seconds')
   const transfers = ours[0]!.transfers
   return {
     transfers,
@@ -75,6 +77,8 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
     floorSeconds: round2(floorSeconds),
     seconds: round2(seconds),
     ofFloor: round2(floorSeconds / seconds),
+    floorCpuSeconds: round2(middle(floors, 'cpuSeconds')),
+    cpuSeconds: round2(middle(ours, 'cpuSeconds')),
     transfersPerSecond: Math.round(transfers / seconds),
     bytesPerTransfer: Math.round(bytesPerTransfer),
     rssMb: Math.max(...ours.map(result => result.rssMb)),

@@ -1,5 +1,5 @@
-// Lowers the priority of the thread that calls, so that answering goes before indexing where cores are few. Linux gives each
-// thread a priority of its own; elsewhere nothing happens.
+// Lowers the priority of the thread that calls and of those that it starts from then on, so that answering goes before indexing
+// where cores are few. Linux gives each thread a priority of its own; elsewhere nothing happens.
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 

@@ -19,6 +19,7 @@ export function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
   return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
-function isEarlier(a: TransactionRef, b: TransactionRef): boolean {
+/** By their places in the chain. */
+export function isEarlier(a: TransactionRef, b: TransactionRef): boolean {
   return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
 }

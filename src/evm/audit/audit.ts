@@ -3,8 +3,8 @@
 import type { Chain } from '../../chains.ts'
 import { weakestEvidence, weakestOf } from '../../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval, TransferRow } from '../../model.ts'
+import { mergedByAddress } from '../../store/merge-activity.ts'
 import type { Store } from '../../store/store.ts'
-import { activityOf } from '../index/range-commit.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
@@ -100,7 +100,8 @@ async function comparePieces(
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store has never heard of.
   for (const unknown of [...derived.keys()]) await compare(unknown)
-  for (const row of activityOf(pieces)) await compareActivity(store, chain.id, row, differences)
+  for (const row of mergedByAddress(pieces.flatMap(piece => piece.activity)))
+    await compareActivity(store, chain.id, row, differences)
   for (const piece of pieces) compareEvidence(piece, covered, differences)
 }
 

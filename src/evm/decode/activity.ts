@@ -6,6 +6,7 @@
 // and for the contract that it would have created: a failed call is a transaction of both, and a
 // created contract must not depend on whether receipts were at hand.
 import type { ActivityRow, Address, Hash, TransactionRef } from '../../model.ts'
+import { isEarlier, mergedByAddress } from '../../store/merge-activity.ts'
 import { addressDigits, isHexOf, quantityOf } from '../hex.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import { createdContractDigits } from './created-contract.ts'
@@ -171,31 +172,30 @@ class ActivityCollector {
   }
 
   rows(): ActivityRow[] {
-    const byAddress = new Map<Address, ActivityRow>()
+    const rows: ActivityRow[] = []
+    // Nodes write addresses in small letters, with few exceptions; only those may be an address that is there already.
+    const capital: ActivityRow[] = []
     for (const [digits, span] of this.#spans) {
-      if (!isHexOf(`0x${digits}`, 20)) {
-        this.unreadable++
-        continue
-      }
-      const address = `0x${digits.toLowerCase()}` as Address
-      const row = byAddress.get(address)
-      if (row === undefined) byAddress.set(address, { address, first: span.first, last: span.last })
-      else {
-        widen(row, span.first)
-        widen(row, span.last)
-      }
+      if (isLowerHex(digits)) rows.push({ address: `0x${digits}` as Address, first: span.first, last: span.last })
+      else if (!isHexOf(`0x${digits}`, 20)) this.unreadable++
+      else capital.push({ address: `0x${digits.toLowerCase()}` as Address, first: span.first, last: span.last })
     }
-    return [...byAddress.values()]
+    return capital.length === 0 ? rows : mergedByAddress([...rows, ...capital])
   }
+}
+
+function isLowerHex(digits: string): boolean {
+  if (digits.length !== 40) return false
+  for (let at = 0; at < 40; at++) {
+    const code = digits.charCodeAt(at)
+    if (code < 0x30 || code > 0x66 || (code > 0x39 && code < 0x61)) return false
+  }
+  return true
 }
 
 const zeroWord = `0x${'0'.repeat(64)}`
 
 function widen(span: Span, ref: TransactionRef): void {
-  if (isBefore(ref, span.first)) span.first = ref
-  if (isBefore(span.last, ref)) span.last = ref
-}
-
-function isBefore(a: TransactionRef, b: TransactionRef): boolean {
-  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
+  if (isEarlier(ref, span.first)) span.first = ref
+  if (isEarlier(span.last, ref)) span.last = ref
 }

@@ -1,11 +1,11 @@
 // Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
 
 import { weakestOf } from '../../coverage.ts'
-import type { ActivityRow, Address, Block, ChainId, CoverageScope, TransactionRef, TransferRow } from '../../model.ts'
+import type { Block, ChainId, CoverageScope, TransferRow } from '../../model.ts'
 import type { ColdCommit, HotBlock } from '../../store/store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 
-/** The blocks that hold rows and the ends of each range, with the activity of an address merged over all of them. */
+/** The blocks that hold rows and the ends of each range. The store merges the activity of an address. */
 export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: readonly DecodedRange[]): ColdCommit {
   const blocks: Block[] = []
   const transfers: TransferRow[] = []
@@ -18,15 +18,7 @@ export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: reado
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
   const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  return { chain, covered, blocks, transfers, activity: activityOf(ranges) }
-}
-
-/** The first and last transaction of each address over all ranges. */
-export function activityOf(ranges: readonly DecodedRange[]): ActivityRow[] {
-  const activity = new Map<Address, ActivityRow>()
-  for (const range of ranges)
-    for (const row of range.activity) activity.set(row.address, merged(activity.get(row.address), row))
-  return [...activity.values()]
+  return { chain, covered, blocks, transfers, activity: ranges.flatMap(range => range.activity) }
 }
 
 /** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
@@ -62,15 +54,4 @@ export function hotBlocksOf(range: DecodedRange): HotBlock[] {
     activityFrom = activityTo
     return { number, hash, timestamp, transfers, activity }
   })
-}
-
-function merged(known: ActivityRow | undefined, row: ActivityRow): ActivityRow {
-  if (known === undefined) return row
-  const first = isBefore(row.first, known.first) ? row.first : known.first
-  const last = isBefore(known.last, row.last) ? row.last : known.last
-  return { address: row.address, first, last }
-}
-
-function isBefore(a: TransactionRef, b: TransactionRef): boolean {
-  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
 }

@@ -27,8 +27,23 @@ function collect(item: RlpItem, pieces: Uint8Array[]): number {
   return prefix.length + length
 }
 
+/** A list of items that are encoded already. */
+export function encodeRlpList(encoded: readonly Uint8Array[]): Uint8Array {
+  let length = 0
+  for (const item of encoded) length += item.length
+  const prefix = lengthPrefix(0xc0, length)
+  return Buffer.concat([prefix, ...encoded], prefix.length + length)
+}
+
+/** What stands before a string of this length that is not one small byte. */
+export function rlpStringPrefix(length: number): Uint8Array {
+  return lengthPrefix(0x80, length)
+}
+
 function lengthPrefix(offset: number, length: number): Uint8Array {
   if (length < 56) return oneByte[offset + length]!
+  if (length < 2 ** 8) return Uint8Array.of(offset + 56, length)
+  if (length < 2 ** 16) return Uint8Array.of(offset + 57, length >> 8, length & 255)
   const digits: number[] = []
   for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256)
   return Uint8Array.of(offset + 55 + digits.length, ...digits)

@@ -1,57 +1,78 @@
 // The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys
 // are the RLP of the positions. It builds the root at once from all values; it keeps no trie and proves nothing else.
 import { keccak256 } from './keccak.ts'
-import { encodeRlp, type RlpItem } from './rlp.ts'
-
-type Leaf = { nibbles: Uint8Array; value: Uint8Array }
+import { encodeRlp, encodeRlpList, rlpStringPrefix } from './rlp.ts'
 
 export function listRoot(values: readonly Uint8Array[]): Uint8Array {
   if (values.length === 0) return keccak256(encodeRlp(noBytes))
-  const leaves = values.map((value, position) => ({ nibbles: nibblesOf(encodeRlp(positionBytes(position))), value }))
-  leaves.sort((a, b) => Buffer.compare(a.nibbles, b.nibbles))
-  return keccak256(encodeRlp(nodeOf(leaves, 0)))
+  return keccak256(encodedNode({ values, order: keyOrder(values.length) }, 0, values.length, 0))
 }
 
-/** The node above sorted leaves that share their first `depth` nibbles. No key is the beginning of another one. */
-function nodeOf(leaves: readonly Leaf[], depth: number): RlpItem {
-  const first = leaves[0]!
-  if (leaves.length === 1) return [compactPath(first.nibbles.subarray(depth), true), first.value]
-  const last = leaves[leaves.length - 1]!
+/** The values and the order of their keys; a run of `order` is what a node stands above. */
+type Leaves = { values: readonly Uint8Array[]; order: Uint32Array }
+
+/** The RLP of the node above sorted leaves that share their first `depth` nibbles. No key is the beginning of another one. */
+function encodedNode(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
+  const first = keyOf(leaves.order[start]!)
+  if (end - start === 1) return encodedLeaf(first, depth, leaves.values[leaves.order[start]!]!)
+  const last = keyOf(leaves.order[end - 1]!)
   let shared = depth
-  while (first.nibbles[shared] === last.nibbles[shared]) shared++
-  if (shared > depth)
-    return [compactPath(first.nibbles.subarray(depth, shared), false), child(branchOf(leaves, shared))]
-  return branchOf(leaves, depth)
+  while (first[shared] === last[shared]) shared++
+  const branch = encodedBranch(leaves, start, end, shared)
+  return shared === depth ? branch : encodeRlpList([encodeRlp(compactPath(first, depth, shared, false)), child(branch)])
 }
 
-function branchOf(leaves: readonly Leaf[], depth: number): RlpItem {
-  const branch: RlpItem[] = new Array<RlpItem>(17).fill(noBytes)
-  let start = 0
-  while (start < leaves.length) {
-    const nibble = leaves[start]!.nibbles[depth]!
-    let end = start + 1
-    while (end < leaves.length && leaves[end]!.nibbles[depth] === nibble) end++
-    branch[nibble] = child(nodeOf(leaves.slice(start, end), depth + 1))
-    start = end
+function encodedLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
+  const path = encodeRlp(compactPath(key, depth, key.length, true))
+  const prefix = value.length === 1 && value[0]! < 0x80 ? noBytes : rlpStringPrefix(value.length)
+  return encodeRlpList([path, prefix, value])
+}
+
+function encodedBranch(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
+  const children: Uint8Array[] = new Array<Uint8Array>(17).fill(emptyString)
+  for (let from = start; from < end; ) {
+    const nibble = keyOf(leaves.order[from]!)[depth]!
+    let to = from + 1
+    while (to < end && keyOf(leaves.order[to]!)[depth] === nibble) to++
+    children[nibble] = child(encodedNode(leaves, from, to, depth + 1))
+    from = to
   }
-  return branch
+  return encodeRlpList(children)
 }
 
 /** A node inside another one: itself where it is shorter than a hash, else its hash. */
-function child(node: RlpItem): RlpItem {
-  const encoded = encodeRlp(node)
-  return encoded.length < 32 ? node : keccak256(encoded)
+function child(encoded: Uint8Array): Uint8Array {
+  if (encoded.length < 32) return encoded
+  const reference = Buffer.allocUnsafe(33)
+  reference[0] = 0xa0
+  reference.set(keccak256(encoded), 1)
+  return reference
 }
 
 /** The hex-prefix encoding of a path: a flag nibble for leaves, and one for an odd number of nibbles. */
-function compactPath(nibbles: Uint8Array, leaf: boolean): Uint8Array {
-  const odd = nibbles.length % 2
-  const path = new Uint8Array((nibbles.length - odd) / 2 + 1)
-  path[0] = (leaf ? 0x20 : 0) | (odd === 1 ? 0x10 | nibbles[0]! : 0)
-  for (let at = odd; at < nibbles.length; at += 2) {
-    path[(at - odd) / 2 + 1] = (nibbles[at]! << 4) | nibbles[at + 1]!
-  }
+function compactPath(nibbles: Uint8Array, from: number, to: number, leaf: boolean): Uint8Array {
+  const odd = (to - from) % 2
+  const path = new Uint8Array((to - from - odd) / 2 + 1)
+  path[0] = (leaf ? 0x20 : 0) | (odd === 1 ? 0x10 | nibbles[from]! : 0)
+  for (let at = from + odd; at < to; at += 2) path[(at - from - odd) / 2 + 1] = (nibbles[at]! << 4) | nibbles[at + 1]!
   return path
+}
+
+/** Positions in the order of their keys: those of one byte below 0x80, then 0, which is the empty string, then the longer ones. */
+function keyOrder(count: number): Uint32Array {
+  const order = new Uint32Array(count)
+  const small = Math.min(count - 1, 127)
+  for (let position = 1; position <= small; position++) order[position - 1] = position
+  for (let position = small + 1; position < count; position++) order[position] = position
+  return order
+}
+
+// The same few hundred keys serve every block.
+const keys: Uint8Array[] = []
+
+function keyOf(position: number): Uint8Array {
+  for (let next = keys.length; next <= position; next++) keys.push(nibblesOf(encodeRlp(positionBytes(next))))
+  return keys[position]!
 }
 
 function nibblesOf(bytes: Uint8Array): Uint8Array {
@@ -71,3 +92,4 @@ function positionBytes(position: number): Uint8Array {
 }
 
 const noBytes = new Uint8Array(0)
+const emptyString = Uint8Array.of(0x80)

@@ -1,7 +1,6 @@
 // The thread that reads, checks and decodes answers. It knows neither the network nor the store.
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../errors.ts'
-import { yieldToServing } from '../../thread-priority.ts'
 import type { Failure } from '../proof/verify.ts'
 import { type DigestTask, digestBodies } from './digest-bodies.ts'
 import { buffersOf, columnsOf, type RangeColumns } from './range-columns.ts'
@@ -11,7 +10,6 @@ export type ThreadResult = { task: number } & ({ columns: RangeColumns } | { fai
 
 const port = parentPort
 if (port === null) throw new Error('This file is a thread of the indexer.')
-yieldToServing()
 port.on('message', ({ task, ...given }: ThreadTask) => {
   const [result, buffers] = outcomeOf(given)
   port.postMessage({ task, ...result }, buffers)
