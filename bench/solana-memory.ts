@@ -6,9 +6,9 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../src/log.ts'
+import { listen } from '../src/sandbox/listen.ts'
 import { Network } from '../src/solana/network.ts'
 import { openStore } from '../src/store/open.ts'
-import { listen } from '../test/solana-listen.ts'
 
 const count = Number(process.env.COUNT ?? 100_000)
 const atOnce = 32

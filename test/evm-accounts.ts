@@ -1,22 +1,12 @@
-// The accounts of the tests on real nodes, by name, from the mnemonic that development chains share.
-import { pbkdf2Sync } from 'node:crypto'
-import { type HDAccount, HDKey, hdKeyToAccount } from 'viem/accounts'
-
-export const mnemonic = 'test test test test test test test test test test test junk'
-
-// As BIP-39 says, by OpenSSL: the same in JavaScript takes a tenth of a second for each account.
-const root = HDKey.fromMasterSeed(pbkdf2Sync(mnemonic, 'mnemonic', 2_048, 64, 'sha512'))
-const account = (addressIndex: number): HDAccount => hdKeyToAccount(root, { addressIndex })
+// The accounts of the tests on real nodes, by name. The first three have ether from the beginning.
+import { developmentAccount } from '../src/sandbox/evm-accounts.ts'
 
 export const accounts = {
-  alice: account(0),
-  bob: account(1),
-  carol: account(2),
-  dave: account(20),
-  erin: account(21),
-  frank: account(22),
+  alice: developmentAccount(0),
+  bob: developmentAccount(1),
+  carol: developmentAccount(2),
+  dave: developmentAccount(20),
+  erin: developmentAccount(21),
+  frank: developmentAccount(22),
 }
 export type AccountName = keyof typeof accounts
-
-/** Those that have ether from the beginning. Anvil gives it to the mnemonic's first ten. */
-export const funded = [accounts.alice, accounts.bob, accounts.carol]

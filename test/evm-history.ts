@@ -1,8 +1,9 @@
 // A short history for a real node: every way in which the usual contracts move tokens, in transactions of every type, and events that are no
 // proper transfers. Final and unfinal blocks are the caller's to choose.
 import { encodeAbiParameters, type Hex, numberToHex, pad, toEventSelector } from 'viem'
+import type { CompiledContract } from '../src/sandbox/compile-contracts.ts'
 import { accounts } from './evm-accounts.ts'
-import { type CompiledContract, type ContractName, compileContracts } from './evm-contracts.ts'
+import { type ContractName, loadContracts } from './evm-contracts.ts'
 import type { EvmNode } from './evm-node.ts'
 import { type Deployed, deployment, signed, type Transaction } from './evm-transactions.ts'
 
@@ -22,12 +23,13 @@ let compiling: Promise<Record<ContractName, CompiledContract>> | undefined
 
 /** Eight blocks above the genesis. */
 export async function playHistory(node: EvmNode): Promise<History> {
-  compiling ??= compileContracts()
+  compiling ??= loadContracts()
   const compiled = await compiling
-  const seven = deployment(compiled.Collection721, { from: 'alice', nonce: 0 })
-  const many = deployment(compiled.Collection1155, { from: 'alice', nonce: 1 })
-  const run = deployment(compiled.Collection721A, { from: 'alice', nonce: 2, args: [bob, BigInt(rangeLength)] })
-  const coin = deployment(compiled.Coin, { from: 'alice', nonce: 3, args: [alice] })
+  const seven = deployment(compiled.Collection721, { from: 'alice', nonce: 0, args: ['Seven', 'SVN'] })
+  const many = deployment(compiled.Collection1155, { from: 'alice', nonce: 1, args: ['Many'] })
+  const runArguments = ['Run', 'RUN', bob, BigInt(rangeLength)]
+  const run = deployment(compiled.Collection721A, { from: 'alice', nonce: 2, args: runArguments })
+  const coin = deployment(compiled.Coin, { from: 'alice', nonce: 3, args: ['Coin', 'CN', alice] })
   const anything = deployment(compiled.Anything, { from: 'alice', nonce: 4 })
   await mine(
     node,

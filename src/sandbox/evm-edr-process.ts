@@ -23,8 +23,14 @@ type Edr = {
 const hardfork = 'Prague'
 const gasLimit = 100_000_000n
 const require = createRequire(import.meta.url)
-const beginning = JSON.parse(process.argv[2] ?? '') as { timestamp: number; funded: string[] }
-const provider = await createProvider(require('@nomicfoundation/edr-linux-arm64-gnu'))
+const beginning = JSON.parse(process.argv[2] ?? '') as {
+  /** The package of this platform. */
+  package: string
+  chainId: number
+  timestamp: number
+  funded: string[]
+}
+const provider = await createProvider(require(beginning.package))
 
 async function createProvider(edr: Edr): Promise<Provider> {
   const context = new edr.EdrContext()
@@ -39,7 +45,7 @@ async function createProvider(edr: Edr): Promise<Provider> {
     allowUnlimitedContractSize: false,
     bailOnCallFailure: true,
     bailOnTransactionFailure: false,
-    chainId: 1n,
+    chainId: BigInt(beginning.chainId),
     coinbase: Buffer.alloc(20),
     defaultTransactionGasLimit: 16_000_000n,
     genesisState: [...edr.l1GenesisState(edr.l1HardforkFromString(hardfork)), ...funded],
@@ -53,7 +59,7 @@ async function createProvider(edr: Edr): Promise<Provider> {
       genesisBlockTime: BigInt(beginning.timestamp),
       genesisBlobGas: { gasUsed: 0n, excessGas: 0n },
     },
-    networkId: 1n,
+    networkId: BigInt(beginning.chainId),
     observability: {},
     ownedAccounts: [],
     precompileOverrides: [],
@@ -90,5 +96,5 @@ const server = createServer(async (request, response) => {
   response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]))
 })
 server.listen(0, '127.0.0.1', () => {
-  console.log(`Listening on 127.0.0.1:${(server.address() as AddressInfo).port}`)
+  process.stdout.write(`Listening on 127.0.0.1:${(server.address() as AddressInfo).port}\n`)
 })

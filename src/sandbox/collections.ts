@@ -1,0 +1,61 @@
+// The compiled collections: those that the build wrote beside this file, those that an earlier start kept, or compiled now.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type CompiledContract, compileContracts } from './compile-contracts.ts'
+
+const collectionNames = ['Collection721', 'Collection1155', 'Collection721A', 'Coin'] as const
+export type CollectionName = (typeof collectionNames)[number]
+export type CompiledCollections = Record<CollectionName, CompiledContract>
+
+export const collectionsSource = join(import.meta.dirname, 'collections.sol')
+const built = join(import.meta.dirname, 'collections.json')
+const require = createRequire(import.meta.url)
+
+/** Whether compiling will take the seconds that it takes. */
+export function collectionsAreReady(): boolean {
+  return existsSync(built) || existsSync(keptFile())
+}
+
+export async function loadCollections(): Promise<CompiledCollections> {
+  if (existsSync(built)) return read(built)
+  const kept = keptFile()
+  if (existsSync(kept)) return read(kept)
+  const compiled = await compileCollections()
+  // Renamed into place: another start at the same moment reads all of it or nothing.
+  mkdirSync(dirname(kept), { recursive: true })
+  writeFileSync(`${kept}.${process.pid}`, JSON.stringify(compiled))
+  renameSync(`${kept}.${process.pid}`, kept)
+  return compiled
+}
+
+/** For the build: what it writes is in the package instead of the sources and the compiler. */
+export async function writeCollections(file: string): Promise<void> {
+  writeFileSync(file, JSON.stringify(await compileCollections()))
+}
+
+async function compileCollections(): Promise<CompiledCollections> {
+  const compiled = await compileContracts([collectionsSource])
+  return Object.fromEntries(
+    collectionNames.map(name => {
+      const contract = compiled[name]
+      if (contract === undefined) throw new Error(`${collectionsSource} has no contract ${name}`)
+      return [name, contract]
+    }),
+  ) as CompiledCollections
+}
+
+/** Among the installed packages, whose versions are in its name. */
+function keptFile(): string {
+  const key = createHash('sha256').update(readFileSync(collectionsSource))
+  const compiler = require.resolve('solc/package.json')
+  for (const name of ['solc', '@openzeppelin/contracts', 'erc721a'])
+    key.update((require(`${name}/package.json`) as { version: string }).version)
+  const folder = join(dirname(dirname(compiler)), '.cache', 'almanac')
+  return join(folder, `collections-${key.digest('hex').slice(0, 16)}.json`)
+}
+
+function read(file: string): CompiledCollections {
+  return JSON.parse(readFileSync(file, 'utf8')) as CompiledCollections
+}

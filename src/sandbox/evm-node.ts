@@ -1,0 +1,129 @@
+// Starts a real EVM node on this machine, which mines what it is told and nothing else, and stops it. Anvil where it is found, by its package, on
+// the path, or where the variable ANVIL_COMMAND says how to run it; otherwise Hardhat's EVM where its package loads.
+import type { ChildProcess } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join } from 'node:path'
+import type { Hex } from 'viem'
+import { developmentAccount, fundedAccounts, mnemonic } from './evm-accounts.ts'
+import { endProcess, printedBy, spawnTethered } from './tethered-process.ts'
+
+export type EvmNodeKind = 'anvil' | 'edr'
+
+export type EvmNode = {
+  kind: EvmNodeKind
+  chainId: number
+  url: string
+  ask(method: string, ...params: unknown[]): Promise<unknown>
+  /** Mines a block of these signed transactions, in their order. */
+  mine(transactions: readonly Hex[], timestamp: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export type EvmNodeOptions = { chainId: number; genesisTimestamp: number }
+
+const require = createRequire(import.meta.url)
+const anvilCommand = process.env.ANVIL_COMMAND?.split(' ') ?? anvilOfPackage() ?? anvilOnPath()
+/** Undefined where it does not load. Its packages carry the platform in their names. */
+export const edrPackage = [
+  `@nomicfoundation/edr-${process.platform}-${process.arch}`,
+  `@nomicfoundation/edr-${process.platform}-${process.arch}-gnu`,
+].find(loads)
+
+/** Undefined where this machine has no node that runs. */
+export const evmNodeKind: EvmNodeKind | undefined =
+  anvilCommand !== undefined ? 'anvil' : edrPackage !== undefined ? 'edr' : undefined
+
+export async function startEvmNode(options: EvmNodeOptions): Promise<EvmNode> {
+  if (evmNodeKind === undefined) throw new Error('no EVM node runs on this machine')
+  const child = evmNodeKind === 'anvil' ? spawnAnvil(anvilCommand ?? [], options) : spawnEdr(options)
+  const place = await printedBy(child, /Listening on (127\.0\.0\.1:\d+)/, 'the EVM node')
+  return new RunningNode({ child, kind: evmNodeKind, chainId: options.chainId, url: `http://${place}` })
+}
+
+class RunningNode implements EvmNode {
+  readonly kind: EvmNodeKind
+  readonly chainId: number
+  readonly url: string
+  readonly #child: ChildProcess
+
+  constructor({ child, kind, chainId, url }: Pick<EvmNode, 'kind' | 'chainId' | 'url'> & { child: ChildProcess }) {
+    this.#child = child
+    this.kind = kind
+    this.chainId = chainId
+    this.url = url
+  }
+
+  async ask(method: string, ...params: unknown[]): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const response = await fetch(this.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+
+  async mine(transactions: readonly Hex[], timestamp: number): Promise<void> {
+    for (const transaction of transactions) await this.ask('eth_sendRawTransaction', transaction)
+    await this.ask('evm_setNextBlockTimestamp', timestamp)
+    await this.ask('evm_mine')
+    const mined = (await this.ask('eth_getBlockByNumber', 'latest', false)) as { transactions: Hex[] }
+    if (mined.transactions.length !== transactions.length)
+      throw new Error(`${mined.transactions.length} of ${transactions.length} transactions were mined`)
+  }
+
+  stop(): Promise<void> {
+    return endProcess(this.#child)
+  }
+}
+
+function spawnAnvil(command: readonly string[], { chainId, genesisTimestamp }: EvmNodeOptions): ChildProcess {
+  const settings = {
+    '--host': '127.0.0.1',
+    '--port': 0,
+    '--chain-id': chainId,
+    '--hardfork': 'prague',
+    '--order': 'fifo',
+    '--gas-limit': 100_000_000,
+    '--timestamp': genesisTimestamp,
+    '--mnemonic': mnemonic,
+    '--accounts': fundedAccounts,
+  }
+  return spawnTethered([...command, '--no-mining', ...Object.entries(settings).flat().map(String)])
+}
+
+function spawnEdr({ chainId, genesisTimestamp }: EvmNodeOptions): ChildProcess {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const funded = Array.from({ length: fundedAccounts }, (_, index) => developmentAccount(index).address)
+  const beginning = JSON.stringify({ package: edrPackage, chainId, timestamp: genesisTimestamp, funded })
+  return spawnTethered([process.execPath, join(import.meta.dirname, `evm-edr-process.${extension}`), beginning])
+}
+
+function anvilOfPackage(): string[] | undefined {
+  try {
+    return [join(dirname(require.resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil')]
+  } catch {
+    return undefined
+  }
+}
+
+function anvilOnPath(): string[] | undefined {
+  const files = (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, 'anvil'))
+  const found = files.find(file => {
+    try {
+      accessSync(file, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+  return found === undefined ? undefined : [found]
+}
+
+function loads(name: string): boolean {
+  try {
+    require(name)
+    return true
+  } catch {
+    return false
+  }
+}

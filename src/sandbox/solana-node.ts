@@ -1,0 +1,85 @@
+// What a local Solana node offers, and the one that this machine has: Surfpool where its package loads (x64, macOS), otherwise the token programs behind
+// a small node, where litesvm loads.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type DrivenProcess, startDriven } from './driven-process.ts'
+
+export type SolanaNode = {
+  rpcUrl: string
+  wsUrl: string
+  /** Gives an address lamports out of nothing. */
+  fund(address: string, lamports: number): Promise<void>
+  /** Writes an account as it is, whatever a program would say. */
+  setAccount(address: string, account: { lamports: number; data: Uint8Array; program: string }): Promise<void>
+  /** Lets the chain's clock say a moment, in unix seconds. */
+  travelTo(unixTimestamp: number): Promise<void>
+  stop(): Promise<void>
+}
+
+const require = createRequire(import.meta.url)
+
+// The package exists for two platforms; elsewhere SURFPOOL_NODE can name a Node.js that runs it (with an emulator), and SURFPOOL_MODULE its file.
+const surfpoolModule =
+  process.env.SURFPOOL_MODULE ??
+  ['@solana/surfpool-linux-x64-gnu', '@solana/surfpool-darwin-arm64'].find(name => loads(name))
+
+export type SolanaNodeKind = 'surfpool' | 'litesvm'
+
+export const hasSurfpool = surfpoolModule !== undefined
+
+/** Undefined where this machine has no node that runs. */
+export const solanaNodeKind: SolanaNodeKind | undefined = hasSurfpool
+  ? 'surfpool'
+  : loads('litesvm')
+    ? 'litesvm'
+    : undefined
+
+export async function startSolanaNode(): Promise<SolanaNode> {
+  if (solanaNodeKind === undefined) throw new Error('no Solana node runs on this machine')
+  return solanaNodeKind === 'surfpool' ? await startSurfpool() : await startProgramProcess()
+}
+
+export async function startSurfpool(): Promise<SolanaNode> {
+  const file = processFile('solana-surfpool-process')
+  const settings = { module: surfpoolModule, config: { offline: true } }
+  const command = [process.env.SURFPOOL_NODE ?? process.execPath, file, JSON.stringify(settings)]
+  const node = await startDriven<{ rpcUrl: string; wsUrl: string }>(command, 'Surfpool')
+  return {
+    ...offered(node),
+    fund: async (address, lamports) => void (await node.call('fundSol', address, lamports)),
+    setAccount: async (address, { lamports, data, program }) =>
+      void (await node.call('setAccount', address, lamports, [...data], program)),
+    travelTo: async unixTimestamp => void (await node.call('timeTravelToTimestamp', unixTimestamp * 1_000)),
+  }
+}
+
+async function startProgramProcess(): Promise<SolanaNode> {
+  const command = [process.execPath, processFile('solana-program-process')]
+  const node = await startDriven<{ rpcUrl: string; wsUrl: string }>(command, 'the Solana node')
+  return {
+    ...offered(node),
+    fund: async (address, lamports) => void (await node.call('fund', address, lamports)),
+    setAccount: async (address, { lamports, data, program }) =>
+      void (await node.call('setAccount', address, { lamports, data: [...data], program })),
+    travelTo: async unixTimestamp => void (await node.call('travelTo', unixTimestamp)),
+  }
+}
+
+function offered(
+  node: DrivenProcess<{ rpcUrl: string; wsUrl: string }>,
+): Pick<SolanaNode, 'rpcUrl' | 'wsUrl' | 'stop'> {
+  return { rpcUrl: node.first.rpcUrl, wsUrl: node.first.wsUrl, stop: () => node.stop() }
+}
+
+function processFile(name: string): string {
+  return join(import.meta.dirname, `${name}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`)
+}
+
+function loads(name: string): boolean {
+  try {
+    require(name)
+    return true
+  } catch {
+    return false
+  }
+}
