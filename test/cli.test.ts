@@ -77,8 +77,10 @@ async function almanac(parameters: readonly string[], environment?: Environment)
   return { code: await run.code, stdout: run.stdout, stderr: run.stderr }
 }
 
+/** With a store, because a start that names nothing at all runs the sandbox. */
 function start(parameters: readonly string[] = [], environment?: Environment): Run {
-  return new Run(['start', '--listen', '127.0.0.1:0', ...parameters], environment)
+  const store = ['--store', 'file:./almanac.db']
+  return new Run(['start', '--listen', '127.0.0.1:0', ...store, ...parameters], environment)
 }
 
 async function ask(url: string, key: string, path = `/api/v2/wallets/${wallet}/chains`): Promise<number> {

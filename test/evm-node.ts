@@ -2,7 +2,7 @@
 import type { Hex } from 'viem'
 import { type EvmNode as SandboxNode, startEvmNode as startSandboxNode } from '../src/sandbox/evm-node.ts'
 
-export type EvmNode = Omit<SandboxNode, 'mine'> & {
+export type EvmNode = Omit<SandboxNode, 'mine' | 'mineEmpty'> & {
   /** Mines a block of these signed transactions, in their order. */
   mine(transactions: readonly Hex[]): Promise<void>
   /** Replaces as many of the newest blocks as are given. */

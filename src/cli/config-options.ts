@@ -20,12 +20,13 @@ export function addConfigOptions(command: Command, only?: readonly string[]): Co
   return command
 }
 
-export function loadConfigFor(command: Command): LoadedConfig {
+/** `file` stands in for a configuration that is not given. */
+export function loadConfigFor(command: Command, file?: string): LoadedConfig {
   const options = command.opts<Record<string, string | boolean | undefined>>()
   const flags = new Map<string, string | boolean>()
   for (const leaf of flagLeaves) {
     const given = options[new Option(flagOf(leaf.path)).attributeName()]
     if (given !== undefined) flags.set(leaf.path.join('.'), given)
   }
-  return loadConfig({ file: options.config as string | undefined, environment: process.env, flags })
+  return loadConfig({ file: (options.config as string | undefined) ?? file, environment: process.env, flags })
 }

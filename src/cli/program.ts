@@ -1,6 +1,7 @@
 // The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
 import { Command } from 'commander'
 import { configCommand } from './config-check.ts'
+import { demoCommand } from './demo-command.ts'
 import { keysCommand } from './keys.ts'
 import { planCommand } from './plan-command.ts'
 import { solanaCommand } from './solana-import.ts'
@@ -13,6 +14,7 @@ import { packageVersion } from './version.ts'
 
 const examples = `
 Examples:
+  almanac demo                                 run a sandbox: local chains, made-up traffic
   almanac start --config almanac.yaml          run the service
   almanac start --listen :8080 --only api      answer requests, index nothing
   almanac keys create --name ci --expires 90d  issue a key and print its secret
@@ -32,6 +34,7 @@ export function createProgram(): Command {
     .addHelpText('after', examples)
   program
     .addCommand(startCommand())
+    .addCommand(demoCommand())
     .addCommand(statusCommand())
     .addCommand(planCommand())
     .addCommand(syncCommand())

@@ -6,15 +6,20 @@ import type { Role } from './start.ts'
 export function startCommand(): Command {
   const command = new Command('start')
     .description(
-      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not.',
+      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not. With no configuration, run the sandbox (see demo).',
     )
     .addOption(
       new Option('--only <role>', 'Run one half: api answers requests, index reads chains.').choices(['api', 'index']),
     )
   addConfigOptions(command).action(async (options: { only?: Role }) => {
     const loaded = loadConfigFor(command)
+    if (loaded.unconfigured && options.only === undefined) {
+      const { demo } = await import('./demo.ts')
+      await demo(file => loadConfigFor(command, file), {})
+      return
+    }
     const { start } = await import('./start.ts')
-    await start(loaded, options.only)
+    await start(loaded, options)
   })
   return command
 }

@@ -24,7 +24,22 @@ import { packageVersion } from './version.ts'
 
 export type Role = 'api' | 'index'
 
-export async function start(loaded: LoadedConfig, only: Role | undefined): Promise<void> {
+export type StartOptions = {
+  only?: Role | undefined
+  /** Registered in place of the operator's. */
+  key?: string | undefined
+  /** Called once with what the running service is reached by; `say` writes lines for people beside the log. */
+  whenListening?: (service: Listening) => Promise<void>
+}
+
+export type Listening = {
+  url: string
+  log: Log
+  say: (text: string) => void
+  status: () => Promise<StatusReport>
+}
+
+export async function start(loaded: LoadedConfig, { only, key, whenListening }: StartOptions): Promise<void> {
   const { config } = loaded
   const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
   if (only === 'index' && !hasChains) {
@@ -48,9 +63,11 @@ export async function start(loaded: LoadedConfig, only: Role | undefined): Promi
       : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
   if (only !== 'index') {
-    await provideKey(store, log)
+    await provideKey(store, log, key)
     const servers = await serve({ loaded, store, indexers, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
+    const say = write ?? ((text: string) => process.stderr.write(text))
+    void whenListening?.({ url: servers[0]!.url, log, say, status: indexers?.status ?? nothingIndexed })
   }
   // Beside a process that indexes, one that only answers needs no chain of its own.
   if (!hasChains && only !== 'api') sayNothingIsIndexed(log)

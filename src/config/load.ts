@@ -21,8 +21,8 @@ export type LoadedConfig = {
   chains: ChainTable
   /** The file that was read. */
   file: string | undefined
-  /** Whether anything at all was configured. */
-  empty: boolean
+  /** Neither a file nor a store nor a chain was named: there is nothing to serve. */
+  unconfigured: boolean
   /** Worth a line in the log, but no reason to stop. */
   warnings: string[]
 }
@@ -43,7 +43,7 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
     config: { ...parsed.data, chains },
     chains: table,
     file: path,
-    empty: yaml === undefined && overrides.length === 0,
+    unconfigured: yaml === undefined && !overrides.some(({ path }) => ['store', 'chains', 'solana'].includes(path[0]!)),
     warnings: fromEnvironment.unknown.map(unknownVariable),
   }
 }

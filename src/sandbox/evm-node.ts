@@ -17,6 +17,8 @@ export type EvmNode = {
   ask(method: string, ...params: unknown[]): Promise<unknown>
   /** Mines a block of these signed transactions, in their order. */
   mine(transactions: readonly Hex[], timestamp: number): Promise<void>
+  /** Mines empty blocks at these moments. */
+  mineEmpty(timestamps: readonly number[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -55,11 +57,13 @@ class RunningNode implements EvmNode {
   }
 
   async ask(method: string, ...params: unknown[]): Promise<unknown> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const response = await fetch(this.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
-    return result
+    return resultOf(method, (await this.#post({ jsonrpc: '2.0', id: 1, method, params })) as Answer)
+  }
+
+  async #post(body: object): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify(body) })
+    return await response.json()
   }
 
   async mine(transactions: readonly Hex[], timestamp: number): Promise<void> {
@@ -71,9 +75,23 @@ class RunningNode implements EvmNode {
       throw new Error(`${mined.transactions.length} of ${transactions.length} transactions were mined`)
   }
 
+  // Not by hardhat_mine: the blocks that Hardhat's EVM makes up for it do not know their parents.
+  async mineEmpty(timestamps: readonly number[]): Promise<void> {
+    const method = 'evm_mine'
+    const answers = await this.#post(timestamps.map((at, id) => ({ jsonrpc: '2.0', id, method, params: [at] })))
+    for (const answer of answers as Answer[]) resultOf(method, answer)
+  }
+
   stop(): Promise<void> {
     return endProcess(this.#child)
   }
+}
+
+type Answer = { result?: unknown; error?: { message: string } }
+
+function resultOf(method: string, { result, error }: Answer): unknown {
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+  return result
 }
 
 function spawnAnvil(command: readonly string[], { chainId, genesisTimestamp }: EvmNodeOptions): ChildProcess {

@@ -158,11 +158,11 @@ export class Network {
     const network = this.#network
     try {
       const genesis = await this.#rpc.genesisHash()
-      if (genesis !== genesisHashes[network])
-        log.warn(
-          { network, genesis },
-          `The endpoints of solana.${network} serve another ledger than Solana ${network}.`,
-        )
+      if (genesis === genesisHashes[network]) return
+      const text = `The endpoints of solana.${network} serve another ledger than Solana ${network}.`
+      const isOnThisMachine = this.#rpc.status().every(({ endpoint }) => /\/\/(127\.|localhost|\[::1\])/.test(endpoint))
+      if (isOnThisMachine) log.debug({ network, genesis }, text)
+      else log.warn({ network, genesis }, text)
     } catch (error) {
       log.warn({ network, reason: messageOf(error) }, 'The Solana ledger could not be checked.')
     }

@@ -1,0 +1,103 @@
+// Runs the sandbox: starts local chains, writes an ordinary configuration for them, and runs the service on it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { stringify } from 'yaml'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { collectionsAreReady } from '../sandbox/collections.ts'
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
+import { commandLine } from './command-line.ts'
+import type { DemoFlags } from './demo-command.ts'
+import { type Listening, start } from './start.ts'
+import { printNote } from './terminal.ts'
+
+const defaultSeed = 'almanac'
+/** Known to everybody, because nothing here is worth hiding. */
+const sandboxKey = 'sandbox'
+/** Blocks behind the head that count as final: more than the sandbox ever takes back. */
+const finality = 12
+const network = 'devnet'
+const indexedWithinMs = 15_000
+
+export async function demo(load: (file: string) => LoadedConfig, { seed = defaultSeed }: DemoFlags): Promise<void> {
+  printNote('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
+  if (!collectionsAreReady()) printNote('The first start compiles their contracts, which takes some seconds.')
+  const sandbox = await startSandbox({ seed })
+  try {
+    for (const reason of sandbox.missing) printNote(`Missing: ${reason}`)
+    if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
+      throw new AlmanacError('not_configured', 'No local chain could be started, so there is no sandbox.', {
+        hint: `name your own nodes instead: ${commandLine} init.`,
+      })
+    }
+    await serve(sandbox, load)
+  } finally {
+    await sandbox.stop()
+  }
+}
+
+async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'almanac-sandbox-'))
+  try {
+    const file = join(directory, 'almanac.yaml')
+    writeFileSync(file, stringify(configurationOf(sandbox, join(directory, 'almanac.db'))))
+    const key = process.env.ALMANAC_KEY || sandboxKey
+    const whenListening = async (service: Listening): Promise<void> => {
+      sandbox.begin(trouble => service.log.warn(trouble))
+      await indexed(service)
+      service.say(guide(sandbox, { url: service.url, key, directory }))
+    }
+    await start(load(file), { key, whenListening })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function configurationOf({ chains, solana }: Sandbox, storeFile: string): object {
+  const entries = chains.map(({ name, id, url, index }) => [name, { id, rpc: [url], index, finality }])
+  return {
+    store: `file:${storeFile}`,
+    chains: Object.fromEntries(entries),
+    ...(solana === undefined ? {} : { solana: { [network]: { rpc: [solana.rpcUrl], ws: solana.wsUrl } } }),
+  }
+}
+
+/** What is told to be asked should answer at once. */
+async function indexed({ status }: Listening): Promise<void> {
+  const deadline = performance.now() + indexedWithinMs
+  while (performance.now() < deadline) {
+    const { chains } = await status()
+    if (Object.values(chains).every(({ state, complete }) => state === 'live' && complete)) return
+    await delay(200, undefined, { ref: false })
+  }
+}
+
+type Place = { url: string; key: string; directory: string }
+
+function guide({ chains, wallets, solana, missing }: Sandbox, { url, key, directory }: Place): string {
+  const first = chains[0]
+  const paths = [
+    ...(first === undefined
+      ? []
+      : [`/api/v2/nft/${first.collections[0]!.address}/transfers?chain=${first.name}&limit=2`]),
+    ...(wallets[0] === undefined
+      ? []
+      : [`/api/v2/wallets/${wallets[0]}/chains?${chains.map(({ name }) => `chains=${name}`).join('&')}`]),
+    ...(solana === undefined ? [] : [`/account/${network}/${solana.wallets[0]}/portfolio`]),
+  ]
+  const networks = [...chains.map(({ name }) => name), ...(solana === undefined ? [] : [`solana ${network}`])]
+  return `
+  This is a sandbox: ${networks.join(', ')} here are local chains with made-up collections, wallets and traffic,
+  and now and then a reorganisation. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.
+${missing.map(reason => `  Missing: ${reason}\n`).join('')}
+  Console:  ${url}/#key=${encodeURIComponent(key)}
+
+  Ask:
+    ${paths.map(path => `curl -s -H 'X-API-Key: ${key}' '${url}${path}'`).join('\n    ')}
+
+  Next: your own chains, with ${commandLine} init. Ctrl-C stops everything.
+
+`
+}

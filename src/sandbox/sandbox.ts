@@ -1,0 +1,136 @@
+// Local chains with made-up collections, wallets and traffic, for a service to index like any others. It knows nothing of that service.
+import { setTimeout as delay } from 'node:timers/promises'
+import { type CompiledCollections, loadCollections } from './collections.ts'
+import { Draws } from './draws.ts'
+import type { Kind } from './evm-collections.ts'
+import { evmNodeKind, startEvmNode } from './evm-node.ts'
+import { EvmWorld } from './evm-world.ts'
+import { solanaNodeKind, startSolanaNode } from './solana-node.ts'
+import { SolanaWorld } from './solana-world.ts'
+
+export type SandboxChain = {
+  name: string
+  id: number
+  index: 'full' | 'on-demand'
+  url: string
+  collections: readonly { kind: Kind; name: string; address: string }[]
+}
+
+export type Sandbox = {
+  chains: readonly SandboxChain[]
+  /** Who holds tokens on the chains. */
+  wallets: readonly string[]
+  solana: { rpcUrl: string; wsUrl: string; wallets: readonly string[] } | undefined
+  /** Why a half is missing, in whole sentences. */
+  missing: readonly string[]
+  /** Begins the traffic; trouble is told once for each chain, whose traffic ends with it. */
+  begin(trouble: (text: string) => void): void
+  stop(): Promise<void>
+}
+
+const chainTable = [
+  { name: 'eth', id: 1, index: 'full', kinds: ['ERC721', 'ERC721A', 'ERC1155', 'airdrop'] },
+  { name: 'polygon', id: 137, index: 'full', kinds: ['ERC1155', 'ERC721'] },
+  { name: 'base', id: 8_453, index: 'on-demand', kinds: ['ERC721A', 'ERC1155'] },
+] as const
+
+const historySeconds = 6 * 3_600
+const pauseMs = { first: 1_000, last: 3_000 }
+/** In so many of a hundred turns blocks are taken back. */
+const reorganisationPercent = 6
+
+export async function startSandbox({ seed }: { seed: string }): Promise<Sandbox> {
+  const opened = new AsyncDisposableStack()
+  const missing: string[] = []
+  const attempt = async <Half>(what: string, start: () => Promise<Half>): Promise<Half | undefined> => {
+    try {
+      return await start()
+    } catch (error) {
+      missing.push(`${what}: ${error instanceof Error ? error.message : String(error)}.`)
+      return undefined
+    }
+  }
+  const [evm, solana] = await Promise.all([
+    attempt('No EVM chains', () => startEvmHalf(seed, opened)),
+    attempt('No Solana network', () => startSolanaHalf(seed, opened)),
+  ])
+  const ended = new AbortController()
+  return {
+    chains: evm?.map(({ chain }) => chain) ?? [],
+    wallets: evm?.[0]?.world.wallets.map(({ address }) => address.toLowerCase()) ?? [],
+    solana: solana?.place,
+    missing,
+    begin(trouble) {
+      const live = (name: string, turn: (draws: Draws) => Promise<void>): void =>
+        void keepAlive(new Draws(seed, `traffic ${name}`), { turn, signal: ended.signal }).catch(error => {
+          if (!ended.signal.aborted) trouble(`The sandbox's traffic on ${name} has ended: ${error.message}`)
+        })
+      for (const { chain, world } of evm ?? [])
+        live(chain.name, draws => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock()))
+      if (solana !== undefined) live('solana', () => solana.world.transact())
+    },
+    async stop() {
+      ended.abort()
+      await opened.disposeAsync()
+    },
+  }
+}
+
+async function startEvmHalf(seed: string, opened: AsyncDisposableStack) {
+  if (evmNodeKind === undefined)
+    throw new Error(`neither Anvil nor Hardhat's EVM runs on ${platform}; put anvil on the PATH`)
+  // The nodes start while the contracts are compiled, which takes seconds the first time.
+  const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
+  const starting = chainTable.map(({ id: chainId }) => startEvmNode({ chainId, genesisTimestamp }))
+  for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
+  const [compiled, ...nodes] = await Promise.all([loadCollections(), ...starting])
+  return await Promise.all(
+    chainTable.map(({ kinds, ...chain }, at) =>
+      createChain({ ...chain, kinds, node: nodes[at]!, compiled, seed, genesisTimestamp }),
+    ),
+  )
+}
+
+type ChainParts = {
+  name: string
+  id: number
+  index: 'full' | 'on-demand'
+  kinds: readonly Kind[]
+  node: Awaited<ReturnType<typeof startEvmNode>>
+  compiled: CompiledCollections
+  seed: string
+  genesisTimestamp: number
+}
+
+async function createChain({
+  name,
+  id,
+  index,
+  node,
+  ...rest
+}: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld }> {
+  const world = await EvmWorld.create({ node, ...rest })
+  const collections = world.collections.map(({ kind, name, contract }) => ({ kind, name, address: contract.address }))
+  return { chain: { name, id, index, url: node.url, collections }, world }
+}
+
+async function startSolanaHalf(seed: string, opened: AsyncDisposableStack) {
+  if (solanaNodeKind === undefined) throw new Error(`neither Surfpool nor litesvm runs on ${platform}`)
+  const node = await startSolanaNode()
+  opened.defer(() => node.stop())
+  const world = await SolanaWorld.create({ node, seed })
+  const wallets = world.wallets.map(({ address }) => address)
+  return { world, place: { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, wallets } }
+}
+
+const platform = `${process.platform} ${process.arch}`
+
+type Life = { turn: (draws: Draws) => Promise<void>; signal: AbortSignal }
+
+/** Ends with an error only. */
+async function keepAlive(draws: Draws, { turn, signal }: Life): Promise<never> {
+  for (;;) {
+    await delay(draws.between(pauseMs.first, pauseMs.last), undefined, { signal, ref: false })
+    await turn(draws)
+  }
+}

@@ -1,0 +1,126 @@
+// The sandbox as a newcomer meets it: `npm start` with no configuration, the lines that it prints, and nothing left of it afterwards.
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { evmNodeKind } from '../src/sandbox/evm-node.ts'
+import { solanaNodeKind } from '../src/sandbox/solana-node.ts'
+import { CommandRun } from './command-run.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const main = join(root, 'src/cli/main.ts')
+/** Thirty seconds are for a machine that does nothing else; this one may run other tests. */
+const startedWithinMs = 150_000
+const patience = { timeout: 30_000, interval: 200 }
+
+let checkout: string
+const runs: CommandRun[] = []
+
+beforeAll(() => {
+  // A checkout without what its developer may have put there, such as an almanac.yaml.
+  checkout = mkdtempSync(join(tmpdir(), 'almanac-checkout-'))
+  for (const name of ['package.json', 'src']) cpSync(join(root, name), join(checkout, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+})
+afterAll(async () => {
+  for (const run of runs) await run.kill()
+  rmSync(checkout, { recursive: true, force: true })
+})
+
+function begin(command: readonly string[]): CommandRun {
+  const run = new CommandRun(command, checkout, { ALMANAC_LISTEN: '127.0.0.1:0', HOME: process.env.HOME ?? '' })
+  runs.push(run)
+  return run
+}
+
+/** Waits for the last line of what a newcomer is told. */
+async function guideOf(run: CommandRun): Promise<{ curls: string[]; url: string }> {
+  await vi.waitFor(
+    () => {
+      if (run.child.exitCode !== null) throw new Error(`it ended:\n${run.stderr}`)
+      expect(run.stderr).toContain('Ctrl-C stops everything')
+    },
+    { timeout: startedWithinMs, interval: 100 },
+  )
+  const curls = [...run.stderr.matchAll(/^ +(curl .*)$/gm)].map(([, line]) => line!)
+  return { curls, url: /Console: +(http:\/\/[^/]+)/.exec(run.stderr)![1]! }
+}
+
+async function runLine(line: string): Promise<Answer> {
+  const { stdout } = await promisify(execFile)('sh', ['-euc', line])
+  return JSON.parse(stdout)
+}
+
+type Answer = {
+  result: { block_number: string; token_address: string }[]
+  active_chains: { chain: string }[]
+  nativeBalance: { lamports: string }
+  nfts: { name: string }[]
+  tokens: { name: string; amount: string; amountRaw: string; decimals: number }[]
+  chains: Record<string, { head: number; rpc: { endpoint: string }[] }>
+  solana: Record<string, { rpc: { endpoint: string }[] }>
+}
+
+async function status(url: string): Promise<Answer> {
+  return (await (await fetch(`${url}/status`, { headers: { 'x-api-key': 'sandbox' } })).json()) as Answer
+}
+
+async function nodesOf(url: string): Promise<string[]> {
+  const { chains, solana } = await status(url)
+  const endpoints = [...Object.values(chains), ...Object.values(solana)].flatMap(({ rpc }) => rpc)
+  return endpoints.map(({ endpoint }) => `http://${endpoint.replace('http://', '')}`)
+}
+
+/** Every node must stop listening. */
+async function expectGone(nodes: readonly string[]): Promise<void> {
+  expect(nodes.length).toBeGreaterThan(0)
+  for (const node of nodes)
+    await vi.waitFor(() => expect(fetch(node, { method: 'POST' }), node).rejects.toThrow('fetch failed'), patience)
+}
+
+const hasBoth = evmNodeKind !== undefined && solanaNodeKind !== undefined
+const title = `the sandbox, on ${evmNodeKind ?? 'no EVM node'} and ${solanaNodeKind ?? 'no Solana node'}`
+
+describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
+  test('npm start with no configuration: three lines that answer, blocks that go on, and Ctrl-C ends everything', async () => {
+    const run = begin(['npm', 'start'])
+    const { curls, url } = await guideOf(run)
+    expect(run.stderr).toContain('This is a sandbox')
+    expect(run.stderr).toContain(`${url}/#key=sandbox`)
+    expect(curls).toHaveLength(3)
+    const [transfers, chains, portfolio] = await Promise.all(curls.map(runLine))
+    expect(transfers!.result).toHaveLength(2)
+    expect(chains!.active_chains.map(({ chain }) => chain)).toEqual(['eth', 'polygon', 'base'])
+    expect(Number(portfolio!.nativeBalance.lamports)).toBeGreaterThan(0)
+    expect(portfolio!.tokens.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['Sandbox Dollar', 'Savings', 'Split Share']),
+    )
+    const split = portfolio!.tokens.find(({ name }) => name === 'Split Share')!
+    expect(Number(split.amount)).toBe((2 * Number(split.amountRaw)) / 10 ** split.decimals)
+
+    const before = (await status(url)).chains
+    await vi.waitFor(async () => {
+      const now = (await status(url)).chains
+      for (const name of Object.keys(before)) expect(now[name]!.head, name).toBeGreaterThan(before[name]!.head)
+    }, patience)
+
+    const nodes = await nodesOf(url)
+    expect(nodes).toHaveLength(4)
+    run.child.kill('SIGINT')
+    expect((await run.ended()).code).toBe(0)
+    await expectGone(nodes)
+    expect(run.stderr).not.toMatch(/"level":"(warn|error|fatal)"/)
+  })
+
+  test('a killed sandbox leaves no node behind, and another seed has other wallets', async () => {
+    const run = begin([process.execPath, main, 'demo', '--seed', 'another'])
+    const { curls, url } = await guideOf(run)
+    expect(curls[2]).not.toBe(/curl .*portfolio.*/.exec(runs[0]!.stderr)?.[0])
+    const nodes = await nodesOf(url)
+    await run.kill()
+    await expectGone(nodes)
+  })
+})
