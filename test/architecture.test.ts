@@ -47,6 +47,7 @@ const forbidden: [layer: string, others: string[]][] = [
   ['query', ['evm', 'solana', 'api', 'cli', 'store/sqlite', 'store/postgres']],
   ['keys', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
   ['annotate', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['sandbox', ['evm', 'query', 'annotate', 'keys', 'api', 'cli']],
   ['api', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
 ]
 

@@ -9,7 +9,7 @@ const collectionNames = ['Collection721', 'Collection1155', 'Collection721A', 'C
 export type CollectionName = (typeof collectionNames)[number]
 export type CompiledCollections = Record<CollectionName, CompiledContract>
 
-export const collectionsSource = join(import.meta.dirname, 'collections.sol')
+const collectionsSource = join(import.meta.dirname, 'collections.sol')
 const built = join(import.meta.dirname, 'collections.json')
 const require = createRequire(import.meta.url)
 
@@ -32,7 +32,7 @@ export async function loadCollections(): Promise<CompiledCollections> {
 
 /** For the build: what it writes is in the package instead of the sources and the compiler. */
 export async function writeCollections(file: string): Promise<void> {
-  writeFileSync(file, JSON.stringify(await compileCollections()))
+  writeFileSync(file, JSON.stringify(await loadCollections()))
 }
 
 async function compileCollections(): Promise<CompiledCollections> {
