@@ -2,9 +2,9 @@
 // is as fast as a node can be, because it sends recorded bytes. Prints both addresses and ends with its input.
 import { createServer } from 'node:http'
 import { base58 } from '@scure/base'
+import { listen } from '../src/sandbox/listen.ts'
 import { metadataAddress } from '../src/solana/pda.ts'
 import { metadataProgram, tokenProgramAddresses } from '../src/solana/programs.ts'
-import { listen } from '../src/sandbox/listen.ts'
 import { startProgramNode } from '../test/solana-program-node.ts'
 import { mintData, tokenAccountData } from '../test/solana-snapshot-archive.ts'
 import { address, holdings, mints, owner, pagesOfKeys } from './solana-portfolio-accounts.ts'
