@@ -48,6 +48,7 @@ const forbidden: [layer: string, others: string[]][] = [
   ['keys', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
   ['annotate', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
   ['sandbox', ['evm', 'query', 'annotate', 'keys', 'api', 'cli']],
+  ['work', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
   ['api', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
 ]
 

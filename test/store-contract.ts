@@ -471,6 +471,132 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>)
       })
     })
 
+    describe('allowances', () => {
+      const limits = { keyId: 'k', ratePerSecond: undefined, quotaPerDay: undefined, unused: undefined }
+      const today = () => new Date().toISOString().slice(0, 10)
+
+      test('a rate is granted once to all handles together, and anew in the next second', async () => {
+        const other = await fixture.beside()
+        const asked = { ...limits, ratePerSecond: 10 }
+        const grants = await Promise.all(
+          Array.from({ length: 12 }, (_, index) =>
+            (index % 2 === 0 ? store : other).takeAllowance({ ...asked, wanted: 3 }),
+          ),
+        )
+        const later = Math.max(...grants.map(grant => grant.secondEndsInMs))
+        // A machine that pauses for a second in between is granted the next one too; it never gets more than that.
+        const seconds = grants.filter(grant => grant.usedInSecond === grant.granted && grant.granted > 0).length
+        expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(10 * seconds)
+        expect(later).toBeGreaterThan(0)
+        expect(later).toBeLessThanOrEqual(1_000)
+        await expect
+          .poll(async () => (await other.takeAllowance({ ...asked, wanted: 30 })).granted, { timeout: 10_000 })
+          .toBe(10)
+        await other.close()
+      })
+
+      test('a quota begins with the uses of the day, and gets back what was not used', async () => {
+        const other = await fixture.beside()
+        const day = today()
+        await store.addUse([
+          { keyId: 'k', day, operation: 'x', count: 2 },
+          { keyId: 'k', day, operation: 'y', count: 1 },
+          { keyId: 'k', day: '2020-01-01', operation: 'x', count: 100 },
+        ])
+        const asked = { ...limits, quotaPerDay: 10, wanted: 4 }
+        expect(await store.takeAllowance(asked)).toMatchObject({ granted: 4, day, usedInDay: 7 })
+        expect(await other.takeAllowance(asked)).toMatchObject({ granted: 3, usedInDay: 10 })
+        expect(await other.takeAllowance(asked)).toMatchObject({ granted: 0, usedInDay: 10 })
+        const back = { ...asked, wanted: 0, unused: { count: 2, day } }
+        expect(await store.takeAllowance(back)).toMatchObject({ granted: 0, usedInDay: 8 })
+        expect(await store.takeAllowance({ ...back, unused: { count: 2, day: '2020-01-01' } })).toMatchObject({
+          usedInDay: 8,
+        })
+        expect(await other.takeAllowance(asked)).toMatchObject({ granted: 2, usedInDay: 10 })
+        expect(await other.takeAllowance({ ...asked, keyId: 'another' })).toMatchObject({ granted: 4 })
+        await other.close()
+      })
+
+      test('a key without limits is granted all it wants, and a rate below one nothing', async () => {
+        expect((await store.takeAllowance({ ...limits, wanted: 1_000_000 })).granted).toBe(1_000_000)
+        expect((await store.takeAllowance({ ...limits, keyId: 'b', wanted: 1, ratePerSecond: 0.5 })).granted).toBe(0)
+      })
+
+      test('indexing is counted by target, whichever handle asks', async () => {
+        const other = await fixture.beside()
+        const asked = { keyId: 'k', perDay: 3 }
+        const targets = ['a', 'a', 'b', 'c', 'd', 'a', 'e']
+        const answers = []
+        for (const [index, target] of targets.entries())
+          answers.push(await (index % 2 === 0 ? store : other).takeIndexing({ ...asked, target }))
+        expect(answers).toEqual([true, true, true, true, false, true, false])
+        const racing = await Promise.all(
+          Array.from({ length: 8 }, (_, index) =>
+            (index % 2 === 0 ? store : other).takeIndexing({ keyId: 'r', perDay: 3, target: `${index}` }),
+          ),
+        )
+        expect(racing.filter(allowed => allowed)).toHaveLength(3)
+        await other.close()
+      })
+    })
+
+    describe('work for other processes', () => {
+      const take = (by: Store, topics = ['evm/1'], holdMs = 60_000) => by.takeWork({ topics, holdMs, limit: 10 })
+      const ask = (name: string, waitMs = 60_000, topic = 'evm/1') => store.requestWork({ name, topic, waitMs })
+
+      test('is taken once, by one that serves its topic, oldest first, and its outcome is seen', async () => {
+        const other = await fixture.beside()
+        for (const name of ['a', 'b', 'c', 'a']) await ask(name)
+        await ask('s', 60_000, 'solana/mainnet')
+        const taken = await take(other)
+        expect(taken.map(({ name }) => name).sort()).toEqual(['a', 'b', 'c'])
+        expect(taken.every(({ waitMs, topic }) => waitMs > 0 && waitMs <= 60_000 && topic === 'evm/1')).toBe(true)
+        expect(await take(store)).toEqual([])
+        expect(await store.workOutcomes(['a', 'b', 'none'])).toEqual(new Map())
+        await other.finishWork('a', '{"done":true}')
+        expect(await store.workOutcomes(['a', 'b', 'none'])).toEqual(new Map([['a', '{"done":true}']]))
+        // Asked for again it is done again, and the old outcome is gone.
+        await ask('a')
+        expect(await store.workOutcomes(['a'])).toEqual(new Map())
+        expect((await take(store)).map(({ name }) => name)).toEqual(['a'])
+        await other.close()
+      })
+
+      test('takers that come at once share the work', async () => {
+        const other = await fixture.beside()
+        await Promise.all(Array.from({ length: 20 }, (_, index) => ask(`w${index}`)))
+        const shares = await Promise.all([store, other, store, other].map(by => take(by)))
+        const names = shares.flat().map(({ name }) => name)
+        expect(new Set(names).size).toBe(names.length)
+        const rest = await take(store)
+        expect(new Set([...names, ...rest.map(({ name }) => name)]).size).toBe(20)
+        await other.close()
+      })
+
+      test('is left to others by one that dies, and to nobody once the wait is over', async () => {
+        await ask('a')
+        await ask('late', 0)
+        expect((await take(store, ['evm/1'], 1)).map(({ name }) => name)).toEqual(['a'])
+        await expect.poll(async () => (await take(store)).map(({ name }) => name), { timeout: 10_000 }).toEqual(['a'])
+      })
+
+      test('heartbeats are those of every process that runs', async () => {
+        const other = await fixture.beside()
+        await store.putHeartbeat('a', '1')
+        await other.putHeartbeat('b', '2')
+        await store.putHeartbeat('a', '3')
+        const beats = await other.heartbeats()
+        expect(beats.map(({ process, report }) => [process, report]).sort()).toEqual([
+          ['a', '3'],
+          ['b', '2'],
+        ])
+        expect(beats.every(({ ageMs }) => ageMs >= 0 && ageMs < 60_000)).toBe(true)
+        await other.putHeartbeat('b', undefined)
+        expect((await store.heartbeats()).map(({ process }) => process)).toEqual(['a'])
+        await other.close()
+      })
+    })
+
     describe('annotations', () => {
       const label = (changes: Partial<Label>): Label => ({
         chain: undefined,

@@ -36,6 +36,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
   })
   return {
     status: () => far.status(),
+    onDemandChains: () => far.onDemandChains(),
     ensureContract: (...parameters) => far.ensureContract(...parameters),
     ensureWallet: (...parameters) => far.ensureWallet(...parameters),
     metrics: () => far.metrics(),

@@ -1,15 +1,24 @@
 // Starts what the configuration asks to be indexed: EVM chains in a thread of their own, Solana networks beside the service.
+import { randomUUID } from 'node:crypto'
 import type { StatusReport } from '../api/status-report.ts'
+import type { ChainTable } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { messageOf } from '../errors.ts'
-import { IndexAllowance } from '../keys/index-allowance.ts'
 import type { Log, LogOptions } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Freshen } from '../query/freshen.ts'
+import { type Address, type ChainId, type SolanaNetwork, solanaNetworks } from '../model.ts'
+import type { Freshen, PortfolioFreshness } from '../query/freshen.ts'
 import { createSolana } from '../solana/create-solana.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { Heartbeat, type Report, Reports } from '../work/heartbeat.ts'
+import { mayIndex, remoteFreshen } from '../work/remote-freshen.ts'
+import { evmTopic, type Subject, solanaTopic } from '../work/subjects.ts'
+import { WorkTaker } from '../work/work-taker.ts'
 import { startIndexThread } from './start-index-thread.ts'
+
+/** How long it is believed which chains are this process's own: on a shared server another one may take them over. */
+const heldMs = 250
 
 export type Indexers = {
   freshen: Freshen
@@ -47,35 +56,100 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   opened.defer(() => store.close())
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
-  const allowance = new IndexAllowance(store)
-  const onDemand = new Set(
-    Object.entries(config.chains).flatMap(([name, { index }]) =>
-      index === 'on-demand' ? [chains.parse(name)?.id] : [],
-    ),
-  )
-  const hasSolana = Object.values(config.solana).some(settings => settings !== undefined)
+  const onDemand = remembered(heldMs, async () => new Set((await evm?.onDemandChains()) ?? []))
+  const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
+  const status = async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() })
+  const ensure: Ensure = {
+    async contract(chain, contract, waitMs) {
+      await evm?.ensureContract(chain, contract, waitMs)
+    },
+    async wallet(chain, wallet, waitMs) {
+      await evm?.ensureWallet([chain], wallet, waitMs)
+    },
+    portfolio: (network, owner) => solana.freshen.portfolio(network, owner),
+  }
+  if (hasEvm || networks.length > 0) {
+    const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
+    const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
+    const heartbeat = new Heartbeat(store, { process: randomUUID(), report, log })
+    opened.defer(() => heartbeat.close())
+    const taker = new WorkTaker({
+      store,
+      log,
+      topics,
+      perform: (subject, waitMs) => performWork(ensure, subject, waitMs),
+    })
+    opened.defer(() => taker.close())
+  }
   return {
     store,
     indexers: {
-      freshen: {
-        ...(hasSolana ? solana.freshen : {}),
-        ...(evm === undefined
-          ? {}
-          : {
-              async contract(chain, contract, waitMs, key) {
-                if (!onDemand.has(chain) || !(await allowance.take(key, `${chain}/${contract}`))) return
-                await quietly(evm.ensureContract(chain, contract, waitMs), log)
-              },
-              async wallet(ids, wallet, waitMs, key) {
-                const asked = ids.filter(id => onDemand.has(id))
-                if (asked.length === 0 || !(await allowance.take(key, wallet))) return
-                await quietly(evm.ensureWallet(asked, wallet, waitMs), log)
-              },
-            }),
-      },
-      status: async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() }),
+      freshen: joinedFreshen({ store, log, onDemand, ensure, networks }),
+      status,
       metrics: async () => (await evm?.metrics()) ?? '',
     },
+  }
+}
+
+/** What the indexers of this process do for whoever asks. */
+type Ensure = {
+  contract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
+  wallet(chain: ChainId, wallet: Address, waitMs: number): Promise<void>
+  portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<PortfolioFreshness | undefined>
+}
+
+async function performWork(ensure: Ensure, subject: Subject, waitMs: number): Promise<PortfolioFreshness | undefined> {
+  if (subject.kind === 'contract') await ensure.contract(subject.chain, subject.contract, waitMs)
+  else if (subject.kind === 'wallet') await ensure.wallet(subject.chain, subject.wallet, waitMs)
+  else return await ensure.portfolio(subject.network, subject.owner)
+  return undefined
+}
+
+type JoinedParts = {
+  store: Store
+  log: Log
+  onDemand: () => Promise<ReadonlySet<ChainId>>
+  ensure: Ensure
+  networks: readonly SolanaNetwork[]
+}
+
+/** By the indexers of this process for what they have, by those of others for the rest. */
+function joinedFreshen({ store, log, onDemand, ensure, networks }: JoinedParts): Freshen {
+  const remote = remoteFreshen(store, new Reports(store))
+  return {
+    async contract(chain, contract, waitMs, key) {
+      if (!(await onDemand()).has(chain)) return await remote.contract(chain, contract, waitMs, key)
+      if (!(await mayIndex(store, key, `${chain}/${contract}`))) return
+      await quietly(ensure.contract(chain, contract, waitMs), log)
+    },
+    async wallet(chains, wallet, waitMs, key) {
+      const own = await onDemand()
+      const others = chains.filter(chain => !own.has(chain))
+      const mine = chains.filter(chain => own.has(chain))
+      const work = others.length > 0 ? [remote.wallet(others, wallet, waitMs, key)] : []
+      if (mine.length > 0 && (await mayIndex(store, key, wallet)))
+        work.push(...mine.map(chain => quietly(ensure.wallet(chain, wallet, waitMs), log)))
+      await Promise.all(work)
+    },
+    portfolio: (network, owner) => (networks.includes(network) ? ensure : remote).portfolio(network, owner),
+  }
+}
+
+function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Report, 'topics'> {
+  const reported = Object.entries(chains).map(([name, { covered: _, ...status }]) => [
+    name,
+    { ...status, chain_id: table.parse(name)!.id },
+  ])
+  return { chains: Object.fromEntries(reported), solana }
+}
+
+/** Asks again once the answer is older than that; whoever asks meanwhile gets the known one. */
+function remembered<T>(ageMsMax: number, ask: () => Promise<T>): () => Promise<T> {
+  let known: { atMs: number; answer: Promise<T> } | undefined
+  return () => {
+    if (known === undefined || performance.now() - known.atMs > ageMsMax)
+      known = { atMs: performance.now(), answer: ask() }
+    return known.answer
   }
 }
 

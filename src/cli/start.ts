@@ -2,7 +2,6 @@
 import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
-import type { StatusReport } from '../api/status-report.ts'
 import { parseListen } from '../config/listen-address.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
@@ -13,6 +12,8 @@ import { createMetrics, type Metrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { Reports } from '../work/heartbeat.ts'
+import { remoteFreshen } from '../work/remote-freshen.ts'
 import { readConsole } from './console-files.ts'
 import { provideKey } from './provide-key.ts'
 import { Screen } from './screen.ts'
@@ -71,7 +72,7 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   }
   // Beside a process that indexes, one that only answers needs no chain of its own.
   if (!hasChains && only !== 'api') sayNothingIsIndexed(log)
-  if (indexers !== undefined && hasChains) opened.defer(showProgress({ status: indexers.status, screen, log }))
+  if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
 
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
 }
@@ -79,17 +80,19 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
 async function openForServing(
   url: string,
   opened: AsyncDisposableStack,
-): Promise<{ store: Store; indexers: undefined }> {
+): Promise<{ store: Store; indexers: Indexers }> {
   const store = await openStore(url, { role: 'reader' })
   opened.defer(() => store.close())
-  return { store, indexers: undefined }
+  const reports = new Reports(store)
+  const remote = { freshen: remoteFreshen(store, reports), status: () => reports.status() }
+  return { store, indexers: { ...remote, metrics: async () => '' } }
 }
 
 type Parts = {
   loaded: LoadedConfig
   store: Store
-  /** Absent where another process indexes. */
-  indexers: Indexers | undefined
+  /** Of this process, or of others on the same store. */
+  indexers: Indexers
   log: Log
   metrics: Metrics
   opened: AsyncDisposableStack
@@ -112,7 +115,7 @@ async function serve({
   })
   opened.defer(() => gatekeeper.close())
   const { limits } = config
-  const status = indexers?.status ?? nothingIndexed
+  const { status } = indexers
   const version = packageVersion()
   const live = new LiveFeed({ status, store, version })
   const app = createApp({
@@ -125,8 +128,8 @@ async function serve({
     status,
     live,
     console: readConsole(),
-    freshen: indexers?.freshen,
-    threadMetrics: indexers?.metrics,
+    freshen: indexers.freshen,
+    threadMetrics: indexers.metrics,
     version,
     settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },
   })
@@ -138,10 +141,6 @@ async function serve({
     if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
   }
   return servers
-}
-
-async function nothingIndexed(): Promise<StatusReport> {
-  return { chains: {}, solana: {} }
 }
 
 function openLog(config: Config, write: ((line: string) => void) | undefined): Log {

@@ -24,6 +24,8 @@ export type EvmStatus = Record<string, Awaited<ReturnType<ChainKeeper['status']>
 /** Parameters and results are plain data, so that a thread may lie between. */
 export type Evm = {
   status(): Promise<EvmStatus>
+  /** The chains on which this process indexes what is asked for. On a shared server another one may have the chain. */
+  onDemandChains(): Promise<ChainId[]>
   ensureContract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number): Promise<void>
   /** In the text format of Prometheus. */
@@ -63,6 +65,9 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
     async status() {
       const entries = await Promise.all(running.map(async ({ name, job }) => [name, await job.status()] as const))
       return Object.fromEntries(entries)
+    },
+    async onDemandChains() {
+      return running.filter(({ indexer }) => indexer()?.setup.index === 'on-demand').map(({ chain }) => chain)
     },
     async ensureContract(chain, contract, waitMs) {
       await indexerOf(chain)?.ensureContract(contract, waitMs)

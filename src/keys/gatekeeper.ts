@@ -1,10 +1,10 @@
 // The gate in front of every operation: who asks, whether the key may, and how much of it is left. It knows no HTTP.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/store.ts'
+import { type Allowance, Allowances } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import { memoryRateCounter, type RateCounter, type RateWindow } from './rate.ts'
 import type { Scope } from './scopes.ts'
-import { UseMeter } from './use-meter.ts'
+import { msUntilTomorrow, UseMeter } from './use-meter.ts'
 
 export type { Scope } from './scopes.ts'
 
@@ -16,7 +16,8 @@ export type Admission = { key: KeyRecord; rateLimit: RateLimit | undefined }
 export interface Gatekeeper {
   /**
    * Lets a request in or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or
-   * `overloaded` when too many unknown secrets are being tried. Answers at once for an unlimited key seen before.
+   * `overloaded` when too many unknown secrets are being tried. Answers at once for an unlimited key seen before; what a key
+   * with a limit may use is taken from the store, which all processes share.
    */
   admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission>
   /** Whether a key that was let in before still would be, at no cost to it: for answers that go on for hours. */
@@ -24,7 +25,6 @@ export interface Gatekeeper {
 }
 
 export type GatekeeperOptions = {
-  rates?: RateCounter
   /** How often the counted uses are written to the store. */
   flushEveryMs?: number
   /** Called when counted uses could not be written; they are kept and tried again. */
@@ -34,29 +34,33 @@ export type GatekeeperOptions = {
 export class StoreGatekeeper implements Gatekeeper {
   readonly #keys: KeyCache
   readonly #uses: UseMeter
-  readonly #rates: RateCounter
+  readonly #allowances: Allowances
   readonly #flushTimer: NodeJS.Timeout
 
-  private constructor(keys: KeyCache, uses: UseMeter, options: GatekeeperOptions) {
+  private constructor(store: KeyStore, keys: KeyCache, options: GatekeeperOptions) {
     this.#keys = keys
-    this.#uses = uses
-    this.#rates = options.rates ?? memoryRateCounter()
+    this.#uses = new UseMeter(store)
+    this.#allowances = new Allowances(store)
     const onFlushError = options.onFlushError ?? (() => undefined)
-    this.#flushTimer = setInterval(() => uses.flush().catch(onFlushError), options.flushEveryMs ?? 1_000).unref()
+    this.#flushTimer = setInterval(() => this.#flush().catch(onFlushError), options.flushEveryMs ?? 1_000).unref()
   }
 
   static async open(store: KeyStore, options: GatekeeperOptions = {}): Promise<StoreGatekeeper> {
     const keys = new KeyCache(store)
-    const uses = new UseMeter(store)
     await keys.warm()
-    await uses.load()
-    return new StoreGatekeeper(keys, uses, options)
+    return new StoreGatekeeper(store, keys, options)
   }
 
-  /** Writes the uses that were counted last. */
+  /** Writes the uses that were counted last, and gives back what was not used. */
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
     await this.#uses.flush()
+    await this.#allowances.giveBack(true)
+  }
+
+  async #flush(): Promise<void> {
+    await this.#uses.flush()
+    await this.#allowances.giveBack()
   }
 
   admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission> {
@@ -79,20 +83,24 @@ export class StoreGatekeeper implements Gatekeeper {
     if (!key.scopes.includes(scope)) {
       throw new AlmanacError('forbidden', `This key lacks the scope ${scope}`, { details: { scope } })
     }
-    const limit = key.ratePerSecond
-    if (limit === undefined) return this.#spend(key, scope, undefined)
-    return this.#rates.count(key.id).then(window => this.#spend(key, scope, rateLimitOf(limit, window)))
+    if (key.ratePerSecond === undefined && key.quotaPerDay === undefined) {
+      this.#uses.count(key.id, scope)
+      return { key, rateLimit: undefined }
+    }
+    const allowance = this.#allowances.take(key)
+    return allowance instanceof Promise
+      ? allowance.then(granted => this.#spend(key, scope, granted))
+      : this.#spend(key, scope, allowance)
   }
 
-  #spend(key: KeyRecord, scope: Scope, rateLimit: RateLimit | undefined): Admission {
-    if (key.quotaPerDay !== undefined && this.#uses.usedToday(key.id) >= key.quotaPerDay) {
-      const resetMs = this.#uses.msUntilTomorrow()
-      const spent = { limit: key.quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }
-      // Clients know one sentence for 429; the code and the details say which limit it was.
-      throw new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
-        details: { quotaPerDay: key.quotaPerDay, rateLimit: spent },
+  #spend(key: KeyRecord, scope: Scope, allowance: Allowance): Admission {
+    if (allowance.refusedBy === 'quota') throw quotaExceeded(key)
+    const rateLimit = rateLimitOf(key, allowance)
+    if (allowance.refusedBy === 'rate') {
+      throw new AlmanacError('rate_limited', 'Rate limit exceeded', {
+        details: { rateLimit },
         retryable: true,
-        retryAfterMs: resetMs,
+        retryAfterMs: allowance.secondEndsInMs,
       })
     }
     this.#uses.count(key.id, scope)
@@ -104,11 +112,21 @@ function isInForce(key: KeyRecord | undefined): key is KeyRecord {
   return key !== undefined && key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > Date.now())
 }
 
-function rateLimitOf(limit: number, { used, resetMs }: RateWindow): RateLimit {
-  const rateLimit = { limit, remaining: Math.max(0, limit - used), resetSeconds: Math.ceil(resetMs / 1_000) }
-  if (used <= limit) return rateLimit
-  throw new AlmanacError('rate_limited', 'Rate limit exceeded', {
-    details: { rateLimit },
+function rateLimitOf({ ratePerSecond }: KeyRecord, allowance: Allowance): RateLimit | undefined {
+  if (ratePerSecond === undefined) return undefined
+  return {
+    limit: ratePerSecond,
+    remaining: Math.max(0, Math.floor(ratePerSecond - allowance.usedInSecond)),
+    resetSeconds: Math.ceil(allowance.secondEndsInMs / 1_000),
+  }
+}
+
+/** Clients know one sentence for 429; the code and the details say which limit it was. */
+function quotaExceeded({ quotaPerDay }: KeyRecord): AlmanacError {
+  const resetMs = msUntilTomorrow(Date.now())
+  const rateLimit = { limit: quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }
+  return new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
+    details: { quotaPerDay, rateLimit },
     retryable: true,
     retryAfterMs: resetMs,
   })

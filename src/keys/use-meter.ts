@@ -3,17 +3,8 @@ import type { KeyStore, KeyUse } from '../store/store.ts'
 
 const dayMs = 86_400_000
 
-type Meter = {
-  day: number
-  /** What is known of today: the store's total after the last flush, and what was counted since. */
-  total: number
-  unwritten: Map<string, number>
-}
+type Meter = { day: number; unwritten: Map<string, number> }
 
-/**
- * Several processes converge because every flush answers with the store's total. Between two flushes a process knows
- * only its own requests, so all of them together may exceed a quota by what the others admit within one interval.
- */
 export class UseMeter {
   readonly #store: KeyStore
   readonly #nowMs: () => number
@@ -27,27 +18,9 @@ export class UseMeter {
     this.#nowMs = nowMs
   }
 
-  /** Starts from what the store knows of today, so that a restart gives no quota back. */
-  async load(): Promise<void> {
-    const day = this.#today()
-    for (const use of await this.#store.usesOf(dayText(day))) {
-      const meter = this.#meter(use.keyId)
-      if (meter.day === day) meter.total += use.count
-    }
-  }
-
   count(keyId: string, operation: string): void {
-    const meter = this.#meter(keyId)
-    meter.total++
-    meter.unwritten.set(operation, (meter.unwritten.get(operation) ?? 0) + 1)
-  }
-
-  usedToday(keyId: string): number {
-    return this.#meter(keyId).total
-  }
-
-  msUntilTomorrow(): number {
-    return dayMs - (this.#nowMs() % dayMs)
+    const { unwritten } = this.#meter(keyId)
+    unwritten.set(operation, (unwritten.get(operation) ?? 0) + 1)
   }
 
   /** Writes what was counted since the last time. After a failure the counts stay and are written by the next flush. */
@@ -81,11 +54,7 @@ export class UseMeter {
     }
     if (uses.length === 0) return
     try {
-      const totals = await this.#store.addUse(uses)
-      for (const [keyId, total] of totals) {
-        const meter = this.#meters.get(keyId)
-        if (meter?.day === day) meter.total = total + sum(meter.unwritten.values())
-      }
+      await this.#store.addUse(uses)
     } catch (error) {
       for (const use of uses) this.#putBack(use, day)
       throw error
@@ -106,7 +75,7 @@ export class UseMeter {
     for (const [operation, count] of meter?.unwritten ?? []) {
       this.#leftover.push({ keyId, day: dayText(meter!.day), operation, count })
     }
-    const fresh: Meter = { day, total: 0, unwritten: new Map() }
+    const fresh: Meter = { day, unwritten: new Map() }
     this.#meters.set(keyId, fresh)
     return fresh
   }
@@ -116,12 +85,10 @@ export class UseMeter {
   }
 }
 
-export function dayText(day: number): string {
+function dayText(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
-function sum(counts: Iterable<number>): number {
-  let total = 0
-  for (const count of counts) total += count
-  return total
+export function msUntilTomorrow(nowMs: number): number {
+  return dayMs - (nowMs % dayMs)
 }

@@ -24,7 +24,8 @@ export interface Store
     SolanaStore,
     KeyStore,
     AnnotationStore,
-    LeaseStore {
+    LeaseStore,
+    WorkStore {
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string
@@ -149,6 +150,36 @@ export interface LeaseStore {
   /** Gives a name back before its time; nothing happens where another holder has it by now. */
   release(lease: Lease): Promise<void>
   fenced(lease: Lease): FencedWriter
+}
+
+// ---- processes that ask each other for work, and tell how they fare. Nothing here must survive a crash of the store.
+
+/** Work of one name is done once for all who ask while it is not finished. */
+export type WorkRequest = {
+  name: string
+  /** Who can do it: a process takes work of the topics that it serves. */
+  topic: string
+  /** How long whoever asks will wait. After that nobody begins with it any more. */
+  waitMs: number
+}
+
+export type Heartbeat = { process: string; ageMs: number; report: string }
+
+export interface WorkStore {
+  /** Asks for work, anew where it was finished before. */
+  requestWork(request: WorkRequest): Promise<void>
+  /**
+   * Takes work that nobody else has, oldest first, for at most `holdMs`: whoever dies meanwhile leaves it to others. `waitMs` is
+   * what is left of the wait.
+   */
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]>
+  finishWork(name: string, outcome: string): Promise<void>
+  /** The outcomes of those that are finished. */
+  workOutcomes(names: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** What a process says of itself; an undefined report takes it back. */
+  putHeartbeat(process: string, report: string | undefined): Promise<void>
+  /** Of every process that did not take it back, youngest first, for a day. */
+  heartbeats(): Promise<Heartbeat[]>
 }
 
 // ---- transfers
@@ -325,6 +356,27 @@ export type KeyRecord = {
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }
 
+/** What a process asks of a key's rate and quota, which all processes share. */
+export type AllowanceRequest = {
+  keyId: string
+  /** How many requests it would admit. */
+  wanted: number
+  ratePerSecond: number | undefined
+  quotaPerDay: number | undefined
+  /** What it was granted before and did not use: the quota of that day gets it back. */
+  unused: { count: number; day: string } | undefined
+}
+
+/** A second begins with the first request that it counts, by the store's clock; days are UTC. */
+export type AllowanceGrant = {
+  /** How many it may admit: fewer than wanted where the rate or the quota ends. */
+  granted: number
+  usedInSecond: number
+  secondEndsInMs: number
+  day: string
+  usedInDay: number
+}
+
 export interface KeyStore {
   /** Adds a key, or replaces the one with the same hash. */
   putKey(key: KeyRecord): Promise<void>
@@ -335,6 +387,10 @@ export interface KeyStore {
   /** Adds to the counts of a day (`YYYY-MM-DD`, UTC) and returns each key's total of that day afterwards. */
   addUse(uses: readonly KeyUse[]): Promise<ReadonlyMap<string, number>>
   usesOf(day: string): Promise<KeyUse[]>
+  /** No process is granted what another one was. A quota that is met first on a day begins with the uses of that day. */
+  takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant>
+  /** Whether the key may have this indexed today: at most `perDay` targets a day, each counted once. */
+  takeIndexing(asked: { keyId: string; target: string; perDay: number }): Promise<boolean>
 }
 
 // ---- annotations

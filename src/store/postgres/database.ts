@@ -75,6 +75,17 @@ export class Database {
     }
   }
 
+  /** One statement that writes, in a transaction of its own. Repeated only where nothing of it can have happened. */
+  async write(sql: string, ...values: Value[]): Promise<Row[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#pool.query<Row>(this.statement(sql, values))).rows
+      } catch (error) {
+        if (!isRolledBackForOthers(error) || attempt === attemptsMax) throw storeFailure(error, this.location)
+      }
+    }
+  }
+
   /** Runs `work` in one transaction; it is rolled back when it throws and repeated when the server asks for that. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

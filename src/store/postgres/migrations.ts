@@ -240,6 +240,29 @@ const verdicts = `
 ALTER TABLE contract_facts ADD COLUMN reading text, ADD COLUMN verdict text;
 `
 
+// What processes tell each other. The unlogged tables are empty after a crash of the server: allowances begin again with the
+// uses that were counted, work is asked for again, heartbeats come by themselves.
+const shared = `
+CREATE UNLOGGED TABLE allowances (
+  key_id text PRIMARY KEY,
+  second_ends_at timestamptz NOT NULL,
+  used_in_second int8 NOT NULL,
+  day text NOT NULL,
+  used_in_day int8 NOT NULL,
+  granted int8 NOT NULL
+) WITH (fillfactor = 20);
+CREATE TABLE indexing_uses (day text NOT NULL, key_id text NOT NULL, target text NOT NULL, PRIMARY KEY (day, key_id, target));
+CREATE UNLOGGED TABLE work (
+  name text PRIMARY KEY,
+  topic text NOT NULL,
+  asked_at timestamptz NOT NULL,
+  wanted_until timestamptz NOT NULL,
+  taken_until timestamptz NOT NULL,
+  outcome text
+) WITH (fillfactor = 50);
+CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
+`
+
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first, marks, verdicts]
+export const migrations: readonly string[] = [first, marks, verdicts, shared]
 export const schemaVersion = migrations.length

@@ -13,6 +13,7 @@ import type {
 import type * as contract from '../store.ts'
 import { activityOf } from './activity.ts'
 import { databaseOptions } from './address.ts'
+import * as allowances from './allowances.ts'
 import * as annotations from './annotations.ts'
 import { blocksAround, hotBlocksOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
@@ -29,6 +30,7 @@ import * as solana from './solana.ts'
 import * as mints from './solana-mints.ts'
 import { emptyPage, transferCount, transferPage } from './transfer-pages.ts'
 import { bytesOf, hexTextOf } from './values.ts'
+import * as work from './work.ts'
 
 export async function openPostgresStore(url: string): Promise<PostgresStore> {
   const options = databaseOptions(url)
@@ -270,6 +272,40 @@ export class PostgresStore implements contract.Store {
 
   usesOf(day: string): Promise<contract.KeyUse[]> {
     return keys.usesOf(this.#database, day)
+  }
+
+  takeAllowance(request: contract.AllowanceRequest): Promise<contract.AllowanceGrant> {
+    return allowances.takeAllowance(this.#database, request)
+  }
+
+  takeIndexing(asked: { keyId: string; target: string; perDay: number }): Promise<boolean> {
+    return this.#database.transaction(transaction => allowances.takeIndexing(transaction, asked))
+  }
+
+  // ---- work for other processes
+
+  requestWork(request: contract.WorkRequest): Promise<void> {
+    return work.requestWork(this.#database, request)
+  }
+
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<contract.WorkRequest[]> {
+    return work.takeWork(this.#database, asked)
+  }
+
+  finishWork(name: string, outcome: string): Promise<void> {
+    return work.finishWork(this.#database, name, outcome)
+  }
+
+  workOutcomes(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return work.workOutcomes(this.#database, names)
+  }
+
+  putHeartbeat(process: string, report: string | undefined): Promise<void> {
+    return work.putHeartbeat(this.#database, process, report)
+  }
+
+  heartbeats(): Promise<contract.Heartbeat[]> {
+    return work.heartbeats(this.#database)
   }
 
   // ---- annotations

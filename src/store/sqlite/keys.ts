@@ -57,11 +57,14 @@ export function addUse(connection: Connection, uses: readonly KeyUse[]): Map<str
     if (known === undefined || known < day) latestDays.set(keyId, day)
   }
   const totals = new Map<string, number>()
-  for (const [keyId, day] of latestDays) {
-    const row = connection.get('SELECT sum(count) FROM key_uses WHERE day = ? AND key_id = ?', day, keyId) as Row
-    totals.set(keyId, row[0] as number)
-  }
+  for (const [keyId, day] of latestDays) totals.set(keyId, usedOn(connection, day, keyId))
   return totals
+}
+
+/** All operations of a key on a day. */
+export function usedOn(connection: Connection, day: string, keyId: string): number {
+  const row = connection.get('SELECT coalesce(sum(count), 0) FROM key_uses WHERE day = ? AND key_id = ?', day, keyId)
+  return (row as Row)[0] as number
 }
 
 export function usesOf(connection: Connection, day: string): KeyUse[] {

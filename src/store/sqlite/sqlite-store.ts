@@ -29,6 +29,7 @@ import * as marks from './marks.ts'
 import { schemaVersion } from './migrations.ts'
 import { ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
 import { Ownership } from './ownership.ts'
+import { SharedFile } from './shared-file.ts'
 import * as solana from './solana.ts'
 import { emptyPage, transferCount, transferPage } from './transfer-pages.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -86,6 +87,7 @@ export class SqliteStore implements contract.Store {
   readonly #labelFilter: LabelFilter
   readonly #writer: Writer
   readonly #ownership: Ownership | undefined
+  readonly #shared: SharedFile
   readonly #parts: SqliteStoreParts
   readonly #lease: contract.Lease | undefined
 
@@ -97,6 +99,7 @@ export class SqliteStore implements contract.Store {
     this.#readDictionary = new Dictionary(parts.read)
     this.#labelFilter = new LabelFilter(parts.read)
     this.#ownership = parts.ownership
+    this.#shared = new SharedFile(`${parts.path}-shared`)
     this.#parts = parts
     this.#lease = fence?.lease
     this.#writer = fence?.writer ?? newWriter(this.location, parts)
@@ -136,6 +139,7 @@ export class SqliteStore implements contract.Store {
 
   async close(): Promise<void> {
     // The writer is the last to leave: it moves the log into the file and removes it.
+    await this.#shared.close()
     await this.#writer.queue.settled()
     this.#read.close()
     this.#writer.queue.close()
@@ -317,6 +321,40 @@ export class SqliteStore implements contract.Store {
 
   async usesOf(day: string): Promise<contract.KeyUse[]> {
     return this.#reading(read => keys.usesOf(read, day))
+  }
+
+  takeAllowance(request: contract.AllowanceRequest): Promise<contract.AllowanceGrant> {
+    return this.#shared.takeAllowance(request, day => this.#reading(read => keys.usedOn(read, day, request.keyId)))
+  }
+
+  takeIndexing(asked: { keyId: string; target: string; perDay: number }): Promise<boolean> {
+    return this.#shared.takeIndexing(asked)
+  }
+
+  // ---- work for other processes
+
+  requestWork(request: contract.WorkRequest): Promise<void> {
+    return this.#shared.requestWork(request)
+  }
+
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<contract.WorkRequest[]> {
+    return this.#shared.takeWork(asked)
+  }
+
+  finishWork(name: string, outcome: string): Promise<void> {
+    return this.#shared.finishWork(name, outcome)
+  }
+
+  workOutcomes(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#shared.workOutcomes(names)
+  }
+
+  putHeartbeat(process: string, report: string | undefined): Promise<void> {
+    return this.#shared.putHeartbeat(process, report)
+  }
+
+  heartbeats(): Promise<contract.Heartbeat[]> {
+    return this.#shared.heartbeats()
   }
 
   // ---- annotations

@@ -1,0 +1,79 @@
+// Work that processes ask of each other, and their heartbeats. Time is the server's. Whoever waits asks again: a notification
+// would not pass through PgBouncer.
+import type { Heartbeat, WorkRequest } from '../store.ts'
+import { textArray } from './arrays.ts'
+import type { Database } from './database.ts'
+
+const milliseconds = (parameter: string): string => `${parameter}::float8 * interval '1 millisecond'`
+
+export async function requestWork(database: Database, { name, topic, waitMs }: WorkRequest): Promise<void> {
+  await database.write(
+    `INSERT INTO work AS known (name, topic, asked_at, wanted_until, taken_until)
+     VALUES ($1, $2, clock_timestamp(), clock_timestamp() + ${milliseconds('$3')}, '-infinity')
+     ON CONFLICT (name) DO UPDATE SET
+       asked_at = CASE WHEN known.outcome IS NULL THEN known.asked_at ELSE excluded.asked_at END,
+       wanted_until = greatest(known.wanted_until, excluded.wanted_until),
+       taken_until = CASE WHEN known.outcome IS NULL THEN known.taken_until ELSE excluded.taken_until END,
+       outcome = NULL`,
+    name,
+    topic,
+    waitMs,
+  )
+}
+
+const waiting = `outcome IS NULL AND wanted_until > clock_timestamp() AND taken_until <= clock_timestamp() AND topic = ANY($1::text[])`
+
+export async function takeWork(
+  database: Database,
+  { topics, holdMs, limit }: { topics: readonly string[]; holdMs: number; limit: number },
+): Promise<WorkRequest[]> {
+  const rows = await database.write(
+    `WITH forgotten AS (DELETE FROM work WHERE wanted_until < clock_timestamp() - interval '1 minute'),
+     next AS (SELECT name FROM work WHERE ${waiting} ORDER BY asked_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     UPDATE work SET taken_until = clock_timestamp() + ${milliseconds('$3')} FROM next WHERE work.name = next.name
+     RETURNING work.name, topic, extract(epoch FROM wanted_until - clock_timestamp()) * 1000`,
+    textArray(topics),
+    limit,
+    holdMs,
+  )
+  return rows.map(([name, topic, waitMs]) => ({
+    name: name as string,
+    topic: topic as string,
+    waitMs: Math.max(0, Number(waitMs)),
+  }))
+}
+
+export async function finishWork(database: Database, name: string, outcome: string): Promise<void> {
+  await database.write('UPDATE work SET outcome = $2 WHERE name = $1', name, outcome)
+}
+
+export async function workOutcomes(database: Database, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.read(
+    'SELECT name, outcome FROM work WHERE name = ANY($1::text[]) AND outcome IS NOT NULL',
+    textArray(names),
+  )
+  return new Map(rows as [string, string][])
+}
+
+export async function putHeartbeat(database: Database, process: string, report: string | undefined): Promise<void> {
+  if (report === undefined) await database.write('DELETE FROM heartbeats WHERE process = $1', process)
+  else
+    await database.write(
+      `WITH old AS (DELETE FROM heartbeats WHERE at < clock_timestamp() - interval '1 day' AND process <> $1)
+       INSERT INTO heartbeats VALUES ($1, clock_timestamp(), $2)
+       ON CONFLICT (process) DO UPDATE SET at = excluded.at, report = excluded.report`,
+      process,
+      report,
+    )
+}
+
+export async function heartbeats(database: Database): Promise<Heartbeat[]> {
+  const rows = await database.read(
+    'SELECT process, extract(epoch FROM clock_timestamp() - at) * 1000, report FROM heartbeats ORDER BY at DESC',
+  )
+  return rows.map(([process, ageMs, report]) => ({
+    process: process as string,
+    ageMs: Math.max(0, Number(ageMs)),
+    report: report as string,
+  }))
+}

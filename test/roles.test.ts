@@ -1,0 +1,153 @@
+// Processes with one role each on one store, as their users start them: those that answer have what is missing indexed by one that
+// reads the chain, and show how it fares.
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { AlmanacError } from '../src/errors.ts'
+import { createLog } from '../src/log.ts'
+import type { Address } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import { Heartbeat, Reports } from '../src/work/heartbeat.ts'
+import { remoteFreshen } from '../src/work/remote-freshen.ts'
+import { solanaTopic } from '../src/work/subjects.ts'
+import { WorkTaker } from '../src/work/work-taker.ts'
+import { CommandPlace } from './command-run.ts'
+import { storedTransfers, truthByContract } from './evm-harness.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+import { expectedSent } from './sim/truth.ts'
+import { type Engine, engineNames, startEngine } from './store-engines.ts'
+
+const chainId = 31_337
+const key = 'the-operator-key'
+const patience = { timeout: 20_000, interval: 100 }
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function startApi(place: CommandPlace, store: string): Promise<(path: string) => Promise<Response>> {
+  const run = place.begin(['start', '--only', 'api', '--listen', '127.0.0.1:0', '--store', store], { ALMANAC_KEY: key })
+  await run.until(() => run.stderr.includes('Listening on'), 'listening')
+  const url = /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!
+  return path => fetch(url + path, { headers: { 'x-api-key': key, prefer: 'wait=14' } })
+}
+
+function busiest(node: SimNode): [Address, number] {
+  const truth = [...truthByContract(node.chain, { from: 0, to: node.chain.head })]
+  const [contract, rows] = truth.sort((a, b) => b[1].length - a[1].length)[0]!
+  return [contract, rows.length]
+}
+
+describe.each(engineNames)('on %s', name => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine(name)
+  })
+  afterAll(() => engine.close())
+
+  test('one that answers has contracts and wallets indexed by another one', { timeout: 60_000 }, async () => {
+    const url = await engine.newStore()
+    const node = await startSimNode({ chain: { chainId, height: 300, hashes: 'real' } })
+    cleanups.push(() => node.close())
+    const place = new CommandPlace()
+    cleanups.push(() => place.dispose())
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'on-demand' } })
+    const [get, getToo] = await Promise.all([startApi(place, url), startApi(place, url)])
+    const [contract, rows] = busiest(node)
+    const page = async (ask: typeof get) => {
+      const answer = await ask(`/api/v2.2/nft/${contract}/transfers?chain=sim&limit=100`)
+      return (await answer.json()) as { result: unknown[]; index_complete: boolean }
+    }
+    // Nobody indexes yet: the answer says so at once, and the service is as ready as its store.
+    expect(await page(get)).toMatchObject({ result: [], index_complete: false })
+    expect(await (await get('/status')).json()).toMatchObject({ chains: {} })
+
+    const indexer = place.begin(['start', '--only', 'index', '--store', url])
+    await vi.waitFor(async () => {
+      const { chains } = (await (await get('/status')).json()) as { chains: { sim: object } }
+      expect(chains.sim).toMatchObject({ state: 'live', head: 300, lag_seconds: 0, index: 'on-demand' })
+    }, patience)
+    expect((await get('/ready')).status).toBe(200)
+    const [first, second] = await Promise.all([page(get), page(getToo)])
+    expect(first).toMatchObject({ index_complete: true })
+    expect(first.result).toHaveLength(Math.min(rows, 100))
+    expect(second).toEqual(first)
+    const store = await openStore(url, { role: 'tool' })
+    cleanups.push(() => store.close())
+    const truth = truthByContract(node.chain, { from: 0, to: 300 }).get(contract)
+    expect(await storedTransfers(store, node.chain, contract)).toEqual(truth)
+
+    const wallet = node.chain.block(150).transactions[0]!.from as Address
+    const answer = await getToo(`/api/v2/wallets/${wallet}/chains?chains=sim`)
+    const { active_chains: chains } = (await answer.json()) as {
+      active_chains: { last_transaction: { block_number: string } | null }[]
+    }
+    expect(chains[0]?.last_transaction?.block_number).toBe(`${expectedSent(node.chain, wallet)!.last.block}`)
+
+    // An indexer that dies is seen by those that answer: nothing vouches for the chain any more.
+    await indexer.kill()
+    await vi.waitFor(async () => {
+      const { chains } = (await (await get('/status')).json()) as { chains: { sim: { lag_seconds: number } } }
+      expect(chains.sim).toMatchObject({ state: 'stalled', reason: expect.stringContaining('last heard of') })
+      expect(chains.sim.lag_seconds).toBeGreaterThanOrEqual(5)
+    }, patience)
+  })
+
+  test('a portfolio is read by another process, and its failure is told as it is', async () => {
+    const url = await engine.newStore()
+    const [asking, indexing] = [await openStore(url, { role: 'reader' }), await openStore(url, { role: 'reader' })]
+    cleanups.push(() => asking.close())
+    cleanups.push(() => indexing.close())
+    const log = createLog({ level: 'silent', format: 'json' })
+    const owner = new Uint8Array(32).fill(7)
+    const freshness = { slot: 9, chainTime: 8, readAtMs: 7 }
+    const reports = new Reports(asking)
+    const freshen = remoteFreshen(asking, reports)
+    await expect(freshen.portfolio('mainnet', owner)).rejects.toMatchObject({ code: 'not_configured' })
+
+    const topics = async () => [solanaTopic('mainnet')]
+    let failing = false
+    const asked: unknown[] = []
+    const taker = new WorkTaker({
+      store: indexing,
+      log,
+      topics,
+      async perform(subject) {
+        asked.push(subject)
+        if (failing) throw new AlmanacError('upstream_failed', 'The node is down.', { retryable: true })
+        return freshness
+      },
+    })
+    cleanups.push(() => taker.close())
+    const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
+    const heart = new Heartbeat(indexing, { process: 'p', report, log })
+    cleanups.push(() => heart.close())
+    await vi.waitFor(async () => expect(await reports.serves(solanaTopic('mainnet'))).toBe(true), patience)
+    expect(await freshen.portfolio('mainnet', owner)).toEqual(freshness)
+    expect(asked).toEqual([{ kind: 'portfolio', network: 'mainnet', owner: Buffer.from(owner) }])
+    failing = true
+    await expect(freshen.portfolio('mainnet', owner)).rejects.toMatchObject({
+      code: 'upstream_failed',
+      message: 'The node is down.',
+      retryable: true,
+    })
+    expect(await reports.serves(solanaTopic('devnet'))).toBe(false)
+  })
+
+  test('a key has as much indexed as it may, whichever process is asked', async () => {
+    const url = await engine.newStore()
+    const stores = [await openStore(url, { role: 'reader' }), await openStore(url, { role: 'reader' })]
+    for (const store of stores) cleanups.push(() => store.close())
+    await stores[0]!.putHeartbeat('p', JSON.stringify({ chains: {}, solana: {}, topics: ['evm/1'] }))
+    const processes = stores.map(store => remoteFreshen(store, new Reports(store)))
+    const contracts = Array.from({ length: 6 }, (_, index) => `0x${`${index}`.repeat(40)}` as Address)
+    for (const [index, contract] of contracts.entries())
+      await processes[index % 2]!.contract(1 as never, contract, 5, { id: 'k', indexPerDay: 4 })
+    const taken = await stores[0]!.takeWork({ topics: ['evm/1'], holdMs: 1, limit: 10 })
+    // Whoever asked has stopped waiting by now, but what was asked for was at most four of them.
+    expect(taken).toEqual([])
+    const allowed = await Promise.all(
+      contracts.map(contract => stores[1]!.takeIndexing({ keyId: 'k', target: `1/${contract}`, perDay: 4 })),
+    )
+    expect(allowed).toEqual([true, true, true, true, false, false])
+  })
+})
