@@ -12,7 +12,7 @@ import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
 /** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */
 export type StoreFixture = { store: Store; beside(): Promise<Store>; dispose(): Promise<void> }
 
-const runs = Number(process.env.STORE_RUNS ?? 60)
+const usualRuns = Number(process.env.STORE_RUNS ?? 60)
 
 const eth = 1 as ChainId
 const polygon = 0x89 as ChainId
@@ -59,7 +59,7 @@ function hot(number: number, branch = 0): HotBlock {
 
 const latest = { chain: eth, contract, order: 'desc', limit: 100 } as const
 
-export function storeContract(name: string, create: () => Promise<StoreFixture>): void {
+export function storeContract(name: string, create: () => Promise<StoreFixture>, { runs = usualRuns } = {}): void {
   describe(`the store contract on ${name}`, () => {
     let fixture: StoreFixture
     let store: Store

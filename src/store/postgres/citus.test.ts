@@ -39,7 +39,8 @@ async function createFixture(): Promise<StoreFixture & { url: string }> {
 
 if (citus === undefined) test.skip('set ALMANAC_TEST_CITUS_URL to run the store on Citus', () => {})
 else {
-  storeContract('citus', createFixture)
+  // A new set of distributed tables takes seconds.
+  storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
 
   describe('every read of the three operations', () => {
     test('is planned for one shard', async () => {

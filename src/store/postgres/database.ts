@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { isConnectionFailure, isRolledBackForOthers, storeFailure } from './failures.ts'
+import { isConnectionFailure, isLockTimeout, isRolledBackForOthers, storeFailure } from './failures.ts'
 
 /** Values come as the server writes them: text, or null. Each reader knows its columns. */
 export type Row = (string | null)[]
@@ -28,12 +28,20 @@ const idleTimeoutMs = 60_000
 const attemptsMax = 5
 /**
  * A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long: the
- * server ends it after this time, which others can wait for. To the server a COPY that gets no rows is a statement at work.
+ * server ends it after this time, which others can wait for.
  */
 const stallMsMax = 10_000
-const lockWaitMsMax = 30_000
-const slowStatement = 'SET LOCAL statement_timeout = 110000'
-const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; ${slowStatement}`
+const lockWaitMsMax = 12_000
+/**
+ * While it waits for the rows of a COPY the server looks at no timeout: whoever is stopped there, or cut off, would keep its locks
+ * for hours. Those who waited for one in vain end it.
+ */
+const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
+  WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+    AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
+    AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
+    AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid AND relation = to_regclass('transfers'))`
+const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -95,11 +103,18 @@ export class Database {
       } catch (error) {
         // A connection lost later than this may have lost only the news of a commit: the caller decides.
         const harmless =
-          isRolledBackForOthers(error) || (isConnectionFailure(error) && !progress.begun && attempt === 1)
+          isRolledBackForOthers(error) ||
+          (isConnectionFailure(error) && !progress.begun && attempt === 1) ||
+          (isLockTimeout(error) && attempt === 1 && (await this.#endStalled()))
         if (!harmless || attempt === attemptsMax) throw storeFailure(error, this.location)
         await delay(Math.random() * 20 * attempt)
       }
     }
+  }
+
+  /** Whether any was ended. */
+  async #endStalled(): Promise<boolean> {
+    return (await this.read(endStalledSql)).length > 0
   }
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>, progress: { begun: boolean }): Promise<T> {
@@ -181,7 +196,7 @@ export class Transaction {
    * `refused` says of the server's error that this is to be expected.
    */
   async copyIn(sql: string, chunks: Iterable<Uint8Array>, refused: (error: unknown) => boolean): Promise<boolean> {
-    await this.script(`SAVEPOINT copy; SET LOCAL statement_timeout = ${stallMsMax}`)
+    await this.script('SAVEPOINT copy')
     try {
       await this.#feed(sql, chunks)
     } catch (error) {
@@ -189,7 +204,7 @@ export class Transaction {
       await this.script('ROLLBACK TO SAVEPOINT copy')
       return false
     }
-    await this.script(`RELEASE SAVEPOINT copy; ${slowStatement}`)
+    await this.script('RELEASE SAVEPOINT copy')
     this.changed = true
     return true
   }

@@ -33,8 +33,14 @@ export function isRolledBackForOthers(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
+/** Citus passes a worker's refusal of a COPY on without its code. */
 export function isUniqueViolation(error: unknown): boolean {
-  return codeOf(error) === '23505'
+  const code = codeOf(error)
+  return code === '23505' || (code === 'XX000' && /^duplicate key value violates/.test((error as Error).message))
 }
 
 export function storeFailure(error: unknown, location: string): AlmanacError {

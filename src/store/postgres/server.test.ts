@@ -1,6 +1,7 @@
 // What only a server has: processes that start at once, write at once, die, and hear of each other.
 import { spawn } from 'node:child_process'
 import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -194,6 +195,23 @@ describe('leases', () => {
         child.kill('SIGKILL')
       }
     }
+    await store.close()
+  })
+})
+
+describe('locks', () => {
+  test('of one that stands still in the middle of a COPY are taken from it', { timeout: 60_000 }, async () => {
+    const url = await server.createDatabase()
+    const store = await openPostgresStore(url)
+    await store.commitCold(commit(1, 1))
+    const stalled = new pg.Client({ connectionString: url })
+    const ended = new Promise(resolve => stalled.once('error', resolve))
+    await stalled.connect()
+    await stalled.query('BEGIN; SELECT 1 FROM chains FOR UPDATE')
+    stalled.query(copyFrom('COPY transfers FROM STDIN')).on('error', () => {})
+    await store.finalize(eth, 5)
+    expect((await store.chainState(eth))?.finalized ?? 5).toBe(5)
+    await ended
     await store.close()
   })
 })
