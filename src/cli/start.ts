@@ -2,6 +2,7 @@
 import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
+import type { StatusReport } from '../api/status-report.ts'
 import { parseListen } from '../config/listen-address.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
@@ -68,7 +69,7 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
     const servers = await serve({ loaded, store, indexers, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
     const say = write ?? ((text: string) => process.stderr.write(text))
-    void whenListening?.({ url: servers[0]!.url, log, say, status: indexers?.status ?? nothingIndexed })
+    void whenListening?.({ url: servers[0]!.url, log, say, status: indexers.status })
   }
   // Beside a process that indexes, one that only answers needs no chain of its own.
   if (!hasChains && only !== 'api') sayNothingIsIndexed(log)

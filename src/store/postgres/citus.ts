@@ -14,7 +14,16 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
  * Small, and read beside the others: a copy on every worker. The tables that are missing here (revisions, leases,
  * checkpoints, keys) stay on the coordinator, where every process connects.
  */
-const reference = ['chains', 'contracts', 'coverage', 'watched_contracts', 'solana_mints', 'labels', 'contract_facts']
+const reference = [
+  'chains',
+  'contracts',
+  'coverage',
+  'watched_contracts',
+  'solana_mints',
+  'labels',
+  'contract_facts',
+  'contract_marks',
+]
 
 /** The tables that later steps add, all of them small. */
 const addedReference: readonly string[] = ['contract_marks']
@@ -23,25 +32,27 @@ export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }
 
-/** After the first step of the schema, while all tables are empty, in the same transaction. */
+/** After a step of the schema, in the same transaction: tables that are new, and therefore empty, are spread. */
 export async function distributeTables(transaction: Transaction): Promise<void> {
   // A transaction that writes to a reference table and then to shards must use one connection to each worker.
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
-  for (const table of reference) await transaction.query('SELECT create_reference_table($1)::text', table)
+  for (const table of reference)
+    if (await isLocal(transaction, table)) await transaction.query('SELECT create_reference_table($1)::text', table)
   for (const { column, tables } of distributed) {
     const [head, ...others] = tables as [string, ...string[]]
+    if (!(await isLocal(transaction, head))) continue
     await transaction.query("SELECT create_distributed_table($1, $2, colocate_with => 'none')::text", head, column)
     for (const table of others)
       await transaction.query('SELECT create_distributed_table($1, $2, colocate_with => $3)::text', table, column, head)
   }
 }
 
-/** After a later step, in the same transaction. */
-export async function distributeAdded(transaction: Transaction): Promise<void> {
-  for (const table of addedReference)
-    await transaction.query(
-      `SELECT create_reference_table(to_regclass($1))::text WHERE to_regclass($1) IS NOT NULL
-         AND NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass($1))`,
-      table,
-    )
+/** Whether the table is there and was not spread yet. */
+async function isLocal(transaction: Transaction, table: string): Promise<boolean> {
+  const found = await transaction.query(
+    `SELECT 1 WHERE to_regclass($1) IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1))`,
+    table,
+  )
+  return found.length > 0
 }

@@ -27,9 +27,10 @@ async function migrateOnce(transaction: Transaction, location: string): Promise<
   const migration = migrations[version]
   if (migration === undefined) return true
   if (version === 0) await requireEmpty(transaction, location)
-  await transaction.script(migration)
+  // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
+  for (const statement of migration.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
+  if (await hasCitus(transaction)) await distributeTables(transaction)
   if (version === 0) {
-    if (await hasCitus(transaction)) await distributeTables(transaction)
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
     await transaction.run('INSERT INTO almanac_schema VALUES (1)')
     await transaction.run('INSERT INTO secrets VALUES ($1, $2)', 'cursor', randomBytes(32))
