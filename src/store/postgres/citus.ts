@@ -25,9 +25,6 @@ const reference = [
   'contract_marks',
 ]
 
-/** The tables that later steps add, all of them small. */
-const addedReference: readonly string[] = ['contract_marks']
-
 export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }

@@ -1,7 +1,7 @@
 // Brings a database to the current schema. Any number of processes may start at once: the first one works, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
-import { distributeAdded, distributeTables, hasCitus } from './citus.ts'
+import { distributeTables, hasCitus } from './citus.ts'
 import type { Database, Transaction } from './database.ts'
 import { migrations, schemaVersion } from './migrations.ts'
 
@@ -34,10 +34,7 @@ async function migrateOnce(transaction: Transaction, location: string): Promise<
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
     await transaction.run('INSERT INTO almanac_schema VALUES (1)')
     await transaction.run('INSERT INTO secrets VALUES ($1, $2)', 'cursor', randomBytes(32))
-  } else {
-    if (await hasCitus(transaction)) await distributeAdded(transaction)
-    await transaction.run('UPDATE almanac_schema SET version = $1', version + 1)
-  }
+  } else await transaction.run('UPDATE almanac_schema SET version = $1', version + 1)
   return version + 1 === schemaVersion
 }
 
