@@ -608,6 +608,11 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         ...changes,
       })
 
+      const mark = (changes: Partial<Mark>): Mark => ({
+        ...{ chain: eth, contract, source: 's', rank: 'imported', verified: undefined, spam: undefined, updatedAt: 1 },
+        ...changes,
+      })
+
       test('the better rank wins, then this chain, then the newer; removing brings back the next', async () => {
         expect(await store.hasLabels()).toBe(false)
         await store.putLabels([
@@ -639,6 +644,75 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         const found = await reader.labelsOf(eth, addresses)
         expect([found.size, found.get(addresses[200]!), found.get(addresses[7]!)]).toEqual([101, 'late', addresses[7]])
         await reader.close()
+      })
+
+      test('every label of an address is told, the winner first, on the chains where it applies', async () => {
+        const here = label({ label: 'here', source: 'b', chain: eth })
+        const everywhere = label({ label: 'everywhere', source: 'a', updatedAt: 7 })
+        const own = label({ label: 'mine \0 ✓', source: 'operator', rank: 'operator', chain: polygon })
+        await store.putLabels([everywhere, own, here, label({ address: contract })])
+        expect(await store.labelCandidates(eth, wallet)).toEqual([here, everywhere])
+        expect(await store.labelCandidates(polygon, wallet)).toEqual([own, everywhere])
+        expect(await store.labelCandidates(77 as ChainId, wallet)).toEqual([everywhere])
+        expect(await store.labelCandidates(eth, otherContract)).toEqual([])
+      })
+
+      test('labels and marks are walked page by page, by chain, source and rank', async () => {
+        const addresses = Array.from({ length: 5 }, (_, index) => `0x${`${index}`.repeat(40)}` as Address)
+        const labels = addresses.flatMap(address => [
+          label({ address }),
+          label({ address, chain: eth, source: 't', rank: 'built-in' }),
+          label({ address, chain: polygon }),
+        ])
+        const marks = addresses.flatMap(address => [
+          mark({ contract: address, verified: true }),
+          mark({ contract: address, chain: polygon, source: 't', rank: 'operator', spam: false }),
+        ])
+        await store.putHead(eth, block(1))
+        await store.putLabels(labels.toReversed())
+        await store.putMarks(marks.toReversed())
+        const walk = async <T>(page: (after: T | undefined) => Promise<T[]>) => {
+          const found: T[] = []
+          for (let rows = await page(undefined); rows.length > 0; rows = await page(rows.at(-1))) found.push(...rows)
+          return found
+        }
+        const filters = [{}, { chain: eth }, { chain: 77 as ChainId }, { source: 's' }, { rank: 'built-in' as const }]
+        for (const filter of [...filters, { chain: polygon, source: 't', rank: 'operator' as const }]) {
+          const passes = (row: Label | Mark) =>
+            Object.entries(filter).every(([key, value]) => row[key as never] === value)
+          const foundLabels = await walk<Label>(after => store.labels(filter, after, 2))
+          expect(foundLabels).toEqual(labels.filter(passes))
+          const foundMarks = await walk<Mark>(after => store.marks(filter, after, 2))
+          const byChain = (chain: ChainId) => marks.filter(row => row.chain === chain && passes(row))
+          expect(foundMarks).toEqual([...byChain(eth), ...byChain(polygon)])
+        }
+      })
+
+      test('what a source says is replaced as a whole, with its checkpoint', async () => {
+        const { source: _, ...plainLabel } = label({ rank: 'built-in' })
+        const { source: __, ...plainMark } = mark({ rank: 'built-in', verified: true })
+        const checkpoint = { name: 'pack', value: '1' }
+        await store.putLabels([label({ source: 'other', label: 'other' })])
+        await store.replaceSource({ source: 'pack', labels: [plainLabel], marks: [plainMark], checkpoint })
+        const second = { ...plainLabel, address: contract }
+        const revision = store.revision()
+        await store.replaceSource({
+          ...{ source: 'pack', labels: [second], marks: [{ ...plainMark, contract: otherContract }] },
+          checkpoint: { name: 'pack', value: '2' },
+        })
+        expect(store.revision()).not.toBe(revision)
+        expect(await store.labelsOf(eth, [wallet, contract])).toEqual(
+          new Map([
+            [wallet, 'other'],
+            [contract, 'x'],
+          ]),
+        )
+        expect(await store.marks({}, undefined, 10)).toEqual([
+          { ...plainMark, contract: otherContract, source: 'pack' },
+        ])
+        expect(await store.checkpoint('pack')).toBe('2')
+        await store.replaceSource({ source: 'pack', labels: [], marks: [], checkpoint })
+        expect(await store.labels({ source: 'pack' }, undefined, 10)).toEqual([])
       })
 
       test('facts of a contract are replaced', async () => {
@@ -674,11 +748,6 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
           { ...label, chain: eth, address: otherContract, label: 'The Others' },
         ])
         expect((await store.verifiedNames()).sort()).toEqual(['Apes', 'The Apes'])
-      })
-
-      const mark = (changes: Partial<Mark>): Mark => ({
-        ...{ chain: eth, contract, source: 's', rank: 'imported', verified: undefined, spam: undefined, updatedAt: 1 },
-        ...changes,
       })
 
       test('marks come by rank, then the newer first, and a source adds to what it said', async () => {

@@ -410,6 +410,8 @@ export type Label = {
   updatedAt: number
 }
 
+export type LabelKey = Pick<Label, 'chain' | 'address' | 'source'>
+
 /**
  * What one source says of a contract: a pin of the operator, a line of an imported list, or an entry of the built-in
  * pack. Undefined: it says nothing of that.
@@ -426,6 +428,17 @@ export type Mark = {
 }
 
 export type MarkKey = Pick<Mark, 'chain' | 'contract' | 'source'>
+
+/** Those of exactly this chain, source and rank; what is left out does not matter. */
+export type AnnotationFilter = { chain?: ChainId; source?: string; rank?: AnnotationRank }
+
+/** All that a source says, and a checkpoint that is kept with it. */
+export type SourceContent = {
+  source: string
+  labels: readonly Omit<Label, 'source'>[]
+  marks: readonly Omit<Mark, 'source'>[]
+  checkpoint: { name: string; value: string }
+}
 
 /** What is known of a contract by itself. What answers show, marks considered, is decided in `annotate/shown-facts.ts`. */
 export type ContractFacts = {
@@ -469,16 +482,24 @@ export type SpamReason = { rule: string; weight: number; numbers: Readonly<Recor
 
 export interface AnnotationStore {
   putLabels(labels: readonly Label[]): Promise<void>
-  removeLabels(labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[]): Promise<number>
+  removeLabels(labels: readonly LabelKey[]): Promise<number>
   /** Whether any label is stored at all, so that pages can do without looking them up. */
   hasLabels(): Promise<boolean>
   /** The winning label of each address that has one on this chain. */
   labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
+  /** Everything that labels an address on this chain; the first one is what answers show. */
+  labelCandidates(chain: ChainId, address: Address): Promise<Label[]>
+  /** Stored labels in the order of their addresses, from behind `after` on. */
+  labels(filter: AnnotationFilter, after: LabelKey | undefined, limit: number): Promise<Label[]>
   /** Adds marks; a flag left undefined keeps what the same source said of it before. */
   putMarks(marks: readonly Mark[]): Promise<void>
   removeMarks(marks: readonly MarkKey[]): Promise<number>
   /** Everything that was said of a contract: by rank, then the newer first. */
   marksOf(chain: ChainId, contract: Address): Promise<Mark[]>
+  /** Stored marks in a fixed order, from behind `after` on. */
+  marks(filter: AnnotationFilter, after: MarkKey | undefined, limit: number): Promise<Mark[]>
+  /** Makes what a source says exactly this, in one transaction. */
+  replaceSource(content: SourceContent): Promise<void>
   putContractFacts(facts: readonly ContractFacts[]): Promise<void>
   contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
   /** What verified collections are called, by themselves or by their labels: what an imitation would imitate. */

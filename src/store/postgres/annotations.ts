@@ -2,9 +2,9 @@
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
 import { judgement } from '../judgement.ts'
-import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
+import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
-import type { Database, Transaction } from './database.ts'
+import type { Database, Row, Transaction, Value } from './database.ts'
 import { hexTextOf, textOf } from './values.ts'
 
 const everyChain = 0
@@ -37,7 +37,7 @@ export async function putLabels(transaction: Transaction, ordinals: Ordinals, la
 export async function removeLabels(
   transaction: Transaction,
   ordinals: Ordinals,
-  labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[],
+  labels: readonly LabelKey[],
 ): Promise<number> {
   const known = labels.filter(label => ordinalOf(label.chain, ordinals) !== undefined)
   return await transaction.run(
@@ -49,6 +49,8 @@ export async function removeLabels(
 }
 
 /** The better rank wins, then a label of this very chain, then the newer one. */
+const strongestFirst = 'rank, chain DESC, updated_at DESC, source'
+
 export async function labelsOf(
   database: Database,
   ordinal: number | undefined,
@@ -56,11 +58,72 @@ export async function labelsOf(
 ): Promise<Map<Address, string>> {
   const rows = await database.read(
     `SELECT DISTINCT ON (address) address, label FROM labels WHERE address = ANY($1::bytea[]) AND chain IN (${everyChain}, $2)
-     ORDER BY address, rank, chain DESC, updated_at DESC, source`,
+     ORDER BY address, ${strongestFirst}`,
     byteaArray([...new Set(addresses)].map(bytesOfHex)),
     ordinal ?? everyChain,
   )
   return new Map(rows.map(([address, label]) => [hexTextOf<Address>(address), textOf(label) as string]))
+}
+
+const columns = 'address, chains.id, source, rank, label, updated_at FROM labels LEFT JOIN chains ON ordinal = chain'
+
+export async function labelCandidates(
+  database: Database,
+  ordinal: number | undefined,
+  address: Address,
+): Promise<Label[]> {
+  const sql = `SELECT ${columns} WHERE address = $1 AND chain IN (${everyChain}, $2) ORDER BY ${strongestFirst}`
+  return (await database.read(sql, bytesOfHex(address), ordinal ?? everyChain)).map(labelOf)
+}
+
+export async function labelsAfter(
+  database: Database,
+  filter: AnnotationFilter,
+  ordinals: { filter: number | undefined; after: number | undefined },
+  after: LabelKey | undefined,
+  limit: number,
+): Promise<Label[]> {
+  const { conditions, values } = filterConditions(filter, ordinals.filter)
+  if (after !== undefined)
+    conditions.push(
+      `(address, chain, source) > ($${values.push(bytesOfHex(after.address))}, $${values.push(ordinals.after ?? everyChain)}, $${values.push(after.source)})`,
+    )
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT ${columns} ${where} ORDER BY address, chain, source LIMIT $${values.push(limit)}`
+  return (await database.read(sql, ...values)).map(labelOf)
+}
+
+/** No chain has the ordinal -1. */
+export function filterConditions(
+  { chain, source, rank }: AnnotationFilter,
+  ordinal: number | undefined,
+): { conditions: string[]; values: Value[] } {
+  const filters: [string, Value | undefined][] = [
+    ['chain', chain === undefined ? undefined : (ordinal ?? -1)],
+    ['source', source],
+    ['rank', rank === undefined ? undefined : annotationRanks.indexOf(rank)],
+  ]
+  const given = filters.filter(([, value]) => value !== undefined)
+  return {
+    conditions: given.map(([column], index) => `${column} = $${index + 1}`),
+    values: given.map(([, value]) => value as Value),
+  }
+}
+
+function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
+  return {
+    chain: chain === null ? undefined : (Number(chain) as ChainId),
+    address: hexTextOf<Address>(address),
+    label: textOf(label) as string,
+    source: source as string,
+    rank: annotationRanks[Number(rank)]!,
+    updatedAt: Number(updatedAt),
+  }
+}
+
+export async function forgetSource(transaction: Transaction, source: string): Promise<void> {
+  await transaction.run('DELETE FROM labels WHERE source = $1', source)
+  await transaction.run('DELETE FROM contract_marks WHERE source = $1', source)
 }
 
 export async function putContractFacts(

@@ -1,10 +1,11 @@
 // What the operator, imported lists and the built-in pack say of contracts.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
-import { annotationRanks, type Mark, type MarkKey } from '../store.ts'
-import type { Ordinals } from './annotations.ts'
+import { type AnnotationFilter, annotationRanks, type Mark, type MarkKey } from '../store.ts'
+import { filterConditions, type Ordinals } from './annotations.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
+import { hexTextOf } from './values.ts'
 
 /** One statement cannot write one row twice: what is said of one contract by one source is joined first, as it would be row by row. */
 export async function putMarks(transaction: Transaction, ordinals: Ordinals, marks: readonly Mark[]): Promise<void> {
@@ -50,20 +51,35 @@ export async function removeMarks(
   )
 }
 
-export async function marksOf(database: Database, ordinal: number, chain: ChainId, contract: Address): Promise<Mark[]> {
-  const rows = await database.read(
-    `SELECT source, rank, verified, spam, updated_at FROM contract_marks WHERE chain = $1 AND contract = $2
-     ORDER BY rank, updated_at DESC, source`,
-    ordinal,
-    bytesOfHex(contract),
-  )
-  return rows.map(row => markOf(chain, contract, row))
+const columns =
+  'chains.id, contract, source, rank, verified, spam, updated_at FROM contract_marks JOIN chains ON ordinal = chain'
+
+export async function marksOf(database: Database, ordinal: number, contract: Address): Promise<Mark[]> {
+  const sql = `SELECT ${columns} WHERE chain = $1 AND contract = $2 ORDER BY rank, updated_at DESC, source`
+  return (await database.read(sql, ordinal, bytesOfHex(contract))).map(markOf)
 }
 
-function markOf(chain: ChainId, contract: Address, [source, rank, verified, spam, updatedAt]: Row): Mark {
+export async function marksAfter(
+  database: Database,
+  filter: AnnotationFilter,
+  ordinals: { filter: number | undefined; after: number | undefined },
+  after: MarkKey | undefined,
+  limit: number,
+): Promise<Mark[]> {
+  const { conditions, values } = filterConditions(filter, ordinals.filter)
+  if (after !== undefined)
+    conditions.push(
+      `(chain, contract, source) > ($${values.push(ordinals.after ?? -1)}, $${values.push(bytesOfHex(after.contract))}, $${values.push(after.source)})`,
+    )
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT ${columns} ${where} ORDER BY chain, contract, source LIMIT $${values.push(limit)}`
+  return (await database.read(sql, ...values)).map(markOf)
+}
+
+function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
   return {
-    chain,
-    contract,
+    chain: Number(chain) as ChainId,
+    contract: hexTextOf<Address>(contract),
     source: source as string,
     rank: annotationRanks[Number(rank)]!,
     verified: shownFlag(verified),

@@ -315,7 +315,7 @@ export class PostgresStore implements contract.Store {
     await this.#writing(transaction => annotations.putLabels(transaction, ordinals, labels))
   }
 
-  async removeLabels(labels: readonly Pick<contract.Label, 'chain' | 'address' | 'source'>[]): Promise<number> {
+  async removeLabels(labels: readonly contract.LabelKey[]): Promise<number> {
     const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
     return await this.#writing(transaction => annotations.removeLabels(transaction, ordinals, labels))
   }
@@ -326,6 +326,19 @@ export class PostgresStore implements contract.Store {
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
     return await annotations.labelsOf(this.#database, await this.#dictionary.ordinalOf(chain), addresses)
+  }
+
+  async labelCandidates(chain: ChainId, address: Address): Promise<contract.Label[]> {
+    return await annotations.labelCandidates(this.#database, await this.#dictionary.ordinalOf(chain), address)
+  }
+
+  async labels(
+    filter: contract.AnnotationFilter,
+    after: contract.LabelKey | undefined,
+    limit: number,
+  ): Promise<contract.Label[]> {
+    const ordinals = { filter: await this.#ordinalIf(filter.chain), after: await this.#ordinalIf(after?.chain) }
+    return await annotations.labelsAfter(this.#database, filter, ordinals, after, limit)
   }
 
   async putMarks(given: readonly contract.Mark[]): Promise<void> {
@@ -339,7 +352,38 @@ export class PostgresStore implements contract.Store {
   }
 
   marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
-    return this.#ofChain(chain, [], ordinal => marks.marksOf(this.#database, ordinal, chain, address))
+    return this.#ofChain(chain, [], ordinal => marks.marksOf(this.#database, ordinal, address))
+  }
+
+  async marks(
+    filter: contract.AnnotationFilter,
+    after: contract.MarkKey | undefined,
+    limit: number,
+  ): Promise<contract.Mark[]> {
+    const ordinals = { filter: await this.#ordinalIf(filter.chain), after: await this.#ordinalIf(after?.chain) }
+    return await marks.marksAfter(this.#database, filter, ordinals, after, limit)
+  }
+
+  async replaceSource({ source, labels, marks: given, checkpoint }: contract.SourceContent): Promise<void> {
+    const ordinals = await this.#addOrdinals([...labels, ...given].flatMap(({ chain }) => chain ?? []))
+    await this.#writing(async transaction => {
+      await annotations.forgetSource(transaction, source)
+      await annotations.putLabels(
+        transaction,
+        ordinals,
+        labels.map(label => ({ ...label, source })),
+      )
+      await marks.putMarks(
+        transaction,
+        ordinals,
+        given.map(mark => ({ ...mark, source })),
+      )
+      await transaction.run(
+        'INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+        checkpoint.name,
+        checkpoint.value,
+      )
+    })
   }
 
   async putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
@@ -412,6 +456,10 @@ export class PostgresStore implements contract.Store {
         rows.map(row => row.contract),
       ),
     }
+  }
+
+  async #ordinalIf(chain: ChainId | undefined): Promise<number | undefined> {
+    return chain === undefined ? undefined : await this.#dictionary.ordinalOf(chain)
   }
 
   async #addOrdinals(chains: readonly ChainId[]): Promise<annotations.Ordinals> {

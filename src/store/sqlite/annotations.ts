@@ -1,9 +1,10 @@
 // Labels of addresses and facts of contracts. Callers hold the transaction.
+import type { SQLInputValue } from 'node:sqlite'
 import type { Address, ChainId } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
 import { judgement } from '../judgement.ts'
-import { annotationRanks, type ContractFacts, type Label } from '../store.ts'
-import type { Connection } from './connection.ts'
+import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
+import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 
 const everyChain = 0
@@ -20,11 +21,7 @@ export function putLabels(connection: Connection, dictionary: Dictionary, labels
   connection.run('UPDATE revision SET labels = labels + 1')
 }
 
-export function removeLabels(
-  connection: Connection,
-  dictionary: Dictionary,
-  labels: readonly Pick<Label, 'chain' | 'address' | 'source'>[],
-): number {
+export function removeLabels(connection: Connection, dictionary: Dictionary, labels: readonly LabelKey[]): number {
   let removed = 0
   for (const { chain, address, source } of labels) {
     const ordinal = chain === undefined ? everyChain : dictionary.ordinalOf(chain)
@@ -41,6 +38,8 @@ export function removeLabels(
 }
 
 /** The better rank wins, then a label of this very chain, then the newer one. */
+const strongestFirst = 'ORDER BY rank, chain DESC, updated_at DESC, source'
+
 export function labelsOf(
   connection: Connection,
   dictionary: Dictionary,
@@ -49,7 +48,7 @@ export function labelsOf(
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
   const winner = connection.prepare(
-    'SELECT label FROM labels WHERE address = ? AND chain IN (0, ?) ORDER BY rank, chain DESC, updated_at DESC, source LIMIT 1',
+    `SELECT label FROM labels WHERE address = ? AND chain IN (0, ?) ${strongestFirst} LIMIT 1`,
   )
   const found = new Map<Address, string>()
   for (const address of addresses) {
@@ -57,6 +56,67 @@ export function labelsOf(
     if (row !== undefined) found.set(address, row[0])
   }
   return found
+}
+
+const columns = 'address, chains.id, source, rank, label, updated_at FROM labels LEFT JOIN chains ON ordinal = chain'
+
+export function labelCandidates(
+  connection: Connection,
+  dictionary: Dictionary,
+  chain: ChainId,
+  address: Address,
+): Label[] {
+  const ordinal = dictionary.ordinalOf(chain) ?? everyChain
+  const sql = `SELECT ${columns} WHERE address = ? AND chain IN (0, ?) ${strongestFirst}`
+  return connection.all(sql, bytesOfHex(address), ordinal).map(labelOf)
+}
+
+export function labelsAfter(
+  connection: Connection,
+  dictionary: Dictionary,
+  filter: AnnotationFilter,
+  after: LabelKey | undefined,
+  limit: number,
+): Label[] {
+  const { conditions, values } = filterConditions(dictionary, filter)
+  if (after !== undefined) {
+    conditions.push('(address, chain, source) > (?, ?, ?)')
+    const ordinal = after.chain === undefined ? everyChain : (dictionary.ordinalOf(after.chain) ?? everyChain)
+    values.push(bytesOfHex(after.address), ordinal, after.source)
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT ${columns} ${where} ORDER BY address, chain, source LIMIT ?`
+  return connection.all(sql, ...values, limit).map(labelOf)
+}
+
+/** No chain has the ordinal -1. */
+export function filterConditions(
+  dictionary: Dictionary,
+  { chain, source, rank }: AnnotationFilter,
+): { conditions: string[]; values: SQLInputValue[] } {
+  const filters: [string, SQLInputValue | undefined][] = [
+    ['chain = ?', chain === undefined ? undefined : (dictionary.ordinalOf(chain) ?? -1)],
+    ['source = ?', source],
+    ['rank = ?', rank === undefined ? undefined : annotationRanks.indexOf(rank)],
+  ]
+  const given = filters.filter(([, value]) => value !== undefined)
+  return { conditions: given.map(([condition]) => condition), values: given.map(([, value]) => value as SQLInputValue) }
+}
+
+function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
+  return {
+    chain: (chain ?? undefined) as ChainId | undefined,
+    address: hexOf<Address>(address as Uint8Array),
+    label: label as string,
+    source: source as string,
+    rank: annotationRanks[rank as number]!,
+    updatedAt: updatedAt as number,
+  }
+}
+
+export function forgetSource(connection: Connection, source: string): void {
+  connection.run('DELETE FROM labels WHERE source = ?', source)
+  connection.run('DELETE FROM contract_marks WHERE source = ?', source)
 }
 
 export function putContractFacts(

@@ -1,7 +1,8 @@
 // What the operator, imported lists and the built-in pack say of contracts. Callers hold the transaction.
 import type { Address, ChainId } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { annotationRanks, type Mark, type MarkKey } from '../store.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
+import { type AnnotationFilter, annotationRanks, type Mark, type MarkKey } from '../store.ts'
+import { filterConditions } from './annotations.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 
@@ -38,20 +39,35 @@ export function removeMarks(connection: Connection, dictionary: Dictionary, mark
   return removed
 }
 
-export function marksOf(connection: Connection, ordinal: number, chain: ChainId, contract: Address): Mark[] {
-  const rows = connection.all(
-    `SELECT source, rank, verified, spam, updated_at FROM contract_marks WHERE chain = ? AND contract = ?
-     ORDER BY rank, updated_at DESC, source`,
-    ordinal,
-    bytesOfHex(contract),
-  )
-  return rows.map(row => markOf(chain, contract, row))
+const columns =
+  'chains.id, contract, source, rank, verified, spam, updated_at FROM contract_marks JOIN chains ON ordinal = chain'
+
+export function marksOf(connection: Connection, ordinal: number, contract: Address): Mark[] {
+  const sql = `SELECT ${columns} WHERE chain = ? AND contract = ? ORDER BY rank, updated_at DESC, source`
+  return connection.all(sql, ordinal, bytesOfHex(contract)).map(markOf)
 }
 
-function markOf(chain: ChainId, contract: Address, [source, rank, verified, spam, updatedAt]: Row): Mark {
+export function marksAfter(
+  connection: Connection,
+  dictionary: Dictionary,
+  filter: AnnotationFilter,
+  after: MarkKey | undefined,
+  limit: number,
+): Mark[] {
+  const { conditions, values } = filterConditions(dictionary, filter)
+  if (after !== undefined) {
+    conditions.push('(chain, contract, source) > (?, ?, ?)')
+    values.push(dictionary.ordinalOf(after.chain) ?? -1, bytesOfHex(after.contract), after.source)
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT ${columns} ${where} ORDER BY chain, contract, source LIMIT ?`
+  return connection.all(sql, ...values, limit).map(markOf)
+}
+
+function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
   return {
-    chain,
-    contract,
+    chain: chain as ChainId,
+    contract: hexOf<Address>(contract as Uint8Array),
     source: source as string,
     rank: annotationRanks[rank as number]!,
     verified: shownFlag(verified),

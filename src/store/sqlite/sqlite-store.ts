@@ -363,7 +363,7 @@ export class SqliteStore implements contract.Store {
     return this.#writing(({ connection, dictionary }) => annotations.putLabels(connection, dictionary, labels))
   }
 
-  removeLabels(labels: readonly Pick<contract.Label, 'chain' | 'address' | 'source'>[]): Promise<number> {
+  removeLabels(labels: readonly contract.LabelKey[]): Promise<number> {
     return this.#writing(({ connection, dictionary }) => annotations.removeLabels(connection, dictionary, labels))
   }
 
@@ -377,6 +377,18 @@ export class SqliteStore implements contract.Store {
     )
   }
 
+  async labelCandidates(chain: ChainId, address: Address): Promise<contract.Label[]> {
+    return this.#reading(read => annotations.labelCandidates(read, this.#readDictionary, chain, address))
+  }
+
+  async labels(
+    filter: contract.AnnotationFilter,
+    after: contract.LabelKey | undefined,
+    limit: number,
+  ): Promise<contract.Label[]> {
+    return this.#reading(read => annotations.labelsAfter(read, this.#readDictionary, filter, after, limit))
+  }
+
   putMarks(given: readonly contract.Mark[]): Promise<void> {
     return this.#writing(({ connection, dictionary }) => marks.putMarks(connection, dictionary, given))
   }
@@ -386,7 +398,32 @@ export class SqliteStore implements contract.Store {
   }
 
   async marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
-    return this.#ofChain(chain, [], (read, ordinal) => marks.marksOf(read, ordinal, chain, address))
+    return this.#ofChain(chain, [], (read, ordinal) => marks.marksOf(read, ordinal, address))
+  }
+
+  async marks(
+    filter: contract.AnnotationFilter,
+    after: contract.MarkKey | undefined,
+    limit: number,
+  ): Promise<contract.Mark[]> {
+    return this.#reading(read => marks.marksAfter(read, this.#readDictionary, filter, after, limit))
+  }
+
+  replaceSource({ source, labels, marks: given, checkpoint }: contract.SourceContent): Promise<void> {
+    return this.#writing(({ connection, dictionary }) => {
+      annotations.forgetSource(connection, source)
+      annotations.putLabels(
+        connection,
+        dictionary,
+        labels.map(label => ({ ...label, source })),
+      )
+      marks.putMarks(
+        connection,
+        dictionary,
+        given.map(mark => ({ ...mark, source })),
+      )
+      connection.run('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)', checkpoint.name, checkpoint.value)
+    })
   }
 
   putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {

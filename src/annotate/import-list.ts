@@ -1,0 +1,118 @@
+// Reads a list from a stream of text into the store: each entry is checked, the good ones are set aside and sorted, and only
+// then written. It opens nothing and prints nothing.
+import type { ChainTable } from '../chains.ts'
+import { type ChainId, parseAddress } from '../model.ts'
+import { type FileEntry, LabelFile } from './label-file.ts'
+import { LabelStaging, type StagedEntry } from './label-staging.ts'
+import { cleanLabel } from './label-text.ts'
+
+export type ListProblem = { line: number; reason: string }
+
+export type ListOptions = {
+  pieces: AsyncIterable<string>
+  chains: ChainTable
+  /** The chain of entries that name none; undefined: every chain. */
+  chain: ChainId | undefined
+  /** The source of entries that name none. */
+  source: string
+  /** Entries keep a source of their own. */
+  ownSources: boolean
+  /** What entries must have: labels a name, contracts a chain. */
+  needs: 'name' | 'chain'
+  /** Write nothing if anything is wrong. */
+  strict: boolean
+  /** Writes entries that are sorted by address, each once. */
+  write: (entries: readonly StagedEntry[]) => Promise<void>
+  onProgress: (progress: ListProgress) => void
+  signal: AbortSignal
+}
+
+export type ListProgress = { phase: 'read' | 'write'; entries: number; of: number | undefined }
+
+export type ListResult = {
+  /** Entries written, each address, chain and source once. */
+  written: number
+  /** Entries that a later one for the same address, chain and source replaced. */
+  repeated: number
+  /** Entries that could not be read, and the first of them. */
+  refused: number
+  problems: readonly ListProblem[]
+  /** Names that were cleaned, and the first of them. */
+  cleaned: number
+  notes: readonly ListProblem[]
+}
+
+/** More are counted, not kept. */
+export const problemsKept = 1_000
+/** A commit of this many takes some hundredths of a second, so that other writers get their turn. */
+const entriesPerWrite = 20_000
+
+export async function importList(options: ListOptions): Promise<ListResult> {
+  const staging = new LabelStaging()
+  try {
+    const checked = await readAll(options, staging)
+    const result = { ...checked, written: 0, repeated: 0 }
+    if (options.strict && checked.refused > 0) return result
+    for (const entries of staging.sorted(entriesPerWrite)) {
+      options.signal.throwIfAborted()
+      await options.write(entries)
+      result.written += entries.length
+      options.onProgress({ phase: 'write', entries: result.written, of: staging.count })
+    }
+    return { ...result, repeated: staging.count - result.written }
+  } finally {
+    staging.close()
+  }
+}
+
+type Checked = Pick<ListResult, 'refused' | 'problems' | 'cleaned' | 'notes'>
+
+async function readAll(options: ListOptions, staging: LabelStaging): Promise<Checked> {
+  const file = new LabelFile()
+  const problems: ListProblem[] = []
+  const notes: ListProblem[] = []
+  let [refused, cleaned] = [0, 0]
+  const take = (entries: readonly FileEntry[]) => {
+    for (const entry of entries) {
+      const judged = judge(entry, options)
+      if ('reason' in judged) {
+        refused += 1
+        if (problems.length < problemsKept) problems.push({ line: entry.line, reason: judged.reason })
+        continue
+      }
+      staging.add(judged.entry)
+      if (judged.notes.length === 0) continue
+      cleaned += 1
+      if (notes.length < problemsKept) notes.push({ line: entry.line, reason: judged.notes.join(', ') })
+    }
+    options.onProgress({ phase: 'read', entries: staging.count, of: undefined })
+  }
+  for await (const piece of options.pieces) {
+    options.signal.throwIfAborted()
+    take(file.push(piece))
+  }
+  take(file.end())
+  return { refused, problems, cleaned, notes }
+}
+
+type Judged = { entry: StagedEntry; notes: readonly string[] } | { reason: string }
+
+function judge(entry: FileEntry, options: ListOptions): Judged {
+  if ('problem' in entry) return { reason: entry.problem }
+  const address = parseAddress(entry.address)
+  if (address === undefined) return { reason: `${quote(entry.address)} is no address` }
+  const chain = entry.chain === '' ? options.chain : options.chains.parse(entry.chain)?.id
+  if (chain === undefined && entry.chain !== '') return { reason: `${quote(entry.chain)} is no chain of this table` }
+  if (chain === undefined && options.needs === 'chain')
+    return { reason: 'no chain is named; give --chain for such lines' }
+  const text = cleanLabel(entry.label ?? '')
+  if ('problem' in text && options.needs === 'name') return { reason: text.problem }
+  const label = 'problem' in text ? { label: '', notes: [] } : text
+  const ownSource = options.ownSources ? cleanLabel(entry.source) : undefined
+  const source = ownSource === undefined || 'problem' in ownSource ? options.source : ownSource.label
+  return { entry: { chain, address, label: label.label, source }, notes: label.notes }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}
