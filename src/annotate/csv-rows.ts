@@ -93,7 +93,7 @@ function readQuoted(
         at += 1
       }
       if (text[at] === '\r' && text[at + 1] === '\n') at += 1
-      if (at === text.length) return 'unfinished'
+      if (at === text.length || (text[at] === '\r' && at + 1 === text.length)) return 'unfinished'
       if (text[at] !== delimiter && text[at] !== '\n') return 'stray'
     } else {
       const from = at

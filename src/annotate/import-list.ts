@@ -5,6 +5,7 @@ import { type ChainId, parseAddress } from '../model.ts'
 import { type FileEntry, LabelFile } from './label-file.ts'
 import { LabelStaging, type StagedEntry } from './label-staging.ts'
 import { cleanLabel } from './label-text.ts'
+import { reservedSources } from './sources.ts'
 
 export type ListProblem = { line: number; reason: string }
 
@@ -108,9 +109,14 @@ function judge(entry: FileEntry, options: ListOptions): Judged {
   const text = cleanLabel(entry.label ?? '')
   if ('problem' in text && options.needs === 'name') return { reason: text.problem }
   const label = 'problem' in text ? { label: '', notes: [] } : text
-  const ownSource = options.ownSources ? cleanLabel(entry.source) : undefined
-  const source = ownSource === undefined || 'problem' in ownSource ? options.source : ownSource.label
+  const source = options.ownSources ? (sourceOf(entry.source) ?? options.source) : options.source
   return { entry: { chain, address, label: label.label, source }, notes: label.notes }
+}
+
+/** A list cannot pass for the operator or the pack. */
+function sourceOf(given: string): string | undefined {
+  const cleaned = cleanLabel(given)
+  return 'problem' in cleaned || reservedSources.has(cleaned.label) ? undefined : cleaned.label
 }
 
 function quote(text: string): string {

@@ -32,14 +32,16 @@ export class LabelStaging {
 
   /** In the order of addresses. Of entries with one address, chain and source only the one that came last. */
   *sorted(size: number): Generator<StagedEntry[]> {
-    const rows = this.#database
-      .prepare('SELECT address, chain, source, label FROM entries ORDER BY address, chain, source, rowid')
-      .iterate() as Iterable<{ address: Uint8Array; chain: number; source: string; label: string }>
+    const select = this.#database.prepare(
+      'SELECT address, chain, source, label FROM entries ORDER BY address, chain, source, rowid',
+    )
+    select.setReturnArrays(true)
+    const rows = select.iterate() as unknown as Iterable<[Uint8Array, number, string, string]>
     let batch: StagedEntry[] = []
-    for (const { address, chain, source, label } of rows) {
+    for (const [address, chain, source, label] of rows) {
       const entry: StagedEntry = {
         chain: chain === everyChain ? undefined : (chain as ChainId),
-        address: `0x${Buffer.from(address).toString('hex')}` as Address,
+        address: `0x${Buffer.from(address.buffer, address.byteOffset, address.length).toString('hex')}` as Address,
         label,
         source,
       }

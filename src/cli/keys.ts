@@ -5,9 +5,9 @@ import { parseExpiry } from '../keys/expiry.ts'
 import { findKey, issueKey } from '../keys/keys.ts'
 import { type Scope, scopes } from '../keys/scopes.ts'
 import { listKeys, showKey } from '../keys/shown-key.ts'
-import type { Store } from '../store/store.ts'
-import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import { addConfigOptions } from './config-options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
+import { withStore } from './with-store.ts'
 
 type CreateOptions = {
   name: string
@@ -107,18 +107,6 @@ function revokeCommand(): Command {
     printNote(`Key ${key.id} (${printable(key.name)}) is revoked since ${new Date(key.revokedAt!).toISOString()}.`)
   })
   return command
-}
-
-async function withStore<Result>(command: Command, use: (store: Store) => Promise<Result>): Promise<Result> {
-  const { config } = loadConfigFor(command)
-  // Loaded here, so that help and version need not wait for an engine.
-  const { openStore } = await import('../store/open.ts')
-  const store = await openStore(config.store, { role: 'tool' })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
 }
 
 function parseScopes(text: string): Scope[] {

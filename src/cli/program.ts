@@ -1,8 +1,10 @@
 // The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
 import { Command } from 'commander'
+import { collectionsCommand } from './collections.ts'
 import { configCommand } from './config-check.ts'
 import { demoCommand } from './demo-command.ts'
 import { keysCommand } from './keys.ts'
+import { labelsCommand } from './labels.ts'
 import { planCommand } from './plan-command.ts'
 import { solanaCommand } from './solana-import.ts'
 import { startCommand } from './start-command.ts'
@@ -23,6 +25,8 @@ Examples:
   almanac plan                                 estimate calls, bytes, time and disk before anything is spent
   almanac sync --chain eth --from 0 --to 9999  index one range and end
   almanac verify --chain eth                   compare random ranges of the store with the node
+  almanac labels import names.csv --chain eth  name addresses in answers
+  almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration
 
 Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
@@ -41,6 +45,8 @@ export function createProgram(): Command {
     .addCommand(verifyCommand())
     .addCommand(solanaCommand())
     .addCommand(keysCommand())
+    .addCommand(labelsCommand())
+    .addCommand(collectionsCommand())
     .addCommand(configCommand())
     .addCommand(storeCommand())
   speakAlike(program, program.name())

@@ -1,0 +1,119 @@
+// Imports a list from a file: shows progress, tells what was refused and why. What is written is its caller's.
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import {
+  importList,
+  type ListOptions,
+  type ListProblem,
+  type ListProgress,
+  type ListResult,
+} from '../annotate/import-list.ts'
+import type { ChainTable } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import { parseChainIf, requireSource } from './annotation-options.ts'
+import { interruption } from './interruption.ts'
+import { countText, percentText } from './quantities.ts'
+import { printable, printJson, printNote } from './terminal.ts'
+
+export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }
+
+export type ImportRun = Pick<ListOptions, 'write' | 'needs' | 'ownSources'> & {
+  file: string
+  flags: ListFlags
+  chains: ChainTable
+  source: string
+  /** What the entries are, for people: labels, contracts. */
+  what: string
+  /** After the last entry was written; tells how many others were removed. */
+  finish: () => Promise<number>
+}
+
+const pieceBytes = 256 * 1024
+const problemsShown = 20
+const terminal = process.stderr.isTTY === true
+const noteEveryMs = terminal ? 200 : 5_000
+
+export function sourceOf(flags: ListFlags, file: string): string {
+  return requireSource(flags.source ?? basename(file))
+}
+
+export async function runImport(run: ImportRun): Promise<void> {
+  const { file, flags, chains, what, source } = run
+  const chain = parseChainIf(chains, flags.chain)
+  await requireText(file)
+  const signal = interruption()
+  const startedAt = performance.now()
+  const result = await importList({
+    ...{ chains, chain: chain?.id, source, signal, strict: flags.strict === true },
+    ...{ write: run.write, needs: run.needs, ownSources: run.ownSources },
+    pieces: createReadStream(file, { encoding: 'utf8', highWaterMark: pieceBytes }) as AsyncIterable<string>,
+    onProgress: progressNotes(what),
+  })
+  const removed = result.written > 0 ? await run.finish() : 0
+  const seconds = (performance.now() - startedAt) / 1_000
+  if (terminal) process.stderr.write('\r\u001b[K')
+  if (flags.json) printJson({ source, ...shown(result), removed, seconds: Math.round(seconds * 1_000) / 1_000 })
+  else {
+    listProblems('was cleaned', result.cleaned, result.notes)
+    listProblems('was refused', result.refused, result.problems)
+  }
+  if (result.written === 0 && result.refused > 0)
+    throw new AlmanacError('bad_request', `Nothing of ${file} was imported: ${refusedText(result)}.`, {
+      hint: flags.strict
+        ? 'mend the lines, or leave --strict out to import the others.'
+        : 'give CSV with a header such as address,label, a JSON map of address to name, or a token list.',
+    })
+  if (flags.json) return
+  const others = [
+    result.repeated > 0 ? `${countText(result.repeated)} were given again further down` : '',
+    result.refused > 0 ? refusedText(result) : '',
+    removed > 0 ? `${countText(removed)} that the list no longer has were removed` : '',
+  ].filter(text => text !== '')
+  const rate = seconds > 0 ? `, ${countText(result.written / seconds)}/s` : ''
+  printNote(
+    `Imported ${countText(result.written)} ${what} as ${JSON.stringify(source)} in ${seconds.toFixed(1)} s${rate}${others.length > 0 ? `; ${others.join('; ')}` : ''}.`,
+  )
+}
+
+async function requireText(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || found.isDirectory())
+    throw new AlmanacError('bad_request', `There is no file ${path}.`, { hint: 'name a CSV or JSON file.' })
+  for await (const start of createReadStream(path, { end: 3 }) as AsyncIterable<Buffer>)
+    if (/^(fffe|feff|1f8b|504b)/.test(start.toString('hex')))
+      throw new AlmanacError('bad_request', `${path} is not UTF-8 text.`, {
+        hint: 'unpack it, or save it as UTF-8 without compression.',
+      })
+}
+
+function progressNotes(what: string): (progress: ListProgress) => void {
+  const startedAt = performance.now()
+  let notedAt = startedAt
+  return ({ phase, entries, of }) => {
+    const now = performance.now()
+    if (now - notedAt < noteEveryMs) return
+    notedAt = now
+    const rate = `${countText((entries * 1_000) / (now - startedAt))}/s`
+    const text =
+      phase === 'read'
+        ? `Reading: ${countText(entries)} ${what}, ${rate}`
+        : `Writing: ${countText(entries)} of ${countText(of ?? 0)} ${what}, ${percentText(entries, of ?? 0)}`
+    process.stderr.write(terminal ? `\r\u001b[K${text}` : `${text}\n`)
+  }
+}
+
+function listProblems(what: string, count: number, problems: readonly ListProblem[]): void {
+  for (const { line, reason } of problems.slice(0, problemsShown))
+    printNote(`Line ${line} ${what}: ${printable(reason)}.`)
+  if (count > problemsShown)
+    printNote(`… and ${countText(count - problemsShown)} more; --json lists the first thousand.`)
+}
+
+function refusedText({ refused }: ListResult): string {
+  return `${countText(refused)} ${refused === 1 ? 'line was' : 'lines were'} refused`
+}
+
+function shown({ written, repeated, refused, problems, cleaned, notes }: ListResult) {
+  return { written, repeated, refused, problems, cleaned, notes }
+}
