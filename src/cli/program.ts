@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { collectionsCommand } from './collections.ts'
 import { configCommand } from './config-check.ts'
 import { demoCommand } from './demo-command.ts'
+import { initCommand } from './init-command.ts'
 import { keysCommand } from './keys.ts'
 import { labelsCommand } from './labels.ts'
 import { planCommand } from './plan-command.ts'
@@ -17,6 +18,7 @@ import { packageVersion } from './version.ts'
 const examples = `
 Examples:
   almanac demo                                 run a sandbox: local chains, made-up traffic
+  almanac init                                 write almanac.yaml for your own nodes
   almanac start --config almanac.yaml          run the service
   almanac start --listen :8080 --only api      answer requests, index nothing
   almanac keys create --name ci --expires 90d  issue a key and print its secret
@@ -39,6 +41,7 @@ export function createProgram(): Command {
   program
     .addCommand(startCommand())
     .addCommand(demoCommand())
+    .addCommand(initCommand())
     .addCommand(statusCommand())
     .addCommand(planCommand())
     .addCommand(syncCommand())

@@ -1,0 +1,84 @@
+// Writes a configuration: wishes from flags or questions, checked endpoints, a commented file, and what it will cost.
+import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
+import { loadConfig } from '../config/load.ts'
+import { AlmanacError, describeError } from '../errors.ts'
+import { commandLine } from './command-line.ts'
+import { checkChain, checkSolana } from './init-check.ts'
+import type { InitFlags } from './init-command.ts'
+import { configurationText, type Findings } from './init-file.ts'
+import { askWishes, type Questions, withQuestions } from './init-questions.ts'
+import { type Wishes, wishesOf } from './init-wishes.ts'
+import { plan } from './plan.ts'
+import { printNote } from './terminal.ts'
+
+const planSamples = '6'
+
+export async function init(flags: InitFlags): Promise<void> {
+  const given = wishesOf(flags)
+  const isGiven = given.chains.length + given.solana.length > 0
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+  if (!isGiven && (flags.yes === true || !isTerminal)) {
+    throw new AlmanacError('bad_request', 'No chain was given, and nobody is there to be asked.', {
+      hint: 'give --chain eth=http://127.0.0.1:8545 or --solana mainnet=https://…, or run it on a terminal.',
+    })
+  }
+  if (flags.yes === true || !isTerminal) {
+    await write(given, flags, undefined)
+    return
+  }
+  await withQuestions(async questions => {
+    const wishes = isGiven ? given : await askWishes(questions, flags)
+    await write(wishes, flags, questions)
+  })
+}
+
+async function write(wishes: Wishes, flags: InitFlags, questions: Questions | undefined): Promise<void> {
+  const found = flags.check ? await checkAll(wishes, questions) : new Map<string, string[]>()
+  await makeRoom(flags, questions)
+  writeFileSync(flags.output, configurationText(wishes, found), { mode: 0o600 })
+  chmodSync(flags.output, 0o600)
+  // Read back as the service reads it: a slip of ours must not wait for the first start.
+  const loaded = loadConfig({ file: flags.output })
+  printNote(`\nWrote ${flags.output}, readable by you alone.`)
+  if (flags.check && wishes.chains.length > 0) {
+    printNote('\nWhat indexing will take, judged from a few parts of the history:\n')
+    await plan(loaded, { samples: planSamples })
+  }
+  const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
+  printNote(`\nNext: ${commandLine} start${option}`)
+}
+
+/** Every endpoint that cannot be used is told; on a terminal one may go on all the same. */
+async function checkAll({ chains, solana }: Wishes, questions: Questions | undefined): Promise<Findings> {
+  const found = new Map<string, string[]>()
+  const check = async (name: string, look: () => Promise<string[]>): Promise<void> => {
+    printNote(`\nChecking ${name} …`)
+    try {
+      const lines = await look()
+      found.set(name, lines)
+      for (const line of lines) printNote(`  ${line}`)
+    } catch (error) {
+      if (questions === undefined) throw error
+      printNote(describeError(error))
+      if (!(await questions.confirm(`Keep ${name} as it is?`, false)))
+        throw new AlmanacError('interrupted', 'Nothing was written.')
+    }
+  }
+  const signal = AbortSignal.timeout(120_000)
+  for (const wish of chains) await check(wish.name, () => checkChain(wish, signal))
+  for (const wish of solana) await check(`solana ${wish.network}`, () => checkSolana(wish))
+  return found
+}
+
+/** A file that is there is never lost: it moves aside, and that is told. */
+async function makeRoom({ output, yes }: InitFlags, questions: Questions | undefined): Promise<void> {
+  if (!existsSync(output)) return
+  if (yes !== true && !(await questions?.confirm(`${output} is there. Replace it? The present one is kept.`, false))) {
+    throw new AlmanacError('conflict', `${output} is there and was left as it is.`, {
+      hint: 'give another file with --output, or --yes to replace it; the former is kept then.',
+    })
+  }
+  const kept = `${output}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+  renameSync(output, kept)
+  printNote(`\nThe former ${output} is now ${kept}.`)
+}

@@ -1,0 +1,205 @@
+// `almanac init` against simulated nodes: what it finds out about endpoints, what it writes, and what it never shows or overwrites.
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineChain } from '../src/chains.ts'
+import { endpointLines } from '../src/cli/init-report.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { checkEndpoint } from '../src/evm/audit/check-endpoint.ts'
+import { CommandPlace } from './command-run.ts'
+import type { Fault } from './sim/faults.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+import { startProgramNode } from './solana-program-node.ts'
+
+const chainId = 31_337
+const head = 3_000
+const secret = 'S3cr3tS3cr3tS3cr3t'
+const cleanups: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function simulate(...endpoints: readonly (readonly Fault[])[]): Promise<SimNode> {
+  const node = await startSimNode({
+    chain: { chainId, height: head, hashes: 'cheap' },
+    endpoints: (endpoints.length === 0 ? [[]] : endpoints).map(faults => ({ faults })),
+  })
+  cleanups.push(() => node.close())
+  return node
+}
+
+describe('what an endpoint can do', () => {
+  const chain = defineChain({ name: 'sim', id: chainId })
+  const able = {
+    head,
+    finalizedTag: true,
+    blocksFrom: 0,
+    stateFrom: 0,
+    logRange: { blocks: head + 1, isLimit: false },
+    batchCalls: 50,
+  }
+
+  const cases: [string, Fault[], object, string][] = [
+    ['everything', [], able, 'history: every block from 0 on'],
+    [
+      'a range that its refusal names',
+      [{ kind: 'range-limit', blocks: 777, provider: 'alchemy' }],
+      { ...able, logRange: { blocks: 777, isLimit: true } },
+      'logs: at most 777 blocks at once',
+    ],
+    [
+      'a range that its refusal does not name',
+      [{ kind: 'range-limit', blocks: 700, provider: 'ankr' }],
+      { ...able, logRange: { blocks: 500, isLimit: true } },
+      'logs: at most 500 blocks at once',
+    ],
+    [
+      'no old state',
+      [{ kind: 'pruned-state', below: 2_900 }],
+      { ...able, stateFrom: 2_900 },
+      'old state: only the last 101 blocks',
+    ],
+    [
+      'no old blocks, in the words of a client',
+      [{ kind: 'pruned', below: 1_234, answer: 'geth' }],
+      { ...able, blocksFrom: 1_234, logRange: { blocks: 1_767, isLimit: false } },
+      'history: from block 1,234 on (the last 1,767)',
+    ],
+    [
+      'no receipts by block',
+      [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }],
+      { ...able, receipts: 'missing' },
+      'receipts by block: no',
+    ],
+    [
+      'no batches',
+      [{ kind: 'batch-limit', calls: 1, provider: 'unsupported' }],
+      { ...able, batchCalls: 1 },
+      'batches: refused',
+    ],
+    [
+      'no finalized tag',
+      [{ kind: 'no-finalized', provider: 'geth' }],
+      { ...able, finalizedTag: false },
+      'finality: no finalized tag',
+    ],
+  ]
+  test.each(cases)('%s', async (_, faults, expected, words) => {
+    const node = await simulate(faults)
+    const findings = await checkEndpoint(chain, node.url, AbortSignal.timeout(25_000))
+    expect(findings).toMatchObject(expected)
+    expect(endpointLines(findings, findings.headTimestamp).join('\n')).toContain(words)
+  })
+})
+
+describe('init', () => {
+  let place: CommandPlace
+  const file = (): string => join(place.directory, 'almanac.yaml')
+  beforeEach(() => {
+    place = new CommandPlace()
+    cleanups.push(() => place.dispose())
+  })
+
+  test('by flags: checks, writes what the service can read, estimates, and shows no secret', async () => {
+    const node = await simulate([], [{ kind: 'range-limit', blocks: 100, provider: 'alchemy' }])
+    const solana = await startProgramNode()
+    cleanups.push(() => solana.stop())
+    const urls = node.endpoints.map(({ url }) => `${url}/${secret}`)
+    const contract = `0x${'AB'.repeat(20)}`
+    const { code, stdout, stderr } = await place.run([
+      ...['init', '--yes', '--chain', `sim=${urls.join(',')}`, '--contract', `sim=${contract}`],
+      ...['--ws', `sim=${node.endpoints[0]!.webSocketUrl}/${secret}`, '--solana', `devnet=${solana.rpcUrl}/${secret}`],
+      ...['--solana-ws', `devnet=${solana.wsUrl}/${secret}`],
+    ])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
+    expect(stdout + stderr).not.toContain(secret)
+    expect(stderr).toContain('logs: at most 100 blocks at once')
+    expect(stderr).toContain('subscribes to new heads')
+    expect(stderr).toContain('a ledger of its own, not that of Solana devnet')
+    expect(stdout).toContain('CALLS')
+    expect(statSync(file()).mode & 0o777).toBe(0o600)
+    const { config } = loadConfig({ file: file() })
+    expect(config.chains.sim).toMatchObject({
+      ...{ id: chainId, rpc: urls, index: 'on-demand', contracts: [contract.toLowerCase()] },
+      ws: `${node.endpoints[0]!.webSocketUrl}/${secret}`,
+    })
+    expect(config.solana.devnet).toMatchObject({ rpc: [`${solana.rpcUrl}/${secret}`], ws: `${solana.wsUrl}/${secret}` })
+    // Comments say what was found; no line of theirs holds an endpoint's key.
+    const comments = readFileSync(file(), 'utf8')
+      .split('\n')
+      .filter(line => line.trim().startsWith('#'))
+    expect(comments.join('\n')).toContain('history: every block from 0 on')
+    expect(comments.join('\n')).not.toContain(secret)
+  })
+
+  test('an endpoint of another chain is refused with its name, and nothing is written', async () => {
+    const node = await simulate([{ kind: 'wrong-chain-id', chainId: 137 }])
+    const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])
+    expect(code).toBe(1)
+    expect(stderr).toContain('serves chain 137 (polygon), not 1.')
+    expect(stderr).toContain('name the chain polygon')
+    expect(stderr).not.toContain(secret)
+    expect(existsSync(file())).toBe(false)
+  })
+
+  test('an endpoint that is not there is worth another try later: 75', async () => {
+    const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:1/${secret}`])
+    expect(code).toBe(75)
+    expect(stderr).toContain('Try:   check that the node runs and can be reached.')
+    expect(stderr).not.toContain(secret)
+  })
+
+  test('a file that is there is left alone, or kept beside the new one when told', async () => {
+    writeFileSync(file(), '# mine\n')
+    const parameters = ['init', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', '--index', 'full']
+    const refused = await place.run(parameters)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('almanac.yaml is there and was left') })
+    expect(readFileSync(file(), 'utf8')).toBe('# mine\n')
+    const replaced = await place.run([...parameters, '--yes'])
+    expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('The former almanac.yaml is now') })
+    const kept = readdirSync(place.directory).find(name => name.startsWith('almanac.yaml.'))!
+    expect(readFileSync(join(place.directory, kept), 'utf8')).toBe('# mine\n')
+    expect(loadConfig({ file: file() }).config.chains.eth).toMatchObject({ index: 'full' })
+  })
+
+  test.each([
+    [['init'], 'No chain was given'],
+    [['init', '--chain', 'eth'], '--chain lacks a name or a value'],
+    [['init', '--chain', `eth=ftp://${secret}.example`], 'no URL'],
+    [
+      ['init', '--chain', 'eth=http://127.0.0.1:1', '--contract', 'polygon=0x00'],
+      'polygon has a WebSocket endpoint or contracts',
+    ],
+    [['init', '--solana', 'testnet=http://127.0.0.1:1'], 'is no Solana network'],
+  ])('%j is refused with 1', async (parameters, message) => {
+    const { code, stderr } = await place.run(parameters)
+    expect(code).toBe(1)
+    expect(stderr).toContain(message)
+    expect(stderr).toContain('Try:')
+  })
+
+  test('on a terminal it asks, asks again after a slip, and goes on', async () => {
+    const node = await simulate()
+    const run = place.beginOnTerminal(['init'])
+    const answer = async (question: string, text: string): Promise<void> => {
+      await run.until(() => run.stdout.includes(question), question)
+      run.child.stdin.write(`${text}\n`)
+    }
+    await answer('EVM chains', 'sim')
+    await answer('JSON-RPC endpoints', 'nonsense')
+    await run.until(() => run.stdout.includes('is no URL'), 'the slip is told')
+    run.child.stdin.write(`${node.url}\n`)
+    await answer('WebSocket endpoint', '')
+    await answer('index everything', 'full')
+    await answer('Solana portfolios', 'no')
+    await run.until(() => run.stdout.includes('Next: '), 'the end')
+    expect((await run.ended()).code).toBe(0)
+    expect(run.stdout).toContain('What indexing will take')
+    expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({
+      id: chainId,
+      index: 'full',
+      rpc: [node.url],
+    })
+  })
+})
