@@ -67,9 +67,9 @@ export class CommandPlace {
     return `file:${this.storeFile}`
   }
 
-  configure(chains: Readonly<Record<string, object>>): void {
+  configure(chains: Readonly<Record<string, object>>, store?: string): void {
     // JSON is YAML, and quoted addresses stay texts in both.
-    writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify({ chains }))
+    writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify({ chains, ...(store && { store }) }))
   }
 
   begin(parameters: readonly string[], environment?: Environment): CommandRun {

@@ -1,6 +1,5 @@
 // Compares a store with the simulator's truth, row for row: at the end everything, and at any moment that what is claimed to be
 // covered is right. It only reads.
-import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, ChainId } from '../src/model.ts'
@@ -9,6 +8,7 @@ import { storedTransfers, truthByContract } from './evm-harness.ts'
 import type { SimBlock } from './sim/block.ts'
 import type { SimChain } from './sim/chain.ts'
 import { type ExpectedTransfer, expectedActivity, expectedSent, transfersOfBlock } from './sim/truth.ts'
+import { countIn } from './store-tables.ts'
 
 /** What every store must be like at any moment, also right after its process was killed. */
 export async function expectNothingWrong(store: Store, chain: SimChain): Promise<void> {
@@ -48,8 +48,11 @@ export async function expectFullTruth(store: Store, chain: SimChain, from: numbe
   expect(new Set(await contractsOf(store, id, true))).toEqual(new Set(truth.keys()))
   for (const [contract, rows] of truth) await expectContractTruth(store, chain, contract, rows)
   const activity = expectedActivity(chain, range)
-  for (const [address, row] of activity)
-    expect((await store.activityOf(address)).get(id), `activity of ${address}`).toEqual(row)
+  await Promise.all(
+    [...activity].map(async ([address, row]) =>
+      expect((await store.activityOf(address)).get(id), `activity of ${address}`).toEqual(row),
+    ),
+  )
   const state = await store.chainState(id)
   expect(state?.head).toMatchObject({ number: chain.head, hash: chain.hashOf(chain.head) })
 }
@@ -79,31 +82,23 @@ export async function expectSentTruth(store: Store, chain: SimChain, wallet: Add
   if (found?.first.hash !== sent.first.hash) expect(found?.first, `funding of ${wallet}`).toEqual(first)
 }
 
-/** Nothing hot at or below the final block, nothing cold above it, and no activity of addresses that have none. */
-export function expectHotAndColdApart(file: string, finalized: number): void {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const count = (sql: string): unknown => Object.values(database.prepare(sql).get(finalized) ?? {})[0]
-  try {
-    expect(count('SELECT count(*) FROM transfers WHERE block > ?'), 'cold transfers above the final block').toBe(0)
-    expect(count('SELECT count(*) FROM hot_transfers WHERE block <= ?'), 'hot transfers below').toBe(0)
-    expect(count('SELECT count(*) FROM hot_activity WHERE block <= ?'), 'hot activity below').toBe(0)
-    expect(count('SELECT count(*) FROM activity WHERE last_block > ?'), 'cold activity above').toBe(0)
-    expect(count('SELECT count(*) FROM hot_blocks WHERE key % (1 << 40) <= ?'), 'hot blocks below').toBe(0)
-  } finally {
-    database.close()
-  }
+/** Nothing hot at or below the final block, nothing cold above it. */
+export async function expectHotAndColdApart(url: string, finalized: number): Promise<void> {
+  const count = (sql: string): Promise<number> => countIn(url, sql, finalized)
+  const hotBlock = url.startsWith('file:') ? '(1 << 40) - 1 - key % (1 << 40)' : 'number'
+  expect(await count('SELECT count(*) FROM transfers WHERE block > ?'), 'cold transfers above the final block').toBe(0)
+  expect(await count('SELECT count(*) FROM hot_transfers WHERE block <= ?'), 'hot transfers below').toBe(0)
+  expect(await count('SELECT count(*) FROM hot_activity WHERE block <= ?'), 'hot activity below').toBe(0)
+  expect(await count('SELECT count(*) FROM activity WHERE last_block > ?'), 'cold activity above').toBe(0)
+  expect(await count(`SELECT count(*) FROM hot_blocks WHERE ${hotBlock} <= ?`), 'hot blocks below').toBe(0)
 }
 
 /** How many addresses have activity, hot or cold. */
-export function addressesWithActivity(file: string): number {
-  const database = new DatabaseSync(file, { readOnly: true })
-  try {
-    const sql =
-      'SELECT count(*) AS addresses FROM (SELECT address FROM activity UNION SELECT address FROM hot_activity)'
-    return Number(database.prepare(sql).get()?.addresses)
-  } finally {
-    database.close()
-  }
+export function addressesWithActivity(url: string): Promise<number> {
+  return countIn(
+    url,
+    'SELECT count(*) AS addresses FROM (SELECT address FROM activity UNION SELECT address FROM hot_activity) AS every_address',
+  )
 }
 
 /** Every contract that rows were ever stored for; `withRows`: that has some now. */

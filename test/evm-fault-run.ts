@@ -1,8 +1,5 @@
 // One seeded run: a chain that mines and reorganises, endpoints that fail in several ways, an index process that is killed at random
 // moments. In the end the faults stop, and the store must hold what the simulator knows, row for row.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, ChainId } from '../src/model.ts'
@@ -27,12 +24,12 @@ export type FaultRunReport = { plan: FaultPlan; head: number; faultsFired: numbe
 
 const catchUpMs = 30_000
 
-export async function runWithFaults(seed: number): Promise<FaultRunReport> {
+/** Into a new and empty store. */
+export async function runWithFaults(seed: number, storeUrl: string): Promise<FaultRunReport> {
   const plan = planOf(seed)
   const startedAt = performance.now()
   const node = await startSimNode({ chain: plan.chain, endpoints: plan.faults.map(faults => ({ faults })) })
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-faults-'))
-  const run = new FaultRun(plan, node, join(folder, 'almanac.db'))
+  const run = new FaultRun(plan, node, storeUrl)
   try {
     await run.story()
     await run.end()
@@ -53,24 +50,21 @@ export async function runWithFaults(seed: number): Promise<FaultRunReport> {
   } finally {
     await run.kill()
     await node.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
 class FaultRun {
   readonly #plan: FaultPlan
   readonly #node: SimNode
-  readonly #file: string
   readonly #setup: ChildSetup
   readonly #dice: Dice
   readonly #contracts: Address[]
   readonly #wallets: Address[]
   #child: IndexProcess
 
-  constructor(plan: FaultPlan, node: SimNode, file: string) {
+  constructor(plan: FaultPlan, node: SimNode, storeUrl: string) {
     this.#plan = plan
     this.#node = node
-    this.#file = file
     this.#dice = new Dice(plan.seed ^ 0x5107)
     const known = [...truthByContract(node.chain, { from: 0, to: node.chain.head }).keys()]
     this.#contracts = [...new Set(Array.from({ length: 4 }, () => this.#dice.one(known)))]
@@ -82,7 +76,7 @@ class FaultRun {
       index: plan.mode === 'on-demand' ? 'on-demand' : 'full',
       from: plan.from,
       contracts: plan.mode === 'on-demand' && this.#dice.chance(50) ? this.#contracts.slice(0, 1) : [],
-      storeUrl: `file:${file}`,
+      storeUrl,
       urls: node.endpoints.map(({ url }) => url),
     }
     this.#child = new IndexProcess(this.#setup)
@@ -122,7 +116,7 @@ class FaultRun {
       if (plan.mode !== 'on-demand') {
         await expectFullTruth(store, chain, plan.from)
         const addresses = expectedActivity(chain, { from: plan.from, to: chain.head }).size
-        const stored = addressesWithActivity(this.#file)
+        const stored = await addressesWithActivity(this.#setup.storeUrl)
         if (stored !== addresses) throw new Error(`${stored} addresses have activity instead of ${addresses}`)
       } else {
         const truth = truthByContract(chain, { from: plan.from, to: chain.head })
@@ -130,7 +124,8 @@ class FaultRun {
           await expectContractTruth(store, chain, contract, truth.get(contract) ?? [])
         for (const wallet of this.#wallets) await expectSentTruth(store, chain, wallet)
       }
-      expectHotAndColdApart(this.#file, (await store.chainState(chain.options.chainId as ChainId))?.finalized ?? -1)
+      const { finalized } = (await store.chainState(chain.options.chainId as ChainId)) ?? { finalized: -1 }
+      await expectHotAndColdApart(this.#setup.storeUrl, finalized)
     })
   }
 

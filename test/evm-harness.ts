@@ -14,10 +14,14 @@ import { payloadLengthAt, unpackTransfer } from '../src/store/transfer-payload.t
 import type { SimChain } from './sim/chain.ts'
 import type { SimNode } from './sim/node.ts'
 import { type ExpectedTransfer, expectedTransfers } from './sim/truth.ts'
+import type { Engine } from './store-engines.ts'
 
-export async function temporaryStore(): Promise<{ store: Store; url: string; remove: () => Promise<void> }> {
+/** A new and empty store, in a file unless an engine gives another one. */
+export async function temporaryStore(
+  engine?: Engine,
+): Promise<{ store: Store; url: string; remove: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-evm-'))
-  const url = `file:${join(folder, 'almanac.db')}`
+  const url = engine === undefined ? `file:${join(folder, 'almanac.db')}` : await engine.newStore()
   const store = await openStore(url, { role: 'owner' })
   return {
     store,

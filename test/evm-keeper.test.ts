@@ -1,5 +1,5 @@
 // Several processes on one store: one indexes a chain, another takes over, and whoever lost the chain cannot write any more.
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import { ChainKeeper } from '../src/evm/index/chain-keeper.ts'
 import { leasedStore } from '../src/evm/index/leased-store.ts'
@@ -9,6 +9,7 @@ import { createLog } from '../src/log.ts'
 import type { Store } from '../src/store/store.ts'
 import { caughtUp, simulatedChain, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
+import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -28,35 +29,44 @@ function keeperOn(node: SimNode, store: Store): ChainKeeper {
   return keeper
 }
 
-test('one of two indexes, and the other takes over where it stopped', async () => {
-  const node = await startSimNode({ chain: { height: 150 } })
-  cleanups.push(() => node.close())
-  const { store, remove } = await temporaryStore()
-  cleanups.push(remove)
-  const keepers = [keeperOn(node, store), keeperOn(node, store)]
-  for (const keeper of keepers) keeper.start()
-  await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length, { timeout: 5_000 }).toBe(1)
-  const first = keepers.find(({ indexer }) => indexer !== undefined)!
-  const second = keepers.find(keeper => keeper !== first)!
-  await caughtUp(first.indexer!, node)
-  expect(await second.status()).toMatchObject({ standby: true, complete: true, head: 150 })
+let engine: Engine
 
-  await first.stop()
-  node.mine(20)
-  await expect.poll(() => second.indexer, { timeout: 5_000 }).toBeDefined()
-  await caughtUp(second.indexer!, node)
-  for (const [contract, expected] of truthByContract(node.chain, { from: 0, to: 170 })) {
-    expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
-  }
-})
+describe.each(engineNames)('on %s', name => {
+  beforeAll(async () => {
+    engine = await startEngine(name)
+  })
+  afterAll(() => engine.close())
 
-test('a holder that wakes up late writes nothing', async () => {
-  const { store, remove } = await temporaryStore()
-  cleanups.push(remove)
-  const lease = await store.claim('index/1', 'sleeper', 1)
-  const asleep = leasedStore(store, lease!)
-  await asleep.putCheckpoint('x', 'before')
-  await expect.poll(() => store.claim('index/1', 'successor', 60_000), { timeout: 5_000 }).toBeDefined()
-  await expect(asleep.putCheckpoint('x', 'after')).rejects.toMatchObject({ code: 'conflict' })
-  expect(await asleep.checkpoint('x')).toBe('before')
+  test('one of two indexes, and the other takes over where it stopped', async () => {
+    const node = await startSimNode({ chain: { height: 150 } })
+    cleanups.push(() => node.close())
+    const { store, remove } = await temporaryStore(engine)
+    cleanups.push(remove)
+    const keepers = [keeperOn(node, store), keeperOn(node, store)]
+    for (const keeper of keepers) keeper.start()
+    await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length, { timeout: 5_000 }).toBe(1)
+    const first = keepers.find(({ indexer }) => indexer !== undefined)!
+    const second = keepers.find(keeper => keeper !== first)!
+    await caughtUp(first.indexer!, node)
+    expect(await second.status()).toMatchObject({ standby: true, complete: true, head: 150 })
+
+    await first.stop()
+    node.mine(20)
+    await expect.poll(() => second.indexer, { timeout: 5_000 }).toBeDefined()
+    await caughtUp(second.indexer!, node)
+    for (const [contract, expected] of truthByContract(node.chain, { from: 0, to: 170 })) {
+      expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
+    }
+  })
+
+  test('a holder that wakes up late writes nothing', async () => {
+    const { store, remove } = await temporaryStore(engine)
+    cleanups.push(remove)
+    const lease = await store.claim('index/1', 'sleeper', 1)
+    const asleep = leasedStore(store, lease!)
+    await asleep.putCheckpoint('x', 'before')
+    await expect.poll(() => store.claim('index/1', 'successor', 60_000), { timeout: 5_000 }).toBeDefined()
+    await expect(asleep.putCheckpoint('x', 'after')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await asleep.checkpoint('x')).toBe('before')
+  })
 })

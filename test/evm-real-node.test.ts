@@ -8,6 +8,7 @@ import * as of from './evm-history.ts'
 import type { Transaction } from './evm-transactions.ts'
 import type { TransferRecord } from './evm-truth.ts'
 import { finality, patience, World } from './evm-world.ts'
+import { engineNames } from './store-engines.ts'
 
 const { alice, bob, carol, dave, erin, frank, giver, taker, operator, largest, rangeLength, mine } = of
 const nobody = `0x${'0'.repeat(40)}`
@@ -18,8 +19,8 @@ const slowMs = 120_000
 const title = `a real node: ${evmNodeKind ?? 'none runs on this machine'}`
 
 describe.skipIf(evmNodeKind === undefined)(title, { timeout: slowMs }, () => {
-  describe('in full', () => {
-    const world = new World('full')
+  describe.each(engineNames)('in full on %s', engine => {
+    const world = new World('full', engine)
     beforeAll(() => world.begin(), slowMs)
     afterAll(() => world.end())
 
@@ -179,8 +180,8 @@ describe.skipIf(evmNodeKind === undefined)(title, { timeout: slowMs }, () => {
     })
   })
 
-  describe('on demand', () => {
-    const world = new World('on-demand')
+  describe.each(engineNames)('on demand on %s', engine => {
+    const world = new World('on-demand', engine)
     beforeAll(() => world.begin(), slowMs)
     afterAll(() => world.end())
 

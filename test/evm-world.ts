@@ -6,6 +6,7 @@ import { type History, mine, playHistory } from './evm-history.ts'
 import { type EvmNode, startEvmNode } from './evm-node.ts'
 import { signed, type Transaction } from './evm-transactions.ts'
 import { type ChainTruth, readTruth, type TransactionRecord, type TransferRecord } from './evm-truth.ts'
+import { type Engine, type EngineName, startEngine } from './store-engines.ts'
 
 /** Blocks behind the head that count as final: the history is, and what the tests do last is not. */
 export const finality = 6
@@ -21,14 +22,17 @@ type ChainStatus = { state: string; head: number; complete: boolean; covered: Co
 
 export class World {
   readonly #index: 'full' | 'on-demand'
+  readonly #engineName: EngineName
+  #engine: Engine | undefined
   readonly #place = new CommandPlace()
   #service: CommandRun | undefined
   #node: EvmNode | undefined
   #history: History | undefined
   url = ''
 
-  constructor(index: 'full' | 'on-demand') {
+  constructor(index: 'full' | 'on-demand', engine: EngineName = 'sqlite') {
     this.#index = index
+    this.#engineName = engine
   }
 
   get node(): EvmNode {
@@ -43,13 +47,16 @@ export class World {
     this.#node = await startEvmNode()
     this.#history = await playHistory(this.#node)
     for (let block = 0; block < finality; block++) await mine(this.#node)
-    this.#place.configure({ eth: { rpc: this.#node.url, index: this.#index, finality } })
+    this.#engine = await startEngine(this.#engineName)
+    const chains = { eth: { rpc: this.#node.url, index: this.#index, finality } }
+    this.#place.configure(chains, await this.#engine.newStore())
     await this.start()
   }
 
   async end(): Promise<void> {
     await this.#place.dispose()
     await this.#node?.stop()
+    await this.#engine?.close()
   }
 
   async start(): Promise<void> {

@@ -31,7 +31,7 @@ export async function mergeCold(
   ordinal: number,
   rows: readonly ActivityRow[],
 ): Promise<void> {
-  if (rows.length > 0) await transaction.run(mergeColdSql, ordinal, ...columnsOf(mergedByAddress(rows)))
+  if (rows.length > 0) await transaction.runCounted(mergeColdSql, ordinal, ...columnsOf(mergedByAddress(rows)))
 }
 
 export async function mergeHot(
@@ -40,7 +40,7 @@ export async function mergeHot(
   block: number,
   rows: readonly ActivityRow[],
 ): Promise<void> {
-  if (rows.length > 0) await transaction.run(mergeHotSql, ordinal, ...columnsOf(mergedByAddress(rows)), block)
+  if (rows.length > 0) await transaction.runCounted(mergeHotSql, ordinal, ...columnsOf(mergedByAddress(rows)), block)
 }
 
 function columnsOf(rows: readonly ActivityRow[]): Buffer[] {

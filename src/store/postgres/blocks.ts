@@ -36,7 +36,7 @@ export async function putColdBlocks(
     ordinal,
     ...columns,
   )
-  await transaction.run(
+  await transaction.runCounted(
     `INSERT INTO blocks (chain, number, timestamp, hash) SELECT $1::int4, number, timestamp, hash FROM ${given}
      ON CONFLICT (chain, number) DO UPDATE SET hash = excluded.hash, timestamp = excluded.timestamp
      WHERE (blocks.hash, blocks.timestamp) <> (excluded.hash, excluded.timestamp)`,

@@ -179,6 +179,19 @@ export class Transaction {
     return written
   }
 
+  /**
+   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: of those Citus tells how many rows were given, not how many
+   * were written.
+   */
+  async runCounted(sql: string, ...values: Value[]): Promise<number> {
+    const [[count] = []] = await this.query(
+      `WITH changed AS (${sql} RETURNING 1) SELECT count(*) FROM changed`,
+      ...values,
+    )
+    if (Number(count) > 0) this.changed = true
+    return Number(count)
+  }
+
   /** A statement that writes and tells of what it wrote; no row means that it wrote nothing. */
   async write(sql: string, ...values: Value[]): Promise<Row[]> {
     const rows = await this.query(sql, ...values)
