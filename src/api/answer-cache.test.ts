@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { entityTag, matchesTag } from './answer.ts'
 import { AnswerCache, deliver, type ReadyAnswer, readyAnswer } from './answer-cache.ts'
 import { chooseEncoding } from './encoding.ts'
@@ -55,6 +55,36 @@ describe('kept answers', () => {
     const cache = new AnswerCache(0)
     keep(cache, 'a', 1, ready('{}'))
     expect(cache.get('a', 1)).toBeUndefined()
+  })
+})
+
+describe('a lent body', () => {
+  const lent = (text: string) => {
+    const release = vi.fn()
+    return { answer: readyAnswer({ headers: {}, body: body(text), release }), release }
+  }
+
+  test('goes out as it is and is given back by whoever sends it, unless it is kept', () => {
+    const cache = new AnswerCache(1_000_000)
+    const { answer, release } = lent('{}')
+    expect(cache.offer('a', 1, answer)).toBe(answer)
+    expect(deliver(answer, asking({}))).toMatchObject({ release })
+    expect(release).not.toHaveBeenCalled()
+    const kept = cache.offer('a', 1, answer)
+    expect(release).toHaveBeenCalledOnce()
+    expect(kept.plain).toEqual({ status: 200, headers: answer.plain.headers, body: body('{}') })
+    ;(answer.plain.body as Buffer)[0] = 0
+    expect(cache.get('a', 1)).toBe(kept)
+    expect((kept.plain.body as Buffer).toString()).toBe('{}')
+  })
+
+  test('is given back once another form of it is sent', async () => {
+    const { answer, release } = lent('x'.repeat(2_000))
+    await deliver(answer, asking({ 'accept-encoding': 'gzip' }))
+    expect(release).toHaveBeenCalledOnce()
+    const other = lent('{}')
+    deliver(other.answer, asking({ 'if-none-match': other.answer.tag }))
+    expect(other.release).toHaveBeenCalledOnce()
   })
 })
 

@@ -8,6 +8,8 @@ export type Answer = {
   body: Uint8Array<ArrayBuffer> | string | null
   /** Sent in place of the body, where the answer goes on as long as the client stays. */
   stream?: ReadableStream<Uint8Array>
+  /** The body is lent: to be called once it is sent, and by nobody who does not send it. */
+  release?: () => void
 }
 
 /** Answers are data: nothing in them may run, be framed or be taken for another type. */
@@ -23,11 +25,15 @@ export const safetyHeaders = {
  */
 export const privateCaching = { 'Cache-Control': 'private, no-cache' }
 
-/** Weak, because one tag stands for the plain and the compressed bytes. Two checksums and the length: 64 bits and more. */
 export function entityTag(body: Uint8Array): string {
   const half = body.length >> 1
+  return weakTag([crc32(body.subarray(0, half)), crc32(body.subarray(half))], body.length)
+}
+
+/** Weak, because one tag stands for the plain and the compressed bytes. Two checksums and the length: 64 bits and more. */
+export function weakTag(checksums: readonly [number, number], bodyLength: number): string {
   const hex = (value: number) => value.toString(16).padStart(8, '0')
-  return `W/"${hex(crc32(body.subarray(0, half)))}${hex(crc32(body.subarray(half)))}-${body.length.toString(36)}"`
+  return `W/"${hex(checksums[0])}${hex(checksums[1])}-${bodyLength.toString(36)}"`
 }
 
 export function matchesTag(ifNoneMatch: string, tag: string): boolean {

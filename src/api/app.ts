@@ -1,15 +1,15 @@
 // The HTTP app: which path leads to which operation, and what every answer carries. No rule of an operation here.
 import { type Context, Hono } from 'hono'
-import { AlmanacError } from '../errors.ts'
-import { LogThrottle } from '../log.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { Answer } from './answer.ts'
 import { AnswerCache } from './answer-cache.ts'
-import { corsHeaders, preflightHeaders } from './cors.ts'
+import { preflightHeaders } from './cors.ts'
 import type { AppDependencies } from './dependencies.ts'
+import { Desk, type Work } from './desk.ts'
 import { apiVersions } from './dialect.ts'
+import { type DirectListener, DirectPath } from './direct-path.ts'
 import { answerEvents } from './events.ts'
-import { type AppEnvironment, Exchange } from './exchange.ts'
+import { type AppEnvironment, askedByContext, Exchange } from './exchange.ts'
 import { answerKeys, answerNewKey, answerRevocation } from './keys.ts'
 import { NftTransfersRoute } from './nft-transfers.ts'
 import { oncePerTurn } from './once-per-turn.ts'
@@ -17,7 +17,7 @@ import { openApiAnswer } from './openapi.ts'
 import type { Workplace } from './operation.ts'
 import { answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
 import { answerPortfolio } from './portfolio.ts'
-import { allowedMethods, codeOf, methodNotAllowed, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
+import { allowedMethods, methodNotAllowed } from './problem.ts'
 import { referenceFiles } from './reference-page.ts'
 import { answerNoConsole, staticAnswer } from './static-files.ts'
 import { WalletChainsRoute } from './wallet-chains.ts'
@@ -25,9 +25,10 @@ import { WorkGate } from './work-gate.ts'
 
 export type { AppDependencies } from './dependencies.ts'
 
-type Work = (exchange: Exchange) => Answer | Promise<Answer>
+/** `direct` answers what it can before the framework is asked. */
+export type App = Hono<AppEnvironment> & { direct: DirectListener }
 
-export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
+export function createApp(dependencies: AppDependencies): App {
   const { settings, metrics } = dependencies
   const gate = new WorkGate({
     concurrencyMax: settings.concurrencyMax,
@@ -45,23 +46,28 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   const desk = new Desk(place)
   // A slash at the end changes nothing: some clients join base and path with one too many.
   const app = new Hono<AppEnvironment>({ strict: false })
-  const get = (route: string, work: Work) => app.get(route, context => desk.serve(context, route, work))
+  const get = (route: string, work: Work) => app.get(route, context => respond(desk, context, route, work))
+  const direct = new DirectPath(desk, dependencies.log)
+  const operation = (route: string, work: Work) => {
+    direct.add(route, work)
+    get(route, work)
+  }
 
   const transfers = new NftTransfersRoute(place)
   const wallets = new WalletChainsRoute(place)
   for (const version of apiVersions) {
-    get(`/api/${version}/nft/:address/transfers`, exchange => transfers.answer(exchange, version))
-    get(`/api/${version}/wallets/:address/chains`, exchange => wallets.answer(exchange, version))
+    operation(`/api/${version}/nft/:address/transfers`, exchange => transfers.answer(exchange, version))
+    operation(`/api/${version}/wallets/:address/chains`, exchange => wallets.answer(exchange, version))
   }
-  get('/account/:network/:address/portfolio', exchange => answerPortfolio(place, exchange))
+  operation('/account/:network/:address/portfolio', exchange => answerPortfolio(place, exchange))
   get('/health', answerHealth)
   get('/ready', () => answerReady(place))
   get('/status', exchange => answerStatus(place, exchange))
   get('/metrics', exchange => answerMetrics(place, exchange))
   get('/events', exchange => answerEvents(place, exchange))
   get('/keys', exchange => answerKeys(place, exchange))
-  app.post('/keys', context => desk.serve(context, '/keys', exchange => answerNewKey(place, exchange)))
-  app.delete('/keys/:id', context => desk.serve(context, '/keys/:id', exchange => answerRevocation(place, exchange)))
+  app.post('/keys', context => respond(desk, context, '/keys', exchange => answerNewKey(place, exchange)))
+  app.delete('/keys/:id', context => respond(desk, context, '/keys/:id', exchange => answerRevocation(place, exchange)))
   const document = openApiAnswer({
     chains: dependencies.chains,
     pageSizeMax: settings.pageSizeMax,
@@ -72,15 +78,30 @@ export function createApp(dependencies: AppDependencies): Hono<AppEnvironment> {
   if (dependencies.console === undefined) get('/', answerNoConsole)
   for (const [path, file] of dependencies.console ?? []) get(path, exchange => staticAnswer(file, exchange))
 
-  app.options('*', context => desk.serve(context, 'preflight', preflight))
+  app.options('*', context => respond(desk, context, 'preflight', preflight))
   app.notFound(context => {
     // Hono asks here also when the path is known and the method is not.
     const methods = ['GET', 'POST', 'DELETE'].filter(method => app.router.match(method, context.req.path)[0].length > 0)
-    return desk.serve(context, methods.length > 0 ? 'method' : 'unknown', () => {
+    return respond(desk, context, methods.length > 0 ? 'method' : 'unknown', () => {
       throw methods.length > 0 ? methodNotAllowed(context.req.method, methods) : unknownRoute(context.req.path)
     })
   })
-  return app
+  return Object.assign(app, { direct: direct.listener })
+}
+
+function respond(
+  desk: Desk,
+  context: Context<AppEnvironment>,
+  route: string,
+  work: Work,
+): Response | Promise<Response> {
+  const answer = desk.answer(new Exchange(askedByContext(context)), route, work)
+  return answer instanceof Promise ? answer.then(responseOf) : responseOf(answer)
+}
+
+/** A lent body is never given back from here: nobody says when it was sent. */
+function responseOf({ status, headers, body, stream }: Answer): Response {
+  return new Response(stream ?? body, { status, headers })
 }
 
 /** Whoever waits for an indexer does no work here, so it takes nobody's place. */
@@ -96,83 +117,4 @@ function freshenAside(freshen: Freshen | undefined, gate: WorkGate): Freshen | u
 
 function preflight(): Answer {
   return { status: 204, headers: preflightHeaders(allowedMethods), body: null }
-}
-
-/** Takes requests in and sends answers out: sizes, request ids, headers for all, errors, measurements. */
-class Desk {
-  readonly #place: Workplace
-  readonly #cors: (origin: string | undefined) => Readonly<Record<string, string>>
-  readonly #variesByOrigin: boolean
-  readonly #throttle = new LogThrottle()
-
-  constructor(place: Workplace) {
-    this.#place = place
-    this.#cors = corsHeaders(place.settings.corsOrigins)
-    this.#variesByOrigin = !place.settings.corsOrigins.includes('*')
-  }
-
-  /** Stays without promises where the work does, so that a kept answer is sent within the turn that asked for it. */
-  serve(context: Context<AppEnvironment>, route: string, work: Work): Response | Promise<Response> {
-    const exchange = new Exchange(context)
-    try {
-      this.#checkSize(exchange)
-      const answer = work(exchange)
-      if (!(answer instanceof Promise)) return this.#send(exchange, route, answer)
-      return answer.then(
-        done => this.#send(exchange, route, done),
-        error => this.#sendError(exchange, route, error),
-      )
-    } catch (error) {
-      return this.#sendError(exchange, route, error)
-    }
-  }
-
-  #checkSize({ target }: Exchange): void {
-    const { urlBytesMax } = this.#place.settings
-    if (target.length > urlBytesMax) {
-      throw new AlmanacError('uri_too_long', `The URL is longer than ${urlBytesMax} bytes`)
-    }
-  }
-
-  #sendError(exchange: Exchange, route: string, error: unknown): Response {
-    const { log, metrics } = this.#place
-    const code = codeOf(error)
-    if (code === 'unauthorized' || code === 'forbidden' || code === 'rate_limited' || code === 'quota_exceeded') {
-      metrics.keys.refused.inc({ code })
-    } else if (code === 'internal') {
-      log.error({ err: error, request_id: exchange.requestId, route }, 'A request failed')
-    } else if (statusOf(error) >= 500) {
-      // A node or a store that is down fails every request alike.
-      this.#throttle.say(`${route} ${code}`, repeated =>
-        log.warn({ err: error, request_id: exchange.requestId, route, repeated }, 'A request failed'),
-      )
-    }
-    const answer = problemAnswer(error, {
-      requestId: exchange.requestId,
-      accept: exchange.header('accept'),
-      solana: exchange.target.startsWith('/account/'),
-    })
-    return this.#send(exchange, route, answer)
-  }
-
-  #send(exchange: Exchange, route: string, { status, headers, body, stream }: Answer): Response {
-    const { metrics, log } = this.#place
-    const seconds = (performance.now() - exchange.startedMs) / 1_000
-    const method = isOrdinary(exchange.method) ? exchange.method : 'other'
-    metrics.http.duration.observe({ route, method, status }, seconds)
-    if (body !== null) metrics.http.answerBytes.inc({ route }, body.length)
-    if (log.isLevelEnabled('debug')) log.debug({ route, status, seconds, request_id: exchange.requestId }, 'answered')
-    const all: Record<string, string> = {
-      ...headers,
-      ...(exchange.rateLimit && rateLimitHeaders(exchange.rateLimit)),
-      ...this.#cors(exchange.header('origin')),
-      'X-Request-Id': exchange.requestId,
-    }
-    if (this.#variesByOrigin) all.Vary = all.Vary === undefined ? 'Origin' : `${all.Vary}, Origin`
-    return new Response(stream ?? body, { status, headers: all })
-  }
-}
-
-function isOrdinary(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'POST' || method === 'DELETE'
 }

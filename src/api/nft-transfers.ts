@@ -9,10 +9,11 @@ import { readyAnswer } from './answer-cache.ts'
 import { type ApiVersion, type Dialect, pickDialect, platformHeader } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import { perform, type Workplace } from './operation.ts'
+import { pageTag } from './page-tag.ts'
 import { readParameter, showGiven, transferParameters } from './params.ts'
 import { patienceMs } from './prefer.ts'
 import { QueryText } from './query-text.ts'
-import { writeTransfers } from './transfer-json.ts'
+import { type TransferJson, writeTransfers } from './transfer-json.ts'
 
 /** `disable_total` was announced as deprecated on 2023-01-12 (RFC 9745 writes dates so). */
 const deprecation = { Deprecation: '@1673481600' }
@@ -50,9 +51,13 @@ export class NftTransfersRoute {
           freshenWaitMs: patienceMs(exchange, settings),
         })
         const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
+        const page = pageOf(answer, { dialect, version, signer })
+        const { bytes, release } = writeTransfers(page)
         const ready = readyAnswer({
           headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
-          body: bodyOf(answer, { dialect, version, signer }),
+          body: bytes,
+          tag: pageTag(page, bytes.length),
+          release,
         })
         // An answer that an indexer may complete is not kept: the next request has to ask it again.
         return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
@@ -121,15 +126,15 @@ function headersOf({ indexComplete, evidence }: TransfersAnswer, dialect: Dialec
   }
 }
 
-function bodyOf(
+function pageOf(
   answer: TransfersAnswer,
   { dialect, version, signer }: { dialect: Dialect; version: ApiVersion; signer: CursorSigner },
-): Buffer<ArrayBuffer> {
+): TransferJson {
   const { question, total, next } = answer
   const number = (value: number) => (dialect === 'live' ? `${value}` : `"${value}"`)
   const totalText = version === 'v2' ? `"total":${total === undefined ? 'null' : number(total)},` : ''
   const cursorText = next === undefined ? (dialect === 'live' ? 'null' : '""') : `"${signer.seal(next)}"`
-  return writeTransfers({
+  return {
     rows: answer.rows,
     contract: question.contract,
     facts: answer.facts,
@@ -139,5 +144,5 @@ function bodyOf(
     withNames: version !== 'v2',
     head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
     tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
-  })
+  }
 }

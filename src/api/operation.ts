@@ -52,7 +52,7 @@ function performAdmitted(
         `The answer of ${length} bytes is larger than ${place.settings.answerBytesMax}`,
       )
     }
-    if (key !== undefined && keep) place.cache.offer(key, revision, ready)
-    return await deliver(ready, exchange)
+    const sent = key !== undefined && keep ? place.cache.offer(key, revision, ready) : ready
+    return await deliver(sent, exchange)
   }
 }

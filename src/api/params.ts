@@ -8,8 +8,8 @@ import { parseDate } from './dates.ts'
 
 export type Parameter<Value> = {
   name: string
-  /** From the text in the URL to the value, or a failure. */
-  reader: z.ZodType<Value, string>
+  /** From the text in the URL to the value; undefined where it is not accepted. */
+  read: (text: string) => Value | undefined
   /** Ends the sentence "<name> must be …". */
   accepts: string
   /** The whole message, where clients know one by heart. */
@@ -25,8 +25,8 @@ export type Parameter<Value> = {
 
 /** Reads one text, or says what is wrong with it: the parameter, what was given and what is accepted. */
 export function readParameter<Value>(parameter: Parameter<Value>, text: string): Value {
-  const result = parameter.reader.safeParse(text)
-  if (result.success) return result.data
+  const value = parameter.read(text)
+  if (value !== undefined) return value
   const given = showGiven(text)
   throw new AlmanacError(
     'bad_request',
@@ -50,26 +50,22 @@ export function showGiven(text: string): string {
     )
 }
 
-function read<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
-  return z.string().transform((text, context) => {
-    const value = parse(text)
-    if (value !== undefined) return value
-    context.addIssue({ code: 'custom', message: 'not accepted' })
-    return z.NEVER
-  })
-}
-
-/** Digits of any number: beyond 2^53 every block and every page size is beyond reach anyway, so it stops there. */
-function wholeNumber(min: number): z.ZodType<number, string> {
-  return read(text => {
-    const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : -1
+/** Digits of any number, cut to `max`: beyond 2^53 every block is beyond reach anyway. */
+function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number | undefined {
+  return text => {
+    const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), max) : -1
     return value >= min ? value : undefined
-  })
+  }
 }
 
-function oneOf<Value extends string>(values: readonly Value[]): z.ZodType<Value, string> {
-  return read(text => values.find(value => value.toLowerCase() === text.trim().toLowerCase()))
+function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value | undefined {
+  return text => values.find(value => value.toLowerCase() === text.trim().toLowerCase())
 }
+
+const flags = new Map([
+  ['true', true],
+  ['false', false],
+])
 
 const addressSchema = z.string().regex(/^0[xX][0-9a-fA-F]{40}$/)
 const exampleContract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
@@ -79,7 +75,7 @@ const examplePubkey = 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6'
 function addressParameter(description: string, example: string) {
   return {
     name: 'address',
-    reader: read(parseAddress),
+    read: parseAddress,
     accepts: '0x and 40 hex digits, in any case',
     refusal: 'address is not a valid hex address',
     schema: addressSchema,
@@ -93,7 +89,7 @@ const blockSchema = z.int().min(0)
 function dateParameter(name: string, description: string): Parameter<number> {
   return {
     name,
-    reader: read(parseDate),
+    read: parseDate,
     accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds',
     schema: z.string().max(64),
     description: `${description} Any form that the moment library reads, or unix seconds; without a zone it is UTC.`,
@@ -107,7 +103,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     chain: chainParameter('chain', table, 'The chain to ask, by name or hex id. `eth` when left out.'),
     fromBlock: {
       name: 'from_block',
-      reader: wholeNumber(0),
+      read: wholeNumber(0),
       accepts: 'a whole number from 0 on',
       schema: blockSchema,
       description: 'The lowest block of the transfers. Wins over `from_date`.',
@@ -115,7 +111,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     },
     toBlock: {
       name: 'to_block',
-      reader: wholeNumber(0),
+      read: wholeNumber(0),
       accepts: 'a whole number from 0 on',
       schema: blockSchema,
       description: 'The highest block of the transfers, included. Wins over `to_date`.',
@@ -125,7 +121,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     toDate: dateParameter('to_date', 'The last moment of the transfers, included.'),
     format: {
       name: 'format',
-      reader: oneOf(['decimal', 'hex'] as const),
+      read: oneOf(['decimal', 'hex'] as const),
       accepts: 'decimal or hex',
       schema: z.enum(['decimal', 'hex']).default('decimal'),
       description: 'How token ids are written.',
@@ -133,7 +129,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     },
     limit: {
       name: 'limit',
-      reader: wholeNumber(1).transform(limit => Math.min(limit, pageSizeMax)),
+      read: wholeNumber(1, pageSizeMax),
       accepts: `a whole number from 1 on (above ${pageSizeMax} it is taken as ${pageSizeMax})`,
       schema: z.int().min(1).default(pageSizeMax),
       description: `The size of a page. More than ${pageSizeMax} is cut to ${pageSizeMax}, and \`page_size\` says so.`,
@@ -141,7 +137,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     },
     order: {
       name: 'order',
-      reader: oneOf(['ASC', 'DESC'] as const),
+      read: oneOf(['ASC', 'DESC'] as const),
       accepts: 'ASC or DESC',
       schema: z.enum(['ASC', 'DESC']).default('DESC'),
       description: 'Oldest or newest first.',
@@ -149,7 +145,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     },
     disableTotal: {
       name: 'disable_total',
-      reader: oneOf(['true', 'false'] as const).transform(text => text === 'true'),
+      read: (text: string) => flags.get(text.trim().toLowerCase()),
       accepts: 'true or false',
       schema: z.boolean().default(true),
       description: 'With `false` the answer counts all matching transfers in `total`.',
@@ -158,7 +154,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     },
     cursor: {
       name: 'cursor',
-      reader: z.string(),
+      read: (text: string) => text,
       accepts: 'the cursor of the page before, unchanged, for the same address and chain',
       refusal: 'cursor is not valid',
       schema: z.string(),
@@ -186,7 +182,7 @@ function chainParameter(name: string, table: ChainTable, description: string): P
   const accepted = table.all.flatMap(chain => [chain.name, chain.hexId])
   return {
     name,
-    reader: read(text => table.parse(text)),
+    read: text => table.parse(text),
     accepts: 'the name or the id of a known chain',
     refusal: 'chain must be a valid enum value',
     details: { accepted },
@@ -199,7 +195,7 @@ function chainParameter(name: string, table: ChainTable, description: string): P
 export const portfolioParameters = {
   network: {
     name: 'network',
-    reader: read(text => solanaNetworks.find(network => network === text)),
+    read: (text: string) => solanaNetworks.find(network => network === text),
     accepts: solanaNetworks.join(' or '),
     schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
     description: 'The Solana network.',
@@ -207,7 +203,7 @@ export const portfolioParameters = {
   },
   address: {
     name: 'address',
-    reader: read(parsePubkey),
+    read: parsePubkey,
     accepts: 'a public key of 32 bytes in base58',
     schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
     description: 'The address of the account.',

@@ -1,11 +1,11 @@
 // Puts the app on a socket: limits of the protocol, errors below the app, and an orderly end. No routes here.
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
-import type { Hono } from 'hono'
 import { AlmanacError } from '../errors.ts'
-import { type AppEnvironment, newRequestId } from './exchange.ts'
+import type { App } from './app.ts'
+import { newRequestId } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 
 export type ServeOptions = {
@@ -52,7 +52,7 @@ const drainSweepMs = 25
 /** How often connections are looked at for requests that arrive too slowly. */
 const receiveCheckMsMax = 5_000
 
-export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions): Promise<ServedApp> {
+export async function serveApp(app: App, options: ServeOptions): Promise<ServedApp> {
   const limits = { ...defaults, ...options }
   const answer = getRequestListener(app.fetch, {
     // Stands in for a Host header that HTTP/1.0 clients leave out; no answer depends on it.
@@ -61,10 +61,10 @@ export async function serveApp(app: Hono<AppEnvironment>, options: ServeOptions)
     errorHandler: () =>
       problemResponse(new AlmanacError('bad_request', 'The request target or the Host header is not valid')),
   })
-  const listener: typeof answer = (incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // `OPTIONS *` asks about the server as a whole; every path answers the same.
     if (incoming.url === '*' && incoming.method === 'OPTIONS') incoming.url = '/'
-    return answer(incoming, outgoing)
+    if (!app.direct(incoming, outgoing)) answer(incoming, outgoing)
   }
   const server = createServer(
     {

@@ -19,6 +19,7 @@ import {
   secondsPerDay,
   timestampMax,
 } from './json-bytes.ts'
+import { LentBytes, type Memory, takeMemory } from './page-memory.ts'
 
 export type TransferJson = {
   rows: AnswerRows
@@ -37,34 +38,14 @@ export type TransferJson = {
 /** No row is longer, apart from labels and names: 900 bytes of keys and fixed fields, three integers of up to 78 digits. */
 const rowBytesMax = 1_200
 
-export function writeTransfers(page: TransferJson): Buffer<ArrayBuffer> {
+export function writeTransfers(page: TransferJson): LentBytes {
   const texts = rowTexts(page)
   const extraBytes = texts.operator.length + (page.labels === undefined ? 0 : labelBytesMax(page.labels))
-  const out = scratchOf((page.head.length + page.tail.length) * 3 + page.rows.length * (rowBytesMax + extraBytes))
+  const out = takeMemory((page.head.length + page.tail.length) * 3 + page.rows.length * (rowBytesMax + extraBytes))
   let at = out.bytes.write(page.head)
   at = writeRows(out, at, page, texts)
   at += out.bytes.write(page.tail, at)
-  // A copy of the exact size: the answer may be kept for long, the scratch is used again by the next page.
-  const answer = Buffer.allocUnsafeSlow(at)
-  answer.set(out.bytes.subarray(0, at))
-  return answer
-}
-
-type Scratch = { bytes: Buffer; view: DataView }
-
-const scratchBytesKept = 4 * 1024 * 1024
-let scratch = newScratch(256 * 1024)
-
-function newScratch(length: number): Scratch {
-  const bytes = Buffer.allocUnsafeSlow(length)
-  return { bytes, view: new DataView(bytes.buffer) }
-}
-
-function scratchOf(length: number): Scratch {
-  if (length <= scratch.bytes.length) return scratch
-  const larger = newScratch(length)
-  if (length <= scratchBytesKept) scratch = larger
-  return larger
+  return new LentBytes(out, at)
 }
 
 function labelBytesMax(labels: ReadonlyMap<Address, string>): number {
@@ -72,25 +53,6 @@ function labelBytesMax(labels: ReadonlyMap<Address, string>): number {
   for (const label of labels.values()) longest = Math.max(longest, label.length)
   // Two labels a row; an escaped character takes up to six bytes.
   return 2 * (longest * 6 + 2)
-}
-
-/** Ready text with holes, in the order of a row, and where the holes are. */
-type RowTexts = {
-  /** From behind the block number to the transaction index. */
-  block: Uint8Array
-  dateAt: number
-  timeAt: number
-  blockHashAt: number
-  transactionHashAt: number
-  logIndex: Uint8Array
-  value: Uint8Array
-  /** By the flags `erc1155` and `batch`. */
-  kinds: readonly Uint8Array[]
-  /** Both addresses, zero where nothing is filled in, without labels. */
-  parties: Uint8Array
-  /** The end of a row and the beginning of the next one. */
-  operator: Uint8Array
-  noOperator: Uint8Array
 }
 
 const rowStart = '{"block_number":"'
@@ -105,35 +67,73 @@ const amountKey = ',"amount":"'
 const fromAtParties = fromKey.length
 const toAtParties = `${fromKey}${zeros40}${fromLabelKey}null${toKey}`.length
 
-function rowTexts({ contract, facts, dialect, withNames }: TransferJson): RowTexts {
+/** From behind the block number to the transaction index, with holes and where they are. */
+type BlockText = { text: Uint8Array; dateAt: number; timeAt: number; blockHashAt: number; transactionHashAt: number }
+
+function blockText(dialect: Dialect): BlockText {
   const dateKey = '","block_timestamp":"'
   const timeKey = `${dateKey}YYYY-MM-DDT`
   const blockHashKey = `HH:MM:SS${dialect === 'live' ? '.000Z' : ''}","block_hash":"0x`
   const transactionHashKey = `${zeros64}","transaction_hash":"0x`
-  const kind = (standard: string, type: string) =>
-    Buffer.from(
-      `","contract_type":"${standard}","transaction_type":"${type}","token_address":"${contract}","token_id":"`,
-    )
-  const flag = (value = false) => (dialect === 'live' ? `${value}` : `"${value}"`)
-  const flags = `,"possible_spam":${flag(facts?.possibleSpam)},"verified_collection":${flag(facts?.verifiedCollection)}`
-  const names = `,"token_name":${JSON.stringify(facts?.name ?? null)},"token_symbol":${JSON.stringify(facts?.symbol ?? null)}`
-  const end = `${flags}${withNames ? names : ''}},${rowStart}`
   return {
-    block: Buffer.from(`${timeKey}${blockHashKey}${transactionHashKey}${zeros64}","transaction_index":`),
+    text: Buffer.from(`${timeKey}${blockHashKey}${transactionHashKey}${zeros64}","transaction_index":`),
     dateAt: dateKey.length,
     timeAt: timeKey.length,
     blockHashAt: timeKey.length + blockHashKey.length,
     transactionHashAt: timeKey.length + blockHashKey.length + transactionHashKey.length,
-    logIndex: Buffer.from(',"log_index":'),
-    value: Buffer.from(',"value":"'),
-    kinds: [kind('ERC721', 'Single'), kind('ERC1155', 'Single'), kind('ERC721', 'Batch'), kind('ERC1155', 'Batch')],
-    parties: Buffer.from(`${fromKey}${zeros40}${fromLabelKey}null${toKey}${zeros40}${toLabelKey}null${amountKey}`),
+  }
+}
+
+const blockTexts: Record<Dialect, BlockText> = { reference: blockText('reference'), live: blockText('live') }
+const logIndexText = Buffer.from(',"log_index":')
+const valueText = Buffer.from(',"value":"')
+/** Both addresses, zero where nothing is filled in, without labels. */
+const partiesText = Buffer.from(
+  `${fromKey}${zeros40}${fromLabelKey}null${toKey}${zeros40}${toLabelKey}null${amountKey}`,
+)
+
+/** By the flags `erc1155` and `batch`. The contract is filled in for each page. */
+const kindTexts = [
+  ['ERC721', 'Single'],
+  ['ERC1155', 'Single'],
+  ['ERC721', 'Batch'],
+  ['ERC1155', 'Batch'],
+].map(([standard, type]) => {
+  const upToContract = `","contract_type":"${standard}","transaction_type":"${type}","token_address":"`
+  return { text: Buffer.from(`${upToContract}0x${zeros40}","token_id":"`), contractAt: upToContract.length }
+})
+
+/** What is the same in every row of a page. */
+type RowTexts = {
+  block: BlockText
+  /** The end of a row and the beginning of the next one. */
+  operator: Uint8Array
+  noOperator: Uint8Array
+}
+
+function rowTexts(page: TransferJson): RowTexts {
+  for (const { text, contractAt } of kindTexts) putAscii(text, contractAt, page.contract)
+  const end = `${factsText(page)}},${rowStart}`
+  return {
+    block: blockTexts[page.dialect],
     operator: Buffer.from(`","operator":"0x${zeros40}"${end}`),
     noOperator: Buffer.from(`","operator":null${end}`),
   }
 }
 
-function writeRows(out: Scratch, start: number, page: TransferJson, texts: RowTexts): number {
+/** What each row says of the contract. */
+export function factsText({
+  facts,
+  dialect,
+  withNames,
+}: Pick<TransferJson, 'facts' | 'dialect' | 'withNames'>): string {
+  const flag = (value = false) => (dialect === 'live' ? `${value}` : `"${value}"`)
+  const flags = `,"possible_spam":${flag(facts?.possibleSpam)},"verified_collection":${flag(facts?.verifiedCollection)}`
+  if (!withNames) return flags
+  return `${flags},"token_name":${JSON.stringify(facts?.name ?? null)},"token_symbol":${JSON.stringify(facts?.symbol ?? null)}`
+}
+
+function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTexts): number {
   const { length, runs, stored } = page.rows
   const payloads = Buffer.from(stored.payloads.buffer, stored.payloads.byteOffset, stored.payloads.byteLength)
   const source = { payloads, view: viewOf(stored.payloads), blockHashes: viewOf(stored.blockHashes) }
@@ -162,7 +162,7 @@ type Source = { payloads: Buffer; view: DataView; blockHashes: DataView }
 
 // Many parameters and one long function, because it runs for every row of every page and must leave no garbage.
 function writeRow(
-  { bytes, view }: Scratch,
+  { bytes, view }: Memory,
   start: number,
   page: TransferJson,
   texts: RowTexts,
@@ -187,20 +187,21 @@ function writeRow(
   at = putNumber(bytes, at, stored.blocks[row]!)
 
   const seconds = Math.min(stored.timestamps[row]!, timestampMax)
-  bytes.set(texts.block, at)
-  putDate(bytes, at + texts.dateAt, Math.floor(seconds / secondsPerDay))
-  putTime(bytes, at + texts.timeAt, seconds)
-  putHex(view, at + texts.blockHashAt, source.blockHashes, row * 32, 32)
-  putHex(view, at + texts.transactionHashAt, source.view, hashAt, 32)
-  at = putNumber(bytes, at + texts.block.length, stored.transactionIndexes[row]!)
+  const block = texts.block
+  bytes.set(block.text, at)
+  putDate(bytes, at + block.dateAt, Math.floor(seconds / secondsPerDay))
+  putTime(bytes, at + block.timeAt, seconds)
+  putHex(view, at + block.blockHashAt, source.blockHashes, row * 32, 32)
+  putHex(view, at + block.transactionHashAt, source.view, hashAt, 32)
+  at = putNumber(bytes, at + block.text.length, stored.transactionIndexes[row]!)
 
-  bytes.set(texts.logIndex, at)
-  at = putNumber(bytes, at + texts.logIndex.length, stored.logIndexes[row]!)
+  bytes.set(logIndexText, at)
+  at = putNumber(bytes, at + logIndexText.length, stored.logIndexes[row]!)
 
-  bytes.set(texts.value, at)
-  at = putDecimal(bytes, at + texts.value.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)
+  bytes.set(valueText, at)
+  at = putDecimal(bytes, at + valueText.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)
 
-  const kind = texts.kinds[flags & (payloadFlags.erc1155 | payloadFlags.batch)]!
+  const kind = kindTexts[flags & (payloadFlags.erc1155 | payloadFlags.batch)]!.text
   bytes.set(kind, at)
   at += kind.length
   at =
@@ -211,10 +212,10 @@ function writeRow(
   const hasTo = (flags & payloadFlags.toZero) === 0
   const hasFrom = (flags & payloadFlags.fromZero) === 0
   if (page.labels === undefined) {
-    bytes.set(texts.parties, at)
+    bytes.set(partiesText, at)
     if (hasFrom) putHex(view, at + fromAtParties, source.view, fromAt, 20)
     if (hasTo) putHex(view, at + toAtParties, source.view, toAt, 20)
-    at += texts.parties.length
+    at += partiesText.length
   } else {
     const from = hasFrom ? hexOf(payloads, fromAt, 20) : zeros40
     const to = hasTo ? hexOf(payloads, toAt, 20) : zeros40
