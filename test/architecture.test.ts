@@ -20,7 +20,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 /** Runs Biome with the rules of this project over the given files. */
 async function lint(files: Readonly<Record<string, string>>): Promise<{ failed: boolean; output: string }> {
-  rmSync(join(directory, 'src'), { recursive: true, force: true })
+  for (const folder of ['src', 'web']) rmSync(join(directory, folder), { recursive: true, force: true })
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, path)), { recursive: true })
     writeFileSync(join(directory, path), text)
@@ -63,6 +63,20 @@ describe('the direction of imports', () => {
     expect(failed).toBe(true)
     for (const other of others) {
       expect(output).toContain(`src/${layer}/uses-${other.replace('/', '-')}.ts:1:28 lint/style/noRestrictedImports`)
+    }
+  })
+
+  test('the console knows nothing of the service, nor the service of the console', async () => {
+    const { failed, output } = await lint({
+      'web/src/uses-api.ts': importOf('../../src/api/thing.ts'),
+      'web/src/uses-node.ts': importOf('node:fs'),
+      'src/api/uses-web.ts': importOf('../../web/src/thing.ts'),
+      'src/api/thing.ts': thing,
+      'web/src/thing.ts': thing,
+    })
+    expect(failed).toBe(true)
+    for (const file of ['web/src/uses-api.ts', 'web/src/uses-node.ts', 'src/api/uses-web.ts']) {
+      expect(output).toContain(`${file}:1:28 lint/style/noRestrictedImports`)
     }
   })
 

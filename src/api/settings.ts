@@ -14,7 +14,7 @@ export type ApiSettings = {
   queueMax: number
   /** Ready answers that are kept while nothing is committed. */
   answerCacheBytes: number
-  /** `/status` and `/metrics` answer without a key. */
+  /** `/status`, `/metrics` and `/events` answer without a key. */
   opsOpen: boolean
   /** `*` or exact origins. */
   corsOrigins: readonly string[]

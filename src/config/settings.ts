@@ -129,7 +129,7 @@ export const settingsSchema = z.strictObject({
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about: 'Answers /status and /metrics without a key.',
+    about: 'Answers /status, /metrics and /events without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),

@@ -1,0 +1,35 @@
+// The browser of the console's tests: Debian's Chromium or another one of the machine, kept from reaching anything but this machine.
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const places = [
+  process.env.ALMANAC_BROWSER,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome-stable',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** Where a browser is installed, if there is one. */
+export const browserPath = places.find(place => place !== undefined && place !== '' && existsSync(place))
+
+/** Set where a missing browser is a failure, as in continuous integration. */
+export const browserRequired = process.env.ALMANAC_REQUIRE_BROWSER === '1'
+
+export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: browserPath!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // Whatever a page asks for elsewhere has no address.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ],
+  })
+}

@@ -1,0 +1,81 @@
+// What the console is looked at with: the service as its users start it, over a seeded store, following one simulated chain with two
+// endpoints in full, another on demand, and one whose only endpoint is gone.
+
+import { fileURLToPath } from 'node:url'
+import { openStore } from '../src/store/open.ts'
+import { buildConsole } from '../web/build.ts'
+import { CommandPlace } from './command-run.ts'
+import { seed } from './seed.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+
+export const consoleFolder = fileURLToPath(new URL('../web/dist', import.meta.url))
+
+export type ConsoleWorld = {
+  url: string
+  /** With every scope. */
+  key: string
+  /** Followed in full as the chain `sim`. */
+  node: SimNode
+  /** A contract of the chain `sim` with transfers in nearly every block. */
+  contract: string
+  /** Ends the service, and starts it again at the same place. */
+  stopService(): Promise<void>
+  startService(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startConsoleWorld(): Promise<ConsoleWorld> {
+  await buildConsole(consoleFolder, { ifChanged: true })
+  const key = 'a-key-for-the-console-tests'
+  const place = new CommandPlace()
+  const node = await startSimNode({
+    chain: { chainId: 31_337, height: 364, hashes: 'real', genesisTime: Math.floor(Date.now() / 1_000) - 365 * 12 },
+    endpoints: [{}, {}],
+  })
+  const watched = await startSimNode({ chain: { chainId: 31_338, height: 300, seed: 7 } })
+  const gone = await startSimNode({ chain: { chainId: 31_339 } })
+  await gone.close()
+  const contract = node.chain.contracts.all
+    .filter(({ kind }) => kind === 'erc721')
+    .sort((a, b) => b.weight - a.weight)[0]!.address
+  const onDemand = watched.chain.contracts.all.slice(0, 4).map(({ address }) => address)
+  place.configure({
+    sim: { id: 31_337, rpc: node.endpoints.map(({ url }) => url), index: 'full', finality: 32 },
+    picked: { id: 31_338, rpc: watched.url, index: 'on-demand', contracts: onDemand },
+    gone: { id: 31_339, rpc: gone.url, index: 'full' },
+  })
+  const store = await openStore(place.storeUrl, { role: 'owner' })
+  await seed(store)
+  await store.close()
+
+  let port = 0
+  let run = start()
+  function start() {
+    return place.begin(['start', '--listen', `127.0.0.1:${port}`], { ALMANAC_KEY: key })
+  }
+  async function listening(): Promise<string> {
+    const found = () => /Listening on (http:[^"\s]+)/.exec(run.stderr)?.[1]
+    await run.until(() => found() !== undefined, 'listening')
+    return found()!
+  }
+  const url = await listening()
+  port = Number(new URL(url).port)
+  return {
+    url,
+    key,
+    node,
+    contract,
+    async stopService() {
+      run.child.kill('SIGTERM')
+      await run.ended()
+    },
+    async startService() {
+      run = start()
+      await listening()
+    },
+    async stop() {
+      await place.dispose()
+      await Promise.all([node.close(), watched.close()])
+    },
+  }
+}

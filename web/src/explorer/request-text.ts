@@ -1,0 +1,51 @@
+// The same request in other tongues: for a terminal, and for the public SDK. Pure. A key is never written into them.
+import type { OperationName, Values } from './question.ts'
+
+export function curlText(url: string): string {
+  return `curl -H "X-API-Key: $ALMANAC_KEY" \\\n  '${url.replaceAll("'", '%27')}'`
+}
+
+type SdkOptions = {
+  operation: OperationName
+  values: Values
+  origin: string
+  /** The SDK knows chains by their ids. */
+  hexIdOf: (chain: string) => string
+}
+
+const calls = {
+  transfers: 'Moralis.EvmApi.nft.getNFTContractTransfers',
+  wallet: 'Moralis.EvmApi.wallets.getWalletActiveChains',
+  portfolio: 'Moralis.SolApi.account.getPortfolio',
+}
+
+export function sdkText({ operation, values, origin, hexIdOf }: SdkOptions): string {
+  const base = operation === 'portfolio' ? `solApiBaseUrl: '${origin}'` : `evmApiBaseUrl: '${origin}/api/v2.2'`
+  const given = Object.entries(values).map(
+    ([name, value]) => `  ${camelCase(name)}: ${literal(name, value, hexIdOf)},\n`,
+  )
+  return `import Moralis from 'moralis'
+
+await Moralis.start({ apiKey: process.env.ALMANAC_KEY, ${base} })
+
+const answer = await ${calls[operation]}({
+${given.join('')}})
+console.log(answer.raw)
+`
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function literal(name: string, value: string, hexIdOf: SdkOptions['hexIdOf']): string {
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  if (name === 'chain') return quoted(hexIdOf(value))
+  if (name === 'chains')
+    return `[${value
+      .split(',')
+      .map(chain => quoted(hexIdOf(chain)))
+      .join(', ')}]`
+  if (/_date$/.test(name)) return `new Date(${/^\d+$/.test(value) ? `${value}000` : quoted(value)})`
+  return /^(limit|from_block|to_block)$/.test(name) && /^\d+$/.test(value) ? value : quoted(value)
+}

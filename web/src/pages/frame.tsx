@@ -1,0 +1,104 @@
+// What every page has around it: the name, the ways, whether news arrive, light or dark.
+import type { ComponentChildren } from 'preact'
+import { EvidencePatterns } from '../parts/coverage-bar.tsx'
+import { Mark, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
+import { spanText } from '../quantities.ts'
+import { now } from '../state/clock.ts'
+import { connection, status } from '../state/live.ts'
+import { route } from '../state/route.ts'
+import { signOut } from '../state/session.ts'
+import { theme, themes } from '../state/theme.ts'
+
+const ways = [
+  { href: '#/', title: 'Overview', parts: ['', 'chain'] },
+  { href: '#/explore', title: 'Explorer', parts: ['explore', 'contract', 'wallet', 'account'] },
+  { href: '#/keys', title: 'Keys', parts: ['keys'] },
+]
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const here = route.value.parts[0] ?? ''
+  return (
+    <>
+      <button type="button" class="skip" onClick={skipToMain}>
+        Skip to the content
+      </button>
+      <EvidencePatterns />
+      <header class="bar">
+        <a class="brand" href="#/" aria-label="Almanac, overview">
+          <Mark />
+          <span>Almanac</span>
+        </a>
+        <nav aria-label="Pages">
+          {ways.map(({ href, title, parts }) => (
+            <a key={href} href={href} aria-current={parts.includes(here) ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+          <a href="/reference">Reference</a>
+        </nav>
+        <div class="bar-end">
+          <News />
+          <ThemeButton />
+          <button type="button" class="plain" onClick={() => signOut()}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <Stale />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        <span>Almanac {status.value?.version}</span>
+        {status.value !== undefined && <span class="mono">{status.value.store.location}</span>}
+      </footer>
+    </>
+  )
+}
+
+/** The part behind `#` belongs to the pages, so the jump is made by hand. */
+function skipToMain(): void {
+  document.getElementById('main')?.focus()
+}
+
+function News() {
+  const { state } = connection.value
+  const words = { live: 'live', connecting: 'connecting', lost: 'no news' }
+  return (
+    <span class={`news news-${state}`} role="status">
+      <i aria-hidden="true" />
+      {words[state]}
+    </span>
+  )
+}
+
+/** While nothing is heard, nobody shall take old figures for new ones. */
+function Stale() {
+  const told = connection.value
+  if (told.state !== 'lost') return null
+  const last =
+    status.value === undefined ? '' : ` What is shown is ${spanText((now.value - status.value.at) / 1_000)} old.`
+  return (
+    <p class="note note-warn stale" role="status">
+      <strong>{told.why}</strong>
+      {last} It is tried again by itself.
+    </p>
+  )
+}
+
+function ThemeButton() {
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Colours: ${theme.value}. Change to ${next}`}
+      title={`Colours: ${theme.value}`}
+      onClick={() => {
+        theme.value = next
+      }}
+    >
+      {theme.value === 'dark' ? <MoonIcon /> : theme.value === 'light' ? <SunIcon /> : <SystemIcon />}
+    </button>
+  )
+}

@@ -1,0 +1,18 @@
+// One word in a tinted box: the state of a chain, a network, an endpoint or a key.
+
+export type Tone = 'good' | 'busy' | 'bad' | 'quiet'
+
+const tones: Readonly<Record<string, Tone>> = {
+  live: 'good',
+  active: 'good',
+  healthy: 'good',
+  backfilling: 'busy',
+  stalled: 'bad',
+  failing: 'bad',
+  revoked: 'quiet',
+  expired: 'quiet',
+}
+
+export function Badge({ word, tone = tones[word] ?? 'quiet' }: { word: string; tone?: Tone }) {
+  return <span class={`badge badge-${tone}`}>{word}</span>
+}

@@ -1,0 +1,24 @@
+// A small button that copies a text, and says that it did.
+import { useSignal } from '@preact/signals'
+import { CheckIcon, CopyIcon } from './icons.tsx'
+
+const saidMs = 1_500
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const said = useSignal<'copied' | 'failed' | undefined>(undefined)
+  const copy = async () => {
+    said.value = await navigator.clipboard.writeText(text).then(
+      () => 'copied' as const,
+      () => 'failed' as const,
+    )
+    setTimeout(() => {
+      said.value = undefined
+    }, saidMs)
+  }
+  const label = said.value === 'copied' ? 'Copied' : said.value === 'failed' ? 'Cannot copy here' : `Copy ${what}`
+  return (
+    <button type="button" class="icon-button" onClick={copy} title={label} aria-label={label}>
+      {said.value === 'copied' ? <CheckIcon /> : <CopyIcon />}
+    </button>
+  )
+}

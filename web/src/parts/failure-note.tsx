@@ -1,0 +1,15 @@
+// Why a request did not succeed, in the service's own words.
+import type { Problem } from '../state/service.ts'
+
+export function FailureNote({ problem }: { problem: Problem }) {
+  return (
+    <div class="note note-bad" role="alert">
+      <strong>{problem.message}</strong>
+      {problem.requestId !== undefined && (
+        <small>
+          {problem.status} · request <code>{problem.requestId}</code>
+        </small>
+      )}
+    </div>
+  )
+}

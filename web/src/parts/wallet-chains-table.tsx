@@ -1,0 +1,57 @@
+// The chains of a wallet to be read: its first and last transaction on each.
+import { countText, parseMoment } from '../quantities.ts'
+import type { Schemas } from '../state/service.ts'
+import { Age } from './age.tsx'
+import { ReferenceText } from './reference-text.tsx'
+
+type Chains = Schemas['WalletChains']['active_chains']
+
+export function WalletChainsTable({ chains }: { chains: Chains }) {
+  return (
+    <div class="table-scroll">
+      <table class="stacked">
+        <thead>
+          <tr>
+            <th scope="col">Chain</th>
+            <th scope="col">First seen</th>
+            <th scope="col">First transaction</th>
+            <th scope="col">Last seen</th>
+            <th scope="col">Last transaction</th>
+          </tr>
+        </thead>
+        <tbody>
+          {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
+            <tr key={chain_id}>
+              <th scope="row" data-title="Chain">
+                {chain} <small class="soft mono">{chain_id}</small>
+              </th>
+              <Moment transaction={first_transaction} which="First" />
+              <Moment transaction={last_transaction} which="Last" />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Moment({ transaction, which }: { transaction: Chains[number]['first_transaction']; which: string }) {
+  if (transaction === null) {
+    return (
+      <td data-title={`${which} seen`} colSpan={2} class="soft">
+        not active
+      </td>
+    )
+  }
+  return (
+    <>
+      <td data-title={`${which} seen`}>
+        <Age moment={parseMoment(transaction.block_timestamp)} />{' '}
+        <small class="soft">block {countText(Number(transaction.block_number))}</small>
+      </td>
+      <td data-title={`${which} transaction`}>
+        <ReferenceText text={transaction.transaction_hash} what="transaction" />
+      </td>
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { ageText, bytesText, exactText, parseMoment, percentText, rateText, shortText, spanText } from './quantities.ts'
+
+test('sizes and rates', () => {
+  expect([0, 999, 1_000, 7_812_345, 3e12, 5e15].map(bytesText)).toEqual([
+    '0 B',
+    '999 B',
+    '1 kB',
+    '7.8 MB',
+    '3 TB',
+    '5,000 TB',
+  ])
+  expect([0, 0.25, 12.34, 1_234.5].map(rateText)).toEqual(['0', '0.3', '12.3', '1,235'])
+})
+
+test('a share is whole only when it is', () => {
+  expect(percentText(999_999, 1_000_000)).toBe('99.9 %')
+  expect(percentText(1_000_000, 1_000_000)).toBe('100 %')
+  expect(percentText(0, 0)).toBe('0 %')
+})
+
+test('spans and ages', () => {
+  expect([0, 59, 60, 3_725, 90_000, 40_000_000].map(spanText)).toEqual([
+    '0 s',
+    '59 s',
+    '1 min',
+    '1 h 2 min',
+    '1 d 1 h',
+    '1 y 97 d',
+  ])
+  const now = 1_700_000_000_000
+  expect([0, 1, 5, 3_600, 200_000].map(ago => ageText(now - ago * 1_000, now))).toEqual([
+    'just now',
+    'just now',
+    '5 s ago',
+    '1 h ago',
+    '2 d ago',
+  ])
+  expect(ageText(now + 5_000, now)).toBe('in the future')
+})
+
+test('moments of both dialects are the same ones', () => {
+  expect(parseMoment('2021-06-04T16:00:15')).toBe(parseMoment('2021-06-04T16:00:15.000Z'))
+  expect(exactText(parseMoment('2021-06-04T16:00:15'))).toBe('2021-06-04 16:00:15 UTC')
+})
+
+test('long texts are cut in the middle', () => {
+  expect(shortText('0xfa7496e4ae840306df41bd658800392e24db8ac4')).toBe('0xfa74…8ac4')
+  expect(shortText('B8qdgQDsaTYR8QBmCB252oNrtyMKYhg6wMqRLaMcUr7i')).toBe('B8qd…Ur7i')
+  expect(shortText('123456')).toBe('123456')
+})

@@ -1,0 +1,72 @@
+// Numbers, sizes, spans and moments as people read them. Pure.
+
+const grouped = new Intl.NumberFormat('en-US')
+const oneDigit = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+
+export function countText(value: number): string {
+  return grouped.format(value)
+}
+
+export function rateText(perSecond: number): string {
+  return perSecond >= 100 ? grouped.format(Math.round(perSecond)) : oneDigit.format(perSecond)
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB']
+
+export function bytesText(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${oneDigit.format(bytes / 1_000 ** power)} ${units[power]}`
+}
+
+/** Never 100 % before it is all. */
+export function percentText(part: number, whole: number): string {
+  if (whole <= 0) return '0 %'
+  const percent = part >= whole ? 100 : Math.min(99.9, Math.floor((part / whole) * 1_000) / 10)
+  return `${oneDigit.format(percent)} %`
+}
+
+const spans: readonly [name: string, seconds: number][] = [
+  ['y', 31_557_600],
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+]
+
+/** The two largest units, such as `3 h 12 min`. */
+export function spanText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  const at = spans.findIndex(([, size]) => whole >= size)
+  if (at === -1) return '0 s'
+  const [name, size] = spans[at]!
+  const [nextName, nextSize] = spans[at + 1] ?? ['', 0]
+  const rest = nextSize === 0 ? 0 : Math.floor((whole % size) / nextSize)
+  return `${countText(Math.floor(whole / size))} ${name}${rest === 0 ? '' : ` ${rest} ${nextName}`}`
+}
+
+/** One unit is enough for an age: `3 h ago`. */
+export function ageText(thenMs: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - thenMs) / 1_000)
+  if (seconds < 0) return 'in the future'
+  if (seconds < 2) return 'just now'
+  const [name, size] = spans.find(([, least]) => seconds >= least)!
+  return `${countText(Math.floor(seconds / size))} ${name} ago`
+}
+
+/** A moment without a zone is UTC: the reference dialect writes them so. */
+export function parseMoment(text: string): number {
+  return Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+}
+
+export function exactText(moment: number): string {
+  return new Date(moment)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.000Z$/, ' UTC')
+    .replace(/Z$/, ' UTC')
+}
+
+export function shortText(text: string, keep = 4): string {
+  const lead = text.startsWith('0x') ? keep + 2 : keep
+  return text.length <= lead + keep + 1 ? text : `${text.slice(0, lead)}…${text.slice(-keep)}`
+}

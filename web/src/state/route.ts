@@ -1,0 +1,41 @@
+// Which page is shown: read from the part of the address behind `#`, which never reaches a server.
+import { signal } from '@preact/signals'
+
+export type Route = {
+  parts: string[]
+  query: URLSearchParams
+  /** Another number each time, so that the same place can be gone to again. */
+  turn: number
+}
+
+let turns = 0
+export const route = signal<Route>(readRoute())
+
+addEventListener('hashchange', () => {
+  route.value = readRoute()
+})
+
+function readRoute(): Route {
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
+  return { parts: path.split('/').filter(Boolean).map(decodePart), query: new URLSearchParams(query), turn: turns++ }
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+export function hrefOf(parts: readonly string[], query?: Readonly<Record<string, string | undefined>>): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined && value !== '') search.set(name, value)
+  return `#/${parts.map(encodeURIComponent).join('/')}${search.size === 0 ? '' : `?${search}`}`
+}
+
+export function goTo(href: string): void {
+  if (location.hash === href) route.value = readRoute()
+  else location.hash = href
+}

@@ -1,0 +1,45 @@
+// The service's own operations, typed by its OpenAPI document. Every request carries the key; one that is refused ends the session.
+import createClient from 'openapi-fetch'
+import type { components, paths } from '../../openapi.gen.ts'
+import { key, signOut } from './session.ts'
+
+export type Schemas = components['schemas']
+
+export const service = createClient<paths>({ baseUrl: location.origin })
+
+service.use({
+  onRequest({ request }) {
+    if (key.value !== undefined) request.headers.set('x-api-key', key.value)
+  },
+  onResponse({ response }) {
+    if (response.status === 401)
+      signOut('This key does not work any more: it was revoked, has expired or is unknown here.')
+  },
+})
+
+/** What a request that did not succeed has to say. */
+export type Problem = {
+  message: string
+  /** The parameter that was not accepted. */
+  parameter: string | undefined
+  status: number | undefined
+  requestId: string | undefined
+}
+
+export function problemOf(error: unknown, response: Response | undefined): Problem {
+  const body = (typeof error === 'object' && error !== null ? error : {}) as Partial<Schemas['Failure']>
+  const details = (body.details ?? {}) as { parameter?: unknown }
+  return {
+    message: body.message ?? `The service answered ${response?.status} without a reason.`,
+    parameter: typeof details.parameter === 'string' ? details.parameter : undefined,
+    status: response?.status,
+    requestId: body.request_id,
+  }
+}
+
+export const unreachable: Problem = {
+  message: 'The service does not answer. Is it still running?',
+  parameter: undefined,
+  status: undefined,
+  requestId: undefined,
+}

@@ -1,0 +1,45 @@
+// The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere but to this service.
+import { computed, signal } from '@preact/signals'
+
+const place = 'almanac.key'
+
+type Session = { key: string; remembered: boolean } | undefined
+
+const session = signal<Session>(undefined)
+
+export const key = computed(() => session.value?.key)
+
+/** Why the last key is not in use any more; shown above the sign-in form. */
+export const refusal = signal<string | undefined>(undefined)
+
+export function signIn(secret: string, { remember }: { remember: boolean }): void {
+  forget()
+  ;(remember ? localStorage : sessionStorage).setItem(place, secret)
+  session.value = { key: secret, remembered: remember }
+  refusal.value = undefined
+}
+
+export function signOut(why?: string): void {
+  forget()
+  session.value = undefined
+  refusal.value = why
+}
+
+function forget(): void {
+  localStorage.removeItem(place)
+  sessionStorage.removeItem(place)
+}
+
+/** Moves a key that came as `#key=…` out of the address bar and the history, or takes the one that was kept. */
+export function restoreSession(): void {
+  const given = /^#key=([^&]+)(?:&(.*))?$/.exec(location.hash)
+  if (given !== null) {
+    history.replaceState(null, '', `${location.pathname}#${given[2] ?? '/'}`)
+    signIn(decodeURIComponent(given[1]!), { remember: false })
+    return
+  }
+  const kept = sessionStorage.getItem(place)
+  const remembered = localStorage.getItem(place)
+  if (kept !== null) session.value = { key: kept, remembered: false }
+  else if (remembered !== null) session.value = { key: remembered, remembered: true }
+}
