@@ -23,7 +23,11 @@ afterEach(async () => {
 })
 
 function begin(command: readonly string[], where = directory): CommandRun {
-  const run = new CommandRun(command, where, { ALMANAC_KEY: key })
+  const run = new CommandRun(command, where, {
+    ALMANAC_KEY: key,
+    // Not where the build runs: that is the checkout.
+    NODE_COMPILE_CACHE: join(directory, 'compiled'),
+  })
   runs.push(run)
   return run
 }
@@ -44,6 +48,10 @@ test('the build succeeds, says its version and indexes', { timeout: 120_000 }, a
   expect(Object.keys(JSON.parse(readFileSync(join(root, 'dist/sandbox/collections.json'), 'utf8')))).toContain(
     'Collection721A',
   )
+  const page = await fetch(`${listening()}/`, { headers: { 'accept-encoding': 'br' } })
+  const script = /<script type="module" [^>]*src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
+  const asset = await fetch(`${listening()}${script}`, { headers: { 'accept-encoding': 'br' } })
+  expect([asset.status, asset.headers.get('content-encoding')]).toEqual([200, 'br'])
   service.child.kill('SIGTERM')
   expect(await service.ended()).toMatchObject({ code: 0, stdout: '' })
 })

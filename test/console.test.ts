@@ -1,11 +1,11 @@
 // The console as people use it: a real browser walks through it while the service indexes. Takes screenshots, checks accessibility with
 // axe on every page, and sees to it that no request leaves the machine.
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildConsole } from '../web/build.ts'
@@ -22,7 +22,6 @@ const patience = { timeout: 20_000 }
 const pageSize = 84
 
 const screenshots = fileURLToPath(new URL('screenshots', import.meta.url))
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 test('the first load is small', async () => {
   await buildConsole(consoleFolder, { ifChanged: true })
@@ -103,7 +102,7 @@ function walk(): void {
 
   async function accept(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
-    await page.evaluate(axeSource)
+    await page.evaluate(axe.source)
     const found = (await page.evaluate(
       `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
         checks: passes.length,
