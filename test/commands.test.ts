@@ -438,7 +438,7 @@ describe('start and status', () => {
       return shown.includes('gone is stalled') && /sim +live/.test(shown)
     }, 'a live and a stalled chain')
     expect(shown).toMatch(/CHAIN +STATE +HEAD +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
-    expect(shown).toMatch(/sim +live +364 +0s +100% .*1 of 1 well/)
+    expect(shown).toMatch(/sim +live +364 +0s +\[={12}\] 100% .*1 of 1 well/)
     expect(shown).toMatch(/gone +stalled +- .*0 of 1 well/)
     expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
     expect(service.stderr).not.toContain('\u001b[')
@@ -452,7 +452,10 @@ describe('start and status', () => {
     const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
     await urlOf(service)
     await service.until(() => /sim {2}\[=*>? *\] +[\d.]+% {2}[\d,]+ of 1,064 blocks/.test(service.stdout), 'a bar')
-    await service.until(() => service.stdout.includes('sim  live  head 1,063  0 s behind'), 'the end of the history')
+    await service.until(
+      () => /sim {2}\[={24}\] +100% {2}\S*live\S* {2}head 1,063 {2}0 s behind/.test(service.stdout),
+      'the end of the history',
+    )
     // Each drawing erases the one before.
     expect(service.stdout).toContain('\u001b[1A\r\u001b[J')
   })

@@ -27,11 +27,15 @@ export function progressText(facts: ProgressFacts, { bar }: { bar: boolean }): s
   ].join('  ')
 }
 
-function barText(done: number, total: number): string {
-  const filled = total <= 0 ? barWidth : Math.min(barWidth, Math.floor((done / total) * barWidth))
-  const head = filled > 0 && filled < barWidth ? '>' : ''
-  return `[${`${'='.repeat(filled - head.length)}${head}`.padEnd(barWidth)}]`
+/** Such as `[=====>    ]`; full only where everything is done. */
+export function barText(done: number, total: number, width = barWidth): string {
+  const filled = total <= 0 ? width : Math.min(width, Math.floor((done / total) * width))
+  const head = filled > 0 && filled < width ? '>' : ''
+  return `[${`${'='.repeat(filled - head.length)}${head}`.padEnd(width)}]`
 }
+
+/** As wide as a bar, for what has none. */
+export const noBar = ' '.repeat(barWidth + 2)
 
 type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>
 

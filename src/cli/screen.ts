@@ -4,11 +4,14 @@ type Output = Pick<NodeJS.WriteStream, 'write' | 'columns'>
 
 export class Screen {
   readonly #output: Output
+  readonly #tint: (line: string) => string
   #lines: readonly string[] = []
   #drawn = 0
 
-  constructor(output: Output = process.stderr) {
+  /** `tint` colours a line of the foot once it is cut to the width. */
+  constructor(output: Output = process.stderr, tint = (line: string) => line) {
     this.#output = output
+    this.#tint = tint
   }
 
   /** Whole lines that stay, such as those of the log. */
@@ -36,6 +39,6 @@ export class Screen {
     // A line that wraps would take more rows than are erased again.
     const width = (this.#output.columns || 80) - 1
     this.#drawn = this.#lines.length
-    return this.#lines.map(line => `${line.slice(0, width)}\n`).join('')
+    return this.#lines.map(line => `${this.#tint(line.slice(0, width))}\n`).join('')
   }
 }

@@ -1,4 +1,5 @@
 // Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
+import pc from 'picocolors'
 import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
@@ -15,6 +16,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { Reports } from '../work/heartbeat.ts'
 import { remoteFreshen } from '../work/remote-freshen.ts'
+import { tinted } from './chain-progress.ts'
 import { readConsole } from './console-files.ts'
 import { provideKey } from './provide-key.ts'
 import { Screen } from './screen.ts'
@@ -49,7 +51,8 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
       hint: 'add a chain under chains in the configuration, or start without --only index.',
     })
   }
-  const screen = hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? new Screen() : undefined
+  const screen =
+    hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? colouredScreen() : undefined
   const write = screen === undefined ? undefined : (text: string) => screen.write(text)
   const log = openLog(config, write)
   endOnDefect(log)
@@ -76,6 +79,11 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
 
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
+}
+
+function colouredScreen(): Screen {
+  const { green, red } = pc.createColors(stderrColours)
+  return new Screen(process.stderr, line => tinted(line, { live: green, stalled: red }))
 }
 
 async function openForServing(

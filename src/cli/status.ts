@@ -5,6 +5,7 @@ import { parseListen } from '../config/listen-address.ts'
 import { AlmanacError } from '../errors.ts'
 import { coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
+import { barText } from './progress.ts'
 import { countText, durationText, percentText, rateText } from './quantities.ts'
 import { paint, printable, printData, table } from './terminal.ts'
 
@@ -115,11 +116,13 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
 
 function chainRow(name: string, chain: ShownChain): string[] {
   const { state, head, lag_seconds, rates, eta_seconds, rpc } = chain
+  // What is done has neither a rate nor a rest.
+  const isDone = eta_seconds === 0
   return rowOf({
     ...{ name, state, height: head, lag_seconds, rpc },
     covered: coverageText(chain),
-    rate: rates == null ? undefined : rateText(rates.blocksPerSecond),
-    left: eta_seconds == null ? undefined : durationText(eta_seconds),
+    rate: rates == null || isDone ? undefined : rateText(rates.blocksPerSecond),
+    left: eta_seconds == null || isDone ? undefined : durationText(eta_seconds),
   })
 }
 
@@ -152,7 +155,9 @@ function coverageText(chain: ShownChain): string {
   const facts = { head: chain.head ?? -1, from, index, covered }
   if (index === 'on-demand') return `${countText(coveredContracts(facts))} contracts`
   const blocks = coveredBlocks(facts)
-  return blocks === undefined ? '-' : percentText(blocks.done, blocks.total)
+  return blocks === undefined
+    ? '-'
+    : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}`
 }
 
 /** Why chains are stalled, and what is wrong with endpoints. */

@@ -1,15 +1,16 @@
 // When a chain counts as stalled. A failure is a moment; only one that lasts, or that nothing went before, is worth telling people.
-import { messageOf } from '../../errors.ts'
+import { AlmanacError, messageOf } from '../../errors.ts'
 
 const patienceMs = 10_000
 const failuresMax = 5
 /** What never worked is more likely a mistake than a moment. */
 const failuresMaxAtFirst = 2
 
-/** What failed and, behind it, what the node said. */
+/** What failed, behind it what the node said, and what can be done about it. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
-  return `${messageOf(error)}${cause}`
+  const hint = error instanceof AlmanacError && error.hint !== undefined ? ` Try: ${error.hint}` : ''
+  return `${messageOf(error)}${cause}${hint}`
 }
 
 /** Keeps one trouble for each part of the work (`head`, `history`…) and forgets it at the first success. */

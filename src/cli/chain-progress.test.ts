@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import type { ChainStatus } from '../api/status-report.ts'
+import { progressLines, tinted } from './chain-progress.ts'
+
+const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const
+const live: ChainStatus = {
+  ...{ state: 'live', index: 'full', from: 0, head: 999, finalized: 990, lag_seconds: 0.4, covered: [whole] },
+  ...{ complete: true, eta_seconds: 0, rpc: [] },
+}
+const filling: ChainStatus = {
+  ...{ ...live, state: 'backfilling', covered: [{ ...whole, from: 500 }], complete: false, eta_seconds: 50 },
+  rates: { blocksPerSecond: 10, rowsPerSecond: 1, bytesPerSecond: 1 },
+}
+const onDemand: ChainStatus = { ...live, index: 'on-demand', covered: [], lag_seconds: 75 }
+const stalled: ChainStatus = { ...live, state: 'stalled', reason: 'it is down. Try: start it.\u001b[2J' }
+
+test('every chain has a line, with its figures in the same places', () => {
+  const solana = { devnet: { state: 'live' as const, slot: 1_234, lag_seconds: 0.027, rpc: [] } }
+  expect(
+    progressLines({ chains: { eth: live, polygon: filling, base: onDemand, bsc: stalled }, solana }, { bar: true }),
+  ).toEqual([
+    'eth            [========================]    100%  live  head 999  0 s behind',
+    'polygon        [===========>            ]   50.0%  500 of 1,000 blocks  10 blocks/s  50s left',
+    'base           on demand                           live  head 999  1m 15s behind  0 contracts',
+    'bsc            stalled: it is down.',
+    '               Try: start it.�[2J',
+    'solana devnet                                      live  slot 1,234  0 s behind',
+  ])
+})
+
+test('without bars, a line says the same in words', () => {
+  expect(progressLines({ chains: { eth: live, bsc: stalled }, solana: {} }, { bar: false })).toEqual([
+    'eth  live  head 999  0 s behind',
+    'bsc  stalled: it is down. Try: start it.�[2J',
+  ])
+})
+
+test('states are coloured once a line is cut', () => {
+  const paint = { live: (text: string) => `<${text}>`, stalled: (text: string) => `!${text}` }
+  expect(tinted('eth  [==]  100%  live  head 9', paint)).toBe('eth  [==]  100%  <live>  head 9')
+  expect(tinted('eth  stalled: alive and well', paint)).toBe('!eth  stalled: alive and well')
+  expect(tinted('eth  backfilling', paint)).toBe('eth  backfilling')
+})
