@@ -1,5 +1,6 @@
 // Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
 import pc from 'picocolors'
+import { loadPack } from '../annotate/pack.ts'
 import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
@@ -67,6 +68,7 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
       ? await openForServing(config.store, opened)
       : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
+  if (only !== 'api') await providePack(store, log)
   if (only !== 'index') {
     await provideKey(store, log, key)
     const servers = await serve({ loaded, store, indexers, log, metrics, opened })
@@ -84,6 +86,15 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
 function colouredScreen(): Screen {
   const { green, red } = pc.createColors(stderrColours)
   return new Screen(process.stderr, line => tinted(line, { live: green, stalled: red }))
+}
+
+/** The service works without it: what is wrong with the store shows elsewhere too. */
+async function providePack(store: Store, log: Log): Promise<void> {
+  try {
+    if (await loadPack(store)) log.info('The built-in labels and verified collections are in the store.')
+  } catch (error) {
+    log.warn({ err: error }, 'Cannot write the built-in labels; the next start tries again.')
+  }
 }
 
 async function openForServing(
