@@ -614,7 +614,6 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       })
 
       test('the better rank wins, then this chain, then the newer; removing brings back the next', async () => {
-        expect(await store.hasLabels()).toBe(false)
         await store.putLabels([
           label({ label: 'everywhere', source: 'a' }),
           label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
@@ -622,7 +621,6 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
           label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
           label({ label: 'mine', source: 'e', rank: 'operator' }),
         ])
-        expect(await store.hasLabels()).toBe(true)
         const winner = async (chain = eth) => (await store.labelsOf(chain, [wallet, contract, wallet])).get(wallet)
         expect(await winner()).toBe('mine')
         expect(await store.removeLabels([label({ source: 'e' }), label({ source: 'none' })])).toBe(1)
@@ -630,6 +628,30 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await winner(polygon)).toBe('everywhere')
         await store.putLabels([label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })])
         expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
+      })
+
+      test('the hint lets labelled addresses pass, whoever wrote them, and few others', async () => {
+        const reader = await fixture.beside()
+        const addresses = Array.from({ length: 500 }, (_, index) => Buffer.alloc(20, `${index} of many`))
+        const passing = async (): Promise<number> => {
+          const deadline = performance.now() + 20_000
+          let hint = reader.labelHint()
+          while (hint === undefined && performance.now() < deadline) {
+            await new Promise(resolve => setTimeout(resolve, 5))
+            hint = reader.labelHint()
+          }
+          return addresses.filter(address => hint!.mayHave(address, 0)).length
+        }
+        expect(await passing()).toBe(0)
+        const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}` as Address
+        await store.putLabels(addresses.slice(0, 100).map(address => label({ address: hex(address) })))
+        expect(reader.labelHint()).toBeUndefined()
+        const some = await passing()
+        expect(some).toBeGreaterThanOrEqual(100)
+        expect(some).toBeLessThan(150)
+        await store.removeLabels(addresses.slice(0, 100).map(address => label({ address: hex(address) })))
+        expect(await passing()).toBe(0)
+        await reader.close()
       })
 
       test('labels written by another handle are seen at once', async () => {

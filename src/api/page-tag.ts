@@ -16,7 +16,14 @@ export function pageTag(page: TransferJson, bodyLength: number): string {
   }
   const texts = [page.contract, page.format, page.dialect, `${length}`, factsText(page), page.head, page.tail]
   if (runs !== undefined) texts.push(JSON.stringify(runs))
-  if (page.labels !== undefined) texts.push(JSON.stringify([...page.labels]))
+  if (page.labels !== undefined) {
+    const { texts: labels, from, to } = page.labels
+    texts.push(JSON.stringify(labels), `${crc32(bytesOf(from), crc32(bytesOf(to)))}`)
+  }
   const rest = crc32(new Uint8Array(numbers.buffer), crc32(stored.blockHashes, crc32(texts.join('\n'))))
   return weakTag([crc32(stored.payloads), rest], bodyLength)
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Address, Hash, TransferFacts } from '../model.ts'
 import { zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
+import { labelledParties, type PageLabels, pageLabels } from '../query/page-labels.ts'
 import type { TransferPage } from '../store/store.ts'
 import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
 import { pageTag } from './page-tag.ts'
@@ -60,8 +61,21 @@ function pageOf(given: readonly Row[]): TransferPage {
   }
 }
 
+type Labels = ReadonlyMap<Address, string>
+
+function labelsOn(stored: TransferPage, labels: Labels | undefined): PageLabels | undefined {
+  const parties = labelledParties(stored, undefined)
+  return (
+    parties &&
+    pageLabels(
+      parties,
+      parties.addresses.map(address => labels?.get(address)),
+    )
+  )
+}
+
 /** The same rows made as plain objects, from the packed facts. */
-function plainRows(given: readonly Row[], page: TransferJson, limit: number): unknown[] {
+function plainRows(given: readonly Row[], page: TransferJson, limit: number, labels: Labels | undefined): unknown[] {
   const flag = (value = false) => (page.dialect === 'live' ? value : `${value}`)
   const shown = given.flatMap(row => {
     const { idCount, tokenId: first, ...rest } = unpackTransfer(packTransfer(row.facts))
@@ -81,9 +95,9 @@ function plainRows(given: readonly Row[], page: TransferJson, limit: number): un
         token_address: page.contract,
         token_id: page.format === 'hex' ? `0x${id.toString(16)}` : `${id}`,
         from_address: rest.from,
-        from_address_label: page.labels?.get(rest.from) ?? null,
+        from_address_label: labels?.get(rest.from) ?? null,
         to_address: rest.to,
-        to_address_label: page.labels?.get(rest.to) ?? null,
+        to_address_label: labels?.get(rest.to) ?? null,
         amount: `${rest.amount}`,
         operator: rest.operator ?? null,
         possible_spam: flag(page.facts?.possibleSpam),
@@ -124,9 +138,15 @@ describe('the bytes of a page', () => {
               ? undefined
               : new Map(given.flatMap(row => (row.log % 2 === 0 ? [[row.facts.to, label] as const] : [])))
           const stored = answerRows(pageOf(given), { order: 'desc', limit, after: undefined })
-          const page: TransferJson = { ...style, rows: stored, labels, head: '{"é":[', tail: ']}' }
+          const page: TransferJson = {
+            ...style,
+            rows: stored,
+            labels: labelsOn(stored.stored, labels),
+            head: '{"é":[',
+            tail: ']}',
+          }
           const written = JSON.parse(writeTransfers(page).bytes.toString())
-          const expected = { é: plainRows(given, page, limit) }
+          const expected = { é: plainRows(given, page, limit, labels) }
           expect(JSON.stringify(written)).toBe(JSON.stringify(expected))
         },
       ),
@@ -175,7 +195,7 @@ describe('the tag of a page', () => {
     const shown = (given: readonly Row[], { label, limit, ...rest }: Style) => {
       const labels = label === undefined ? undefined : new Map(given.map(row => [row.facts.to, label] as const))
       const stored = answerRows(pageOf(given), { order: 'desc', limit, after: undefined })
-      const page: TransferJson = { ...rest, rows: stored, labels }
+      const page: TransferJson = { ...rest, rows: stored, labels: labelsOn(stored.stored, labels) }
       const { bytes } = writeTransfers(page)
       return { text: bytes.toString(), tag: pageTag(page, bytes.length) }
     }

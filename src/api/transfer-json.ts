@@ -6,6 +6,7 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
+import type { PageLabels } from '../query/page-labels.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
 import {
@@ -25,7 +26,7 @@ export type TransferJson = {
   rows: AnswerRows
   contract: Address
   facts: ShownFacts | undefined
-  labels: ReadonlyMap<Address, string> | undefined
+  labels: PageLabels | undefined
   format: 'decimal' | 'hex'
   dialect: Dialect
   /** Since version 2.1 rows carry the token's name and symbol. */
@@ -48,9 +49,9 @@ export function writeTransfers(page: TransferJson): LentBytes {
   return new LentBytes(out, at)
 }
 
-function labelBytesMax(labels: ReadonlyMap<Address, string>): number {
+function labelBytesMax({ texts }: PageLabels): number {
   let longest = 0
-  for (const label of labels.values()) longest = Math.max(longest, label.length)
+  for (const label of texts) longest = Math.max(longest, label?.length ?? 0)
   // Two labels a row; an escaped character takes up to six bytes.
   return 2 * (longest * 6 + 2)
 }
@@ -64,8 +65,6 @@ const fromLabelKey = '","from_address_label":'
 const toKey = ',"to_address":"0x'
 const toLabelKey = '","to_address_label":'
 const amountKey = ',"amount":"'
-const fromAtParties = fromKey.length
-const toAtParties = `${fromKey}${zeros40}${fromLabelKey}null${toKey}`.length
 
 /** From behind the block number to the transaction index, with holes and where they are. */
 type BlockText = { text: Uint8Array; dateAt: number; timeAt: number; blockHashAt: number; transactionHashAt: number }
@@ -87,10 +86,19 @@ function blockText(dialect: Dialect): BlockText {
 const blockTexts: Record<Dialect, BlockText> = { reference: blockText('reference'), live: blockText('live') }
 const logIndexText = Buffer.from(',"log_index":')
 const valueText = Buffer.from(',"value":"')
-/** Both addresses, zero where nothing is filled in, without labels. */
-const partiesText = Buffer.from(
-  `${fromKey}${zeros40}${fromLabelKey}null${toKey}${zeros40}${toLabelKey}null${amountKey}`,
-)
+/** Both addresses with their labels; zero where nothing is filled in. */
+type Parties = { text: Uint8Array; fromAt: number; toAt: number }
+
+function partiesText(fromLabel?: string, toLabel?: string): Parties {
+  const upToAddress = `${fromKey}${zeros40}${fromLabelKey}${JSON.stringify(fromLabel ?? null)}${toKey}`
+  return {
+    text: Buffer.from(`${upToAddress}${zeros40}${toLabelKey}${JSON.stringify(toLabel ?? null)}${amountKey}`),
+    fromAt: fromKey.length,
+    toAt: Buffer.byteLength(upToAddress),
+  }
+}
+
+const unlabelledParties = partiesText()
 
 /** By the flags `erc1155` and `batch`. The contract is filled in for each page. */
 const kindTexts = [
@@ -109,6 +117,8 @@ type RowTexts = {
   /** The end of a row and the beginning of the next one. */
   operator: Uint8Array
   noOperator: Uint8Array
+  /** Each pair of labels is written out once, by `from * count + to`. */
+  parties: Map<number, Parties>
 }
 
 function rowTexts(page: TransferJson): RowTexts {
@@ -118,6 +128,7 @@ function rowTexts(page: TransferJson): RowTexts {
     block: blockTexts[page.dialect],
     operator: Buffer.from(`","operator":"0x${zeros40}"${end}`),
     noOperator: Buffer.from(`","operator":null${end}`),
+    parties: new Map(),
   }
 }
 
@@ -131,6 +142,16 @@ export function factsText({
   const flags = `,"possible_spam":${flag(facts?.possibleSpam)},"verified_collection":${flag(facts?.verifiedCollection)}`
   if (!withNames) return flags
   return `${flags},"token_name":${JSON.stringify(facts?.name ?? null)},"token_symbol":${JSON.stringify(facts?.symbol ?? null)}`
+}
+
+function labelledParties({ parties }: RowTexts, { texts, from, to }: PageLabels, row: number): Parties {
+  const pair = from[row]! * texts.length + to[row]!
+  if (pair === 0) return unlabelledParties
+  const known = parties.get(pair)
+  if (known !== undefined) return known
+  const written = partiesText(texts[from[row]!], texts[to[row]!])
+  parties.set(pair, written)
+  return written
 }
 
 function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTexts): number {
@@ -211,17 +232,11 @@ function writeRow(
 
   const hasTo = (flags & payloadFlags.toZero) === 0
   const hasFrom = (flags & payloadFlags.fromZero) === 0
-  if (page.labels === undefined) {
-    bytes.set(partiesText, at)
-    if (hasFrom) putHex(view, at + fromAtParties, source.view, fromAt, 20)
-    if (hasTo) putHex(view, at + toAtParties, source.view, toAt, 20)
-    at += partiesText.length
-  } else {
-    const from = hasFrom ? hexOf(payloads, fromAt, 20) : zeros40
-    const to = hasTo ? hexOf(payloads, toAt, 20) : zeros40
-    const labelled = `${fromKey}${from}${fromLabelKey}${labelText(page.labels, from)}${toKey}${to}${toLabelKey}${labelText(page.labels, to)}${amountKey}`
-    at += bytes.write(labelled, at)
-  }
+  const parties = page.labels === undefined ? unlabelledParties : labelledParties(texts, page.labels, row)
+  bytes.set(parties.text, at)
+  if (hasFrom) putHex(view, at + parties.fromAt, source.view, fromAt, 20)
+  if (hasTo) putHex(view, at + parties.toAt, source.view, toAt, 20)
+  at += parties.text.length
 
   // An amount that takes no bytes is one.
   at = amountLength === 0 ? putAscii(bytes, at, '1') : putDecimal(bytes, at, payloads, amountAt, amountLength)
@@ -232,10 +247,6 @@ function writeRow(
   bytes.set(texts.operator, at)
   putHex(view, at + operatorAt, source.view, operatorFrom, 20)
   return at + texts.operator.length
-}
-
-function labelText(labels: ReadonlyMap<Address, string>, hex: string): string {
-  return JSON.stringify(labels.get(`0x${hex}` as Address) ?? null)
 }
 
 function tokenIdText(source: Buffer, start: number, length: number, plus: number, format: 'decimal' | 'hex'): string {

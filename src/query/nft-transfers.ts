@@ -1,13 +1,14 @@
 // The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
-import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
+import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
-import { idCountOf, payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
+import { idCountOf, payloadLengthAt } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
+import { labelledParties, type PageLabels, pageLabels } from './page-labels.ts'
 import { RevisionCache } from './revision-cache.ts'
 
 /** What a first page asks for, or what a cursor carries. */
@@ -26,7 +27,7 @@ export type TransfersAnswer = {
   evidence: Evidence | undefined
   facts: ShownFacts | undefined
   /** Undefined where no address of the page has a label. */
-  labels: ReadonlyMap<Address, string> | undefined
+  labels: PageLabels | undefined
 }
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
@@ -36,7 +37,6 @@ type ContractView = {
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
   facts: ShownFacts | undefined
-  hasLabels: boolean
   /** The verdict on the stretch asked for last, which is usually the next one too. */
   verdict: Verdict | undefined
 }
@@ -44,10 +44,12 @@ type ContractView = {
 type Verdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
 
 const viewsMax = 10_000
+const labelsMax = 20_000
 
 export class NftTransfers {
   readonly #store: Store
   readonly #revision: () => number
+  readonly #labelled = new RevisionCache<{ label: string | undefined }>(labelsMax)
   readonly #views = new RevisionCache<ContractView>(viewsMax)
 
   /** `revision` stands in for the store's where requests that arrive together share one look. */
@@ -78,7 +80,7 @@ export class NftTransfers {
       indexComplete: verdict.complete,
       evidence: verdict.evidence,
       facts: view.facts,
-      labels: view.hasLabels ? await this.#labels(question, rows.stored) : undefined,
+      labels: await this.#labels(question, rows.stored),
     }
   }
 
@@ -87,14 +89,13 @@ export class NftTransfers {
     const key = `${chain} ${contract}`
     const known = this.#views.get(key, revision)
     if (known !== undefined) return known
-    const [state, coverage, facts, marks, hasLabels] = await Promise.all([
+    const [state, coverage, facts, marks] = await Promise.all([
       this.#store.chainState(chain),
       this.#store.contractCoverage(chain, contract),
       this.#store.contractFacts(chain, contract),
       this.#store.marksOf(chain, contract),
-      this.#store.hasLabels(),
     ])
-    const view = { state, coverage, facts: shownFacts(facts, marks), hasLabels, verdict: undefined }
+    const view = { state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
     this.#views.set(key, revision, view)
     return view
   }
@@ -120,9 +121,24 @@ export class NftTransfers {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
   }
 
-  async #labels({ chain }: TransfersQuestion, page: TransferPage): Promise<ReadonlyMap<Address, string> | undefined> {
-    const labels = await this.#store.labelsOf(chain, addressesOf(page))
-    return labels.size === 0 ? undefined : labels
+  async #labels({ chain }: TransfersQuestion, page: TransferPage): Promise<PageLabels | undefined> {
+    const parties = labelledParties(page, this.#store.labelHint())
+    if (parties === undefined) return undefined
+    const revision = this.#revision()
+    const known = parties.addresses.map(address => this.#labelled.get(`${chain} ${address}`, revision))
+    const unknown = parties.addresses.filter((_, index) => known[index] === undefined)
+    if (unknown.length > 0) {
+      const found = await this.#store.labelsOf(chain, unknown)
+      for (const [index, address] of parties.addresses.entries()) {
+        if (known[index] !== undefined) continue
+        known[index] = { label: found.get(address) }
+        this.#labelled.set(`${chain} ${address}`, revision, known[index])
+      }
+    }
+    return pageLabels(
+      parties,
+      known.map(entry => entry?.label),
+    )
   }
 }
 
@@ -152,17 +168,4 @@ function nextCursor(question: TransfersQuestion, { more, last, withinRange }: An
 function startsWithinRange(page: TransferPage, after: Position): boolean {
   if (page.length === 0 || !isSameLog(positionOf(page, 0), after)) return false
   return idCountOf(page.payloads.subarray(0, payloadLengthAt(page.payloads, 0))) > after.batchIndex + 1
-}
-
-function addressesOf({ length, payloads }: TransferPage): Address[] {
-  const bytes = Buffer.from(payloads.buffer, payloads.byteOffset, payloads.byteLength)
-  const addresses = new Set<Address>()
-  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(bytes, at)) {
-    const flags = bytes[at]!
-    const parties = (flags & payloadFlags.toZero ? 0 : 1) + (flags & payloadFlags.fromZero ? 0 : 1)
-    for (let start = at + payloadHeaderBytes + 32, party = 0; party < parties; party++, start += 20) {
-      addresses.add(`0x${bytes.toString('hex', start, start + 20)}` as Address)
-    }
-  }
-  return [...addresses]
 }

@@ -410,6 +410,13 @@ export type Label = {
   updatedAt: number
 }
 
+/** Tells cheaply which addresses surely have no label; 20 bytes of an address begin at `at`. */
+export interface LabelHint {
+  /** There is no label at all. */
+  readonly empty: boolean
+  mayHave(bytes: Uint8Array, at: number): boolean
+}
+
 export type LabelKey = Pick<Label, 'chain' | 'address' | 'source'>
 
 /**
@@ -483,8 +490,8 @@ export type SpamReason = { rule: string; weight: number; numbers: Readonly<Recor
 export interface AnnotationStore {
   putLabels(labels: readonly Label[]): Promise<void>
   removeLabels(labels: readonly LabelKey[]): Promise<number>
-  /** Whether any label is stored at all, so that pages can do without looking them up. */
-  hasLabels(): Promise<boolean>
+  /** Undefined for a moment after labels changed, while every address may have one. */
+  labelHint(): LabelHint | undefined
   /** The winning label of each address that has one on this chain. */
   labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
   /** Everything that labels an address on this chain; the first one is what answers show. */

@@ -2,10 +2,11 @@
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
 import { judgement } from '../judgement.ts'
+import type { LabelAddresses } from '../label-filter.ts'
 import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction, Value } from './database.ts'
-import { hexTextOf, textOf } from './values.ts'
+import { bytesOf, hexTextOf, textOf } from './values.ts'
 
 const everyChain = 0
 
@@ -118,6 +119,21 @@ function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
     source: source as string,
     rank: annotationRanks[Number(rank)]!,
     updatedAt: Number(updatedAt),
+  }
+}
+
+export function labelAddresses(database: Database, version: () => number, isOpen: () => boolean): LabelAddresses {
+  return {
+    version,
+    isOpen,
+    after: async (after, limit) => {
+      const rows = await database.read(
+        'SELECT DISTINCT address FROM labels WHERE address > $1 ORDER BY address LIMIT $2',
+        after,
+        limit,
+      )
+      return rows.length === 0 ? undefined : Buffer.concat(rows.map(([address]) => bytesOf(address)))
+    },
   }
 }
 

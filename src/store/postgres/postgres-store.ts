@@ -10,6 +10,7 @@ import type {
   Interval,
   SolanaNetwork,
 } from '../../model.ts'
+import { LabelFilter } from '../label-filter.ts'
 import type * as contract from '../store.ts'
 import { activityOf } from './activity.ts'
 import { databaseOptions } from './address.ts'
@@ -53,6 +54,8 @@ export class PostgresStore implements contract.Store {
   readonly #dictionary: Dictionary
   readonly #watch: RevisionWatch
   readonly #lease: contract.Lease | undefined
+  readonly #labelFilter: LabelFilter
+  #closed = false
 
   /** With a lease it is a second face of the same store, whose writes check the lease. */
   constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, lease?: contract.Lease) {
@@ -61,6 +64,8 @@ export class PostgresStore implements contract.Store {
     this.#watch = watch
     this.#dictionary = dictionary
     this.#lease = lease
+    const isOpen = () => !this.#closed
+    this.#labelFilter = new LabelFilter(annotations.labelAddresses(database, () => watch.labels, isOpen))
   }
 
   // ---- the store itself
@@ -96,6 +101,7 @@ export class PostgresStore implements contract.Store {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     this.#watch.leave(this.#database)
     await this.#database.close()
   }
@@ -312,16 +318,16 @@ export class PostgresStore implements contract.Store {
 
   async putLabels(labels: readonly contract.Label[]): Promise<void> {
     const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
-    await this.#writing(transaction => annotations.putLabels(transaction, ordinals, labels))
+    await this.#changingLabels(transaction => annotations.putLabels(transaction, ordinals, labels))
   }
 
   async removeLabels(labels: readonly contract.LabelKey[]): Promise<number> {
     const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
-    return await this.#writing(transaction => annotations.removeLabels(transaction, ordinals, labels))
+    return await this.#changingLabels(transaction => annotations.removeLabels(transaction, ordinals, labels))
   }
 
-  async hasLabels(): Promise<boolean> {
-    return (await this.#database.read('SELECT 1 FROM labels LIMIT 1')).length > 0
+  labelHint(): contract.LabelHint | undefined {
+    return this.#labelFilter.hint()
   }
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
@@ -366,7 +372,7 @@ export class PostgresStore implements contract.Store {
 
   async replaceSource({ source, labels, marks: given, checkpoint }: contract.SourceContent): Promise<void> {
     const ordinals = await this.#addOrdinals([...labels, ...given].flatMap(({ chain }) => chain ?? []))
-    await this.#writing(async transaction => {
+    await this.#changingLabels(async transaction => {
       await annotations.forgetSource(transaction, source)
       await annotations.putLabels(
         transaction,
@@ -428,6 +434,17 @@ export class PostgresStore implements contract.Store {
       return done
     })
     if (counted !== undefined) this.#watch.committed(counted)
+    return result
+  }
+
+  async #changingLabels<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let counted: number | undefined
+    const result = await this.#writing(async transaction => {
+      const done = await work(transaction)
+      counted = transaction.changed ? await this.#watch.countLabels(transaction) : undefined
+      return done
+    })
+    if (counted !== undefined) this.#watch.labelsCommitted(counted)
     return result
   }
 

@@ -1,7 +1,7 @@
 // Knows within a moment that something an answer can show was committed, by whichever process. It polls, because LISTEN does
 // not work behind PgBouncer; what this process commits itself is known at once.
 import type { Database, Transaction } from './database.ts'
-import { revisionRows } from './migrations.ts'
+import { labelRevisionRow, revisionRows } from './migrations.ts'
 
 /** How old an answer may be that another process's commit has changed. */
 const pollMs = 200
@@ -23,6 +23,7 @@ export class RevisionWatch {
   readonly #known = new Map<number, number>()
   readonly #ownRow = Math.floor(Math.random() * revisionRows)
   #value = 1
+  #failures = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(address: string) {
@@ -31,6 +32,24 @@ export class RevisionWatch {
 
   get value(): number {
     return this.#value
+  }
+
+  /** Another number after labels were changed. While the server cannot be asked nobody knows, and it is another one too. */
+  get labels(): number {
+    return (this.#known.get(labelRevisionRow) ?? 0) + this.#failures
+  }
+
+  /** Called where labels are changed, within the transaction. */
+  async countLabels(transaction: Transaction): Promise<number> {
+    const [[value] = []] = await transaction.query(
+      'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
+      labelRevisionRow,
+    )
+    return Number(value)
+  }
+
+  labelsCommitted(value: number): void {
+    this.#learn(labelRevisionRow, value)
   }
 
   join(database: Database): void {
@@ -80,6 +99,7 @@ export class RevisionWatch {
     } catch {
       // Nobody knows what was committed meanwhile: what is cached must not be answered as if it were current.
       this.#value += 1
+      this.#failures += 2 ** 40
     }
     if (this.#databases.size > 0) this.#timer = setTimeout(() => this.#poll(), pollMs).unref()
   }

@@ -3,6 +3,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import { judgement } from '../judgement.ts'
+import type { LabelAddresses } from '../label-filter.ts'
 import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -44,7 +45,7 @@ export function labelsOf(
   connection: Connection,
   dictionary: Dictionary,
   chain: ChainId,
-  addresses: ReadonlySet<Address>,
+  addresses: readonly Address[],
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
   const winner = connection.prepare(
@@ -111,6 +112,22 @@ function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
     source: source as string,
     rank: annotationRanks[rank as number]!,
     updatedAt: updatedAt as number,
+  }
+}
+
+export function labelAddresses(connection: Connection): LabelAddresses {
+  return {
+    version: () => (connection.get('SELECT labels FROM revision') as Row)[0] as number,
+    after: (after, limit) => {
+      const row = connection.get(
+        `SELECT CAST(group_concat(address, '') AS BLOB) FROM
+           (SELECT address FROM labels WHERE address > ? GROUP BY address ORDER BY address LIMIT ?)`,
+        after,
+        limit,
+      ) as Row
+      return row[0] === null ? undefined : Buffer.from(row[0] as Uint8Array)
+    },
+    isOpen: () => connection.database.isOpen,
   }
 }
 

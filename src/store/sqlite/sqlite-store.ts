@@ -13,6 +13,7 @@ import type {
   SolanaNetwork,
 } from '../../model.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
+import { LabelFilter } from '../label-filter.ts'
 import type * as contract from '../store.ts'
 import { activityOf } from './activity.ts'
 import * as annotations from './annotations.ts'
@@ -23,7 +24,6 @@ import * as coverage from './coverage-table.ts'
 import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import * as keys from './keys.ts'
-import { LabelFilter } from './label-filter.ts'
 import * as leases from './leases.ts'
 import * as marks from './marks.ts'
 import { schemaVersion } from './migrations.ts'
@@ -97,7 +97,7 @@ export class SqliteStore implements contract.Store {
     this.#path = parts.path
     this.#read = parts.read
     this.#readDictionary = new Dictionary(parts.read)
-    this.#labelFilter = new LabelFilter(parts.read)
+    this.#labelFilter = new LabelFilter(annotations.labelAddresses(parts.read))
     this.#ownership = parts.ownership
     this.#shared = new SharedFile(`${parts.path}-shared`)
     this.#parts = parts
@@ -367,14 +367,12 @@ export class SqliteStore implements contract.Store {
     return this.#writing(({ connection, dictionary }) => annotations.removeLabels(connection, dictionary, labels))
   }
 
-  async hasLabels(): Promise<boolean> {
-    return this.#reading(read => read.get('SELECT 1 FROM labels LIMIT 1') !== undefined)
+  labelHint(): contract.LabelHint | undefined {
+    return this.#reading(() => this.#labelFilter.hint())
   }
 
   async labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
-    return this.#reading(read =>
-      annotations.labelsOf(read, this.#readDictionary, chain, this.#labelFilter.possible(addresses)),
-    )
+    return this.#reading(read => annotations.labelsOf(read, this.#readDictionary, chain, addresses))
   }
 
   async labelCandidates(chain: ChainId, address: Address): Promise<contract.Label[]> {

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { LabelFilter } from './label-filter.ts'
+
+const addressOf = (name: string) => createHash('sha256').update(name).digest().subarray(0, 20)
+
+/** Labels as an engine would tell of them. */
+function addresses(initial: Buffer[]) {
+  let version = 1
+  let sorted = initial.toSorted(Buffer.compare)
+  return {
+    version: () => version,
+    isOpen: () => true,
+    after: (after: Uint8Array, limit: number) => {
+      const from = after.length === 0 ? 0 : sorted.findIndex(address => Buffer.compare(address, after) > 0)
+      const found = from === -1 ? [] : sorted.slice(from, from + limit)
+      return found.length === 0 ? undefined : Buffer.concat(found)
+    },
+    add(address: Buffer) {
+      sorted = [...sorted, address].sort(Buffer.compare)
+      version += 1
+    },
+  }
+}
+
+test('lets every labelled address pass and few others, and starts anew when labels change', async () => {
+  // More than one piece.
+  const labelled = Array.from({ length: 25_000 }, (_, index) => addressOf(`labelled ${index}`))
+  const others = Array.from({ length: 5_000 }, (_, index) => addressOf(`other ${index}`))
+  const source = addresses(labelled)
+  const filter = new LabelFilter(source)
+  expect(filter.hint()).toBeUndefined()
+  await filter.settled()
+  const hint = filter.hint()!
+  expect(labelled.every(address => hint.mayHave(address, 0))).toBe(true)
+  expect(others.filter(address => hint.mayHave(address, 0)).length).toBeLessThan(others.length / 50)
+  source.add(others[0]!)
+  expect(filter.hint()).toBeUndefined()
+  await filter.settled()
+  expect(filter.hint()!.mayHave(Buffer.concat([Buffer.alloc(7), others[0]!]), 7)).toBe(true)
+  expect(others.filter(address => filter.hint()!.mayHave(address, 0)).length).toBeLessThan(others.length / 50)
+})
+
+test('addresses that are alike at one end are told apart', async () => {
+  const alike = (n: number) =>
+    Buffer.from(`${'0'.repeat(16)}${n.toString(16).padStart(8, '0')}${'0'.repeat(16)}`, 'hex')
+  const labelled = Array.from({ length: 1_000 }, (_, index) => alike(index))
+  const filter = new LabelFilter(addresses(labelled))
+  filter.hint()
+  await filter.settled()
+  const others = Array.from({ length: 1_000 }, (_, index) => alike(100_000 + index))
+  expect(others.filter(address => filter.hint()!.mayHave(address, 0)).length).toBeLessThan(50)
+})
+
+test('what could not be read is tried again', async () => {
+  let fails = true
+  const filter = new LabelFilter({
+    ...addresses([addressOf('a')]),
+    after: (after: Uint8Array) => {
+      if (fails) throw new Error('gone')
+      return after.length === 0 ? addressOf('a') : undefined
+    },
+  })
+  filter.hint()
+  await filter.settled()
+  fails = false
+  expect(filter.hint()).toBeUndefined()
+  await filter.settled()
+  expect(filter.hint()?.mayHave(addressOf('a'), 0)).toBe(true)
+})
