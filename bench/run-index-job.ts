@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { indexingMemory } from '../src/indexing-share.ts'
 
 export type IndexJob = {
   url: string
@@ -17,9 +18,11 @@ export type IndexJob = {
 export type IndexResult = { seconds: number; cpuSeconds: number; transfers: number; rssMb: number }
 
 export async function runIndexJob(job: IndexJob, { profile = false } = {}): Promise<IndexResult> {
+  // The memory that the indexing thread of `almanac start` has.
+  const memory = `--max-semi-space-size=${indexingMemory.maxYoungGenerationSizeMb! / 3}`
   const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', join(tmpdir(), 'almanac-profile')] : []
   const main = fileURLToPath(new URL('./evm-index-job.ts', import.meta.url))
-  const child = fork(main, [JSON.stringify(job)], { execArgv })
+  const child = fork(main, [JSON.stringify(job)], { execArgv: [memory, ...execArgv] })
   // A benchmark that is interrupted must not leave the job behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

@@ -3,6 +3,7 @@
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import { createEvmMetrics } from '../src/evm/metrics.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
+import { DigestThreads } from '../src/evm/source/digester.ts'
 import { createLog } from '../src/log.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ChildQuestion, ChildSetup } from './evm-fault-process.ts'
@@ -17,7 +18,9 @@ const rpc = new ChainRpc({
 })
 const log = createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' })
 const pace = { retryDelayMs: { first: 20, max: 200 }, historyCheckMs: 50, shorterBranchPatienceMs: 300 }
-const indexer = new ChainIndexer({ ...setup, pollMs: 20, pace, rpc, store, log, metrics: createEvmMetrics() })
+const digester = new DigestThreads({ threads: 1, bytesMin: 50_000 })
+const parts = { rpc, store, log, digester, metrics: createEvmMetrics() }
+const indexer = new ChainIndexer({ ...setup, ...parts, pollMs: 20, pace })
 indexer.start()
 
 process.on('message', async ({ id, ...question }: ChildQuestion & { id: number }) => {

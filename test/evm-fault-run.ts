@@ -12,6 +12,7 @@ import {
   expectHotAndColdApart,
   expectNothingWrong,
   expectSentTruth,
+  isTold,
 } from './evm-fault-checks.ts'
 import { Dice, type FaultPlan, planOf } from './evm-fault-plan.ts'
 import { type ChildQuestion, type ChildSetup, IndexProcess } from './evm-fault-process.ts'
@@ -184,13 +185,21 @@ class FaultRun {
         all &&= isCovered(covered, { from: this.#plan.from, to: chain.head })
       }
       if (this.#plan.mode === 'on-demand')
-        for (const wallet of this.#wallets)
-          all &&= expectedSent(chain, wallet) === undefined || (await store.activityOf(wallet)).has(id)
+        for (const wallet of this.#wallets) all &&= await this.#knowsWallet(store, wallet)
       // A branch of the same length may have replaced the one that is stored.
       all &&= (await store.chainState(id))?.head.hash === chain.hashOf(chain.head)
       all &&= (await store.hotBlocks(id)).every(({ number, hash }) => chain.hashOf(number) === hash)
     })
     return all
+  }
+
+  /** A look-up that ran out of time leaves what an earlier one found. */
+  async #knowsWallet(store: Store, wallet: Address): Promise<boolean> {
+    const { chain } = this.#node
+    const sent = expectedSent(chain, wallet)
+    if (sent === undefined || !(await isTold(store, chain, sent.last.block))) return true
+    const found = (await store.activityOf(wallet)).get(chain.options.chainId as ChainId)
+    return found?.last.hash === sent.last.hash && found.last.block === sent.last.block
   }
 }
 

@@ -4,10 +4,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Chain, ChainTable } from '../chains.ts'
 import type { EvmChainSettings } from '../evm/connect-chain.ts'
 import { createEvm } from '../evm/create-evm.ts'
+import { yieldToServing } from '../indexing-share.ts'
 import { createLog, type LogOptions } from '../log.ts'
 import { openStore } from '../store/open.ts'
 import { serveThread } from '../thread-link.ts'
-import { yieldToServing } from '../thread-priority.ts'
 
 export type IndexThreadData = {
   store: string

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { AlmanacError, type ErrorCode, errorCodes } from '../errors.ts'
 import type { Evm } from '../evm/create-evm.ts'
+import { indexingMemory } from '../indexing-share.ts'
 import type { Log } from '../log.ts'
 import { callThread } from '../thread-link.ts'
 import type { IndexThreadData } from './index-thread.ts'
@@ -12,6 +13,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
     workerData: data,
+    resourceLimits: indexingMemory,
     stderr: write !== undefined,
   })
   if (write !== undefined) worker.stderr.setEncoding('utf8').on('data', write)

@@ -24,8 +24,8 @@ export type BackfillOptions = {
   parallel: number
   /** Rows gathered before a commit: large commits cost half as much a row as small ones. */
   rowsPerCommit: number
-  /** How long gathered rows may wait for company, so that first answers come early. */
-  commitDelayMs: number
+  /** How long gathered rows may wait for company: little at first, so that first answers come early, and more as the job goes on. */
+  commitDelayMs: { first: number; max: number }
   retryDelayMs: { first: number; max: number }
   onProgress?: (progress: BackfillProgress) => void
   onTrouble?: (reason: string | undefined) => void
@@ -34,8 +34,8 @@ export type BackfillOptions = {
 /** How history is filled, whatever asks for it. */
 export const historyPace = {
   parallel: 4,
-  rowsPerCommit: 20_000,
-  commitDelayMs: 500,
+  rowsPerCommit: 50_000,
+  commitDelayMs: { first: 200, max: 2_000 },
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
@@ -109,6 +109,7 @@ class CommitBatch {
   #rows = 0
   #added = 0
   #sinceMs = 0
+  readonly #startedMs = performance.now()
   #committing: Promise<void> = Promise.resolve()
 
   constructor(options: BackfillOptions) {
@@ -122,7 +123,9 @@ class CommitBatch {
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
     // The newest ranges are what somebody waits for, and come first.
     const isFirst = this.#added++ < parallel
-    const isDue = performance.now() - this.#sinceMs >= commitDelayMs
+    const now = performance.now()
+    const delayMs = Math.min(commitDelayMs.max, Math.max(commitDelayMs.first, (now - this.#startedMs) / 4))
+    const isDue = now - this.#sinceMs >= delayMs
     if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.flush()
   }
 

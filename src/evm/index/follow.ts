@@ -46,6 +46,8 @@ export class Follower {
   #genesisHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
+  #finalOnChain = -1
+  #branches = 0
   #latest: Header | undefined
 
   constructor(options: FollowOptions) {
@@ -61,6 +63,19 @@ export class Follower {
     return this.#finalized
   }
 
+  /**
+   * The highest block that the chain itself calls final. Lower than `finalized` where the first block of interest lies above it:
+   * what is below that one is never followed, but may still change.
+   */
+  get finalOnChain(): number {
+    return this.#finalOnChain
+  }
+
+  /** Changes whenever stored hot blocks are replaced, also by ones that were there before. */
+  get branches(): number {
+    return this.#branches
+  }
+
   get tip(): Block | undefined {
     return this.#hot.at(-1)
   }
@@ -71,6 +86,7 @@ export class Follower {
     if (report.latest.number < this.#finalized) await this.#checkGenesis(signal)
     this.#latest = report.latest
     const final = await finalHeaderOf(report, this.#options, this.#options.source, signal)
+    this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
     await this.#settle(final, report.latest, signal)
     const step = await this.#advance(report.latest, signal)
     if (final !== undefined) await this.#finalize(final)
@@ -102,6 +118,7 @@ export class Follower {
       if (now.hash !== this.tip.hash) {
         const survivors = await this.#survivors(signal)
         await store.commitHot({ chain, ancestor: survivors, blocks: [], head: latest })
+        this.#branches++
       }
     }
     await this.#settleAt(start, start === final?.number ? final.hash : undefined)
@@ -282,6 +299,7 @@ export class Follower {
       // A new head may have come while the range was fetched; what is stored decides then.
       head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
     })
+    if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
     this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
   }
 

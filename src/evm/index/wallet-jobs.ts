@@ -1,5 +1,6 @@
 // Wallets that were asked for on a chain that is not indexed in full: looked up from the node, kept in the store, and looked at again
-// when they are asked for later. Only what the wallet sent, and its first funding, is found this way.
+// when they are asked for later. Only what the wallet sent, and its first funding, is found this way. What stands in blocks that
+// are neither final nor followed is not told yet: nothing could take it back.
 import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,7 +19,7 @@ export class WalletJobs {
   readonly #lookup: WalletLookup
   readonly #jobs = new Map<Address, Promise<void>>()
   readonly #line = new Line({ placesMax: 8, waitingMax: 1_000 })
-  /** The head at which each wallet was last looked up. */
+  /** The head, and the branch, at which each wallet was last looked up. */
   readonly #fresh = new Map<Address, string>()
 
   constructor(options: WalletJobsOptions) {
@@ -28,7 +29,8 @@ export class WalletJobs {
 
   /** Resolves when the wallet is known up to the head that was stored when its look-up began. */
   ensure(wallet: Address, signal: AbortSignal): Promise<void> {
-    const head = this.#options.follower.tip?.hash ?? String(this.#options.follower.finalized)
+    const { tip, finalOnChain, branches } = this.#options.follower
+    const head = `${tip?.hash ?? finalOnChain} ${branches}`
     if (this.#fresh.get(wallet) === head) return Promise.resolve()
     const known = this.#jobs.get(wallet)
     if (known !== undefined) return known
@@ -52,8 +54,9 @@ export class WalletJobs {
     const name = `wallet/${chain.id}/${wallet}`
     const stored = await store.checkpoint(name)
     let state = stored === undefined ? undefined : (JSON.parse(stored) as WalletState)
-    if (follower.finalized > (state?.block ?? -1)) {
-      const found = await this.#lookup.find(wallet, follower.finalized, state, signal)
+    const final = follower.finalOnChain
+    if (final > (state?.block ?? -1)) {
+      const found = await this.#lookup.find(wallet, final, state, signal)
       if (found.activity !== undefined) {
         await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity: [found.activity] })
       }
@@ -61,7 +64,7 @@ export class WalletJobs {
       state = found.state
     }
     // A young chain has no final block, and all that the wallet did is hot.
-    if (state !== undefined || follower.finalized < 0) await this.#findHot(wallet, state, signal)
+    if (state !== undefined || final < 0) await this.#findHot(wallet, state, signal)
   }
 
   /** Transactions above the final block go to the hot block they stand in, so that a reorganisation takes them along. */
@@ -72,8 +75,9 @@ export class WalletJobs {
     const { activity, blockHashes } = await this.#lookup.find(wallet, tip.number, state, signal)
     if (activity === undefined) return
     const { first, last } = activity
-    const rows =
+    const found =
       first.block === last.block ? [activity] : [first, last].map(ref => ({ address: wallet, first: ref, last: ref }))
+    const rows = found.filter(row => row.first.block > follower.finalized)
     // The store refuses a block that is another one by then: the wallet is looked up again when it is asked for again.
     const blocks = rows.map(row => {
       const { block: number, timestamp } = row.first

@@ -10,7 +10,7 @@ import { columnsOf, rangeOf } from './range-columns.ts'
 
 let node: SimNode
 let rpc: ChainRpc
-const threads = new DigestThreads(1)
+const threads = new DigestThreads({ threads: 1 })
 const { signal } = new AbortController()
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe.each(requests)('$grain, with receipts: $withReceipts', request => {
 })
 
 test('after it was closed, this thread does the work', async () => {
-  const closed = new DigestThreads(1)
+  const closed = new DigestThreads({ threads: 1 })
   await closed.close()
   const request = requests[0]!
   const { bodies } = await ask(request)

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AlmanacError } from '../../errors.ts'
+import { indexingMemory } from '../../indexing-share.ts'
 import type { DigestResult } from './digest.ts'
 import { type DigestTask, digestBodies } from './digest-bodies.ts'
 import type { ThreadResult, ThreadTask } from './digest-thread.ts'
@@ -22,22 +23,21 @@ export const digestHere: Digester = {
 /** Below this the way to another thread takes as long as the work. */
 const bytesForThread = 200_000
 const threadsMax = 3
-/** What a thread needs at most: a few answers as objects. More would be a leak. */
-const heapMegabytesMax = 256
 
 /** Threads start when they are first needed and are started again after one has died. */
 export class DigestThreads implements Digester {
   readonly #places: (DigestThread | undefined)[]
+  readonly #bytesMin: number
   #closed = false
 
-  /** One core is left to the network and the store, and one to answering. */
-  constructor(threads = Math.min(threadsMax, Math.max(1, availableParallelism() - 2))) {
+  constructor({ threads = usualThreads(), bytesMin = bytesForThread }: { threads?: number; bytesMin?: number } = {}) {
     this.#places = new Array<undefined>(threads).fill(undefined)
+    this.#bytesMin = bytesMin
   }
 
   async digest(task: DigestTask): Promise<DigestResult> {
     const bytes = task.bodies.reduce((sum, body) => sum + body.length, 0)
-    if (bytes < bytesForThread || this.#closed) return digestBodies(task)
+    if (bytes < this.#bytesMin || this.#closed) return digestBodies(task)
     return await this.#leastBusy().digest(task)
   }
 
@@ -60,6 +60,11 @@ export class DigestThreads implements Digester {
   }
 }
 
+/** One core is left to the network and the store, and one to answering. */
+function usualThreads(): number {
+  return Math.min(threadsMax, Math.max(1, availableParallelism() - 2))
+}
+
 class DigestThread {
   ended = false
   readonly #worker: Worker
@@ -69,7 +74,7 @@ class DigestThread {
   constructor() {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     this.#worker = new Worker(new URL(`./digest-thread.${extension}`, import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+      resourceLimits: indexingMemory,
     })
     this.#worker.on('message', message => this.#answered(message as ThreadResult))
     this.#worker.on('error', error => this.#end(error as Error))
