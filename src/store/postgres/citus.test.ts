@@ -5,10 +5,13 @@ import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
+import type { Store } from '../store.ts'
 import { Database } from './database.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 const citus = process.env.ALMANAC_TEST_CITUS_URL
+/** `host:port` of a server with the extension that is no worker yet. */
+const spareWorker = process.env.ALMANAC_TEST_CITUS_WORKER
 
 async function onCitus<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: citus })
@@ -79,4 +82,92 @@ else {
       await dispose()
     })
   })
+
+  describe.skipIf(spareWorker === undefined)('a worker that is added while rows come and go out', () => {
+    test('takes its share, and no row is lost or repeated', { timeout: 300_000 }, async () => {
+      const { store, url, dispose } = await createFixture()
+      const reader = await openPostgresStore(url)
+      const contracts = Array.from({ length: 24 }, (_, at) => `0x${(at + 16).toString(16).repeat(20)}` as Address)
+      const [host, port] = (spareWorker as string).split(':') as [string, string]
+      const work = { done: false, commits: 0, pages: 0, wrong: [] as string[] }
+      const writing = ingest(store, contracts, work)
+      const reading = readAll(reader, contracts, work)
+      try {
+        await onCitus(async client => {
+          const before = await placesOf(client)
+          await client.query('SELECT citus_add_node($1, $2::int)', [host, port])
+          await client.query("SELECT rebalance_table_shards(shard_transfer_mode => 'force_logical')")
+          const after = await placesOf(client)
+          expect(after.get(Number(port)) ?? 0).toBeGreaterThan(before.get(Number(port)) ?? 0)
+        })
+      } finally {
+        work.done = true
+        await Promise.all([writing, reading])
+      }
+      expect(work.wrong).toEqual([])
+      expect(work.commits).toBeGreaterThan(3)
+      expect(work.pages).toBeGreaterThan(20)
+      for (const contract of contracts) {
+        const blocks = await blocksOf(reader, contract)
+        expect(blocks).toEqual(Array.from({ length: work.commits * blocksPerCommit }, (_, at) => at).reverse())
+        expect(await reader.transferCount({ chain, contract })).toBe(work.commits * blocksPerCommit)
+      }
+      await reader.close()
+      await dispose()
+      await onCitus(async client => {
+        await client.query('SELECT citus_drain_node($1, $2::int)', [host, port])
+        await client.query('SELECT citus_remove_node($1, $2::int)', [host, port])
+      })
+    })
+  })
+}
+
+const chain = 1 as ChainId
+const blocksPerCommit = 40
+type Work = { done: boolean; commits: number; pages: number; wrong: string[] }
+
+/** One row of every contract in every block, ascending without a gap. */
+async function ingest(store: Store, contracts: readonly Address[], work: Work): Promise<void> {
+  while (!work.done || work.commits < 4) {
+    const numbers = Array.from({ length: blocksPerCommit }, (_, at) => work.commits * blocksPerCommit + at)
+    const blocks = numbers.map(number => ({
+      number,
+      hash: `0x${number.toString(16).padStart(64, '0')}` as Hash,
+      timestamp: number,
+    }))
+    const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, payload: new Uint8Array(40) }
+    const transfers = numbers.flatMap(block => contracts.map(contract => ({ ...place, block, contract })))
+    try {
+      await store.commitCold({ chain, covered: [], blocks, transfers, activity: [] })
+      work.commits += 1
+    } catch (error) {
+      // As indexers do: what may succeed later is tried again.
+      if (!(error as { retryable?: boolean }).retryable) work.wrong.push(String((error as Error).cause ?? error))
+      if (work.wrong.length > 5) return
+    }
+  }
+}
+
+async function readAll(store: Store, contracts: readonly Address[], work: Work): Promise<void> {
+  for (let turn = 0; !work.done; turn++) {
+    const least = work.commits * blocksPerCommit
+    try {
+      const blocks = await blocksOf(store, contracts[turn % contracts.length]!)
+      work.pages += 1
+      const isWhole = blocks.every((block, at) => block === blocks.length - 1 - at)
+      if (!isWhole || blocks.length < least) work.wrong.push(`${blocks.length} of at least ${least} rows`)
+    } catch (error) {
+      work.wrong.push(`reading: ${(error as Error).cause ?? error}`)
+    }
+  }
+}
+
+async function blocksOf(store: Store, contract: Address): Promise<readonly number[]> {
+  return (await store.transferPage({ chain, contract, order: 'desc', limit: 1_000_000 })).blocks
+}
+
+/** How many shards each worker has. */
+async function placesOf(client: pg.Client): Promise<Map<number, number>> {
+  const { rows } = await client.query('SELECT nodeport, count(*) FROM citus_shards GROUP BY nodeport')
+  return new Map(rows.map(({ nodeport, count }) => [Number(nodeport), Number(count)]))
 }
