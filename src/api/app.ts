@@ -10,6 +10,7 @@ import { apiVersions } from './dialect.ts'
 import { type DirectListener, DirectPath } from './direct-path.ts'
 import { answerEvents } from './events.ts'
 import { type AppEnvironment, askedByContext, Exchange } from './exchange.ts'
+import { answerExplain } from './explain.ts'
 import { answerKeys, answerNewKey, answerRevocation } from './keys.ts'
 import { NftTransfersRoute } from './nft-transfers.ts'
 import { oncePerTurn } from './once-per-turn.ts'
@@ -65,6 +66,7 @@ export function createApp(dependencies: AppDependencies): App {
   get('/status', exchange => answerStatus(place, exchange))
   get('/metrics', exchange => answerMetrics(place, exchange))
   get('/events', exchange => answerEvents(place, exchange))
+  get('/explain/:chain/:contract', exchange => answerExplain(place, exchange))
   get('/keys', exchange => answerKeys(place, exchange))
   app.post('/keys', context => respond(desk, context, '/keys', exchange => answerNewKey(place, exchange)))
   app.delete('/keys/:id', context => respond(desk, context, '/keys/:id', exchange => answerRevocation(place, exchange)))

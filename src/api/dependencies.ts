@@ -3,6 +3,8 @@ import type { ChainTable } from '../chains.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Address, Hash } from '../model.ts'
+import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { Store } from '../store/store.ts'
@@ -27,6 +29,10 @@ export type AppDependencies = {
   live?: LiveFeed | undefined
   /** The files of the console, by path; absent where it was not built. */
   console?: StaticFiles | undefined
+  /** Asks a node for a transaction, for explanations; absent where none is configured. */
+  askTransaction?:
+    | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
+    | undefined
   /** Absent where nothing indexes. */
   freshen?: Freshen | undefined
   /** How amounts of interest-bearing and scaled mints are shown; absent: as raw / 10^decimals, like all others. */

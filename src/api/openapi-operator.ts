@@ -20,6 +20,34 @@ const exampleKey = {
 const revokedKey = { ...exampleKey, state: 'revoked', used_today: 0, revoked_at: '2026-11-16T08:30:00.000Z' }
 const idInPath = { in: 'path', required: true, schema: { type: 'string' } }
 
+const packMark = {
+  ...{ chain: 'eth', contract: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d', verified: true, spam: null },
+  ...{ rank: 'built-in', source: 'built-in', updated_at: '2026-11-15T00:00:00.000Z' },
+}
+const explained = {
+  verified: {
+    ...{ chain: 'eth', contract: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d' },
+    possible_spam: {
+      ...{ value: false, because: 'verified', mark: null, score: null, score_needed: 1, rules_version: null },
+      ...{ judged_at: null, judged_on: null, rules: [] },
+    },
+    verified_collection: { value: true, because: 'pack', mark: packMark },
+    ...{ name: 'BoredApeYachtClub', symbol: 'BAYC', interfaces: ['erc721'], deployer: null, created_block: 12287507 },
+    read_at: '2026-11-15T12:00:00.000Z',
+    labels: [
+      {
+        ...{ chain: 'eth', label: 'Bored Ape Yacht Club', rank: 'built-in', source: 'built-in' },
+        ...{ updated_at: '2026-11-15T00:00:00.000Z', shown: true },
+      },
+    ],
+    marks: [packMark],
+    index: {
+      ...{ head: 21000000, finalized: 20999936, transfers: 250000 },
+      covered: [{ from: 12287507, to: 21000000, evidence: 'two-endpoints' }],
+    },
+  },
+}
+
 export const operatorPaths: Json = {
   '/health': operation({
     id: 'getHealth',
@@ -113,6 +141,31 @@ export const operatorPaths: Json = {
           },
         },
         ...failures(['unauthorized', 'forbidden', 'internal', 'overloaded'], 'Failure'),
+      },
+    },
+  },
+  '/explain/{chain}/{contract}': {
+    get: {
+      operationId: 'explainContract',
+      tags: ['Operations'],
+      summary: 'Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it',
+      parameters: [
+        { name: 'chain', description: 'A chain by name or id.', example: 'eth', ...idInPath },
+        {
+          ...{ name: 'contract', description: 'The address of the contract.' },
+          ...{ example: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d', ...idInPath },
+        },
+        {
+          name: 'transfer',
+          in: 'query',
+          description:
+            'A transaction hash, or one with `:logIndex` behind it: why it is or is not in the index. A node is asked for it.',
+          schema: { type: 'string' },
+        },
+      ],
+      responses: {
+        200: success('Explanation', 'Flags, names, labels and coverage with their origins.', explained, {}),
+        ...failures(['bad_request', 'unauthorized', 'forbidden', 'internal', 'upstream_failed'], 'Failure'),
       },
     },
   },

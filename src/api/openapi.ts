@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import { examples } from './examples.ts'
+import { explanation } from './explain-schemas.ts'
 import { issuedKey, keyList, newKey, shownKey } from './key-schemas.ts'
 import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from './live-schemas.ts'
 import { operatorPaths } from './openapi-operator.ts'
@@ -139,6 +140,7 @@ function componentSchemas(): Json {
     LiveBlock: liveBlockShape,
     Key: shownKey,
     KeyList: keyList,
+    Explanation: explanation,
     NewKey: newKey,
     IssuedKey: issuedKey,
   }

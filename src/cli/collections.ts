@@ -2,8 +2,8 @@
 // shows what they changed.
 import { Command } from 'commander'
 import { forgetMarks, operatorSource, pagesOf } from '../annotate/sources.ts'
-import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
+import { shownMark } from '../query/shown-explanation.ts'
 import type { Mark } from '../store/store.ts'
 import { parseChain, requireAddress } from './annotation-options.ts'
 import { addConfigOptions } from './config-options.ts'
@@ -127,12 +127,4 @@ function listCommand(): Command {
     })
   })
   return command
-}
-
-export function shownMark({ chain, contract, verified, spam, rank, source, updatedAt }: Mark, chains: ChainTable) {
-  return {
-    chain: chains.byId(chain)?.name ?? String(chain),
-    ...{ contract, verified: verified ?? null, spam: spam ?? null, rank, source },
-    updated_at: new Date(updatedAt).toISOString(),
-  }
 }

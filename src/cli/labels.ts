@@ -6,6 +6,7 @@ import { forgetLabels, forgetMarks, operatorSource, packSource, pagesOf } from '
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
+import { shownLabel } from '../query/shown-explanation.ts'
 import { type AnnotationFilter, type AnnotationRank, annotationRanks, type Label, type Store } from '../store/store.ts'
 import { parseChain, parseChainIf, requireAddress, requireName } from './annotation-options.ts'
 import { addConfigOptions } from './config-options.ts'
@@ -181,14 +182,6 @@ async function labelsOfAddress(store: Store, chains: readonly ChainId[], address
     for (const label of await store.labelCandidates(chain, address)) found.set(`${label.chain} ${label.source}`, label)
   const rank = (label: Label) => annotationRanks.indexOf(label.rank)
   return [...found.values()].sort((a, b) => rank(a) - rank(b))
-}
-
-export function shownLabel({ chain, label, source, rank, updatedAt }: Label, chains: ChainTable) {
-  return {
-    chain: chain === undefined ? null : chainName(chain, chains),
-    ...{ label, rank, source },
-    updated_at: new Date(updatedAt).toISOString(),
-  }
 }
 
 function forgetCommand(): Command {

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { collectionsCommand } from './collections.ts'
 import { configCommand } from './config-check.ts'
 import { demoCommand } from './demo-command.ts'
+import { explainCommand } from './explain.ts'
 import { initCommand } from './init-command.ts'
 import { keysCommand } from './keys.ts'
 import { labelsCommand } from './labels.ts'
@@ -50,6 +51,7 @@ export function createProgram(): Command {
     .addCommand(keysCommand())
     .addCommand(labelsCommand())
     .addCommand(collectionsCommand())
+    .addCommand(explainCommand())
     .addCommand(configCommand())
     .addCommand(storeCommand())
   speakAlike(program, program.name())

@@ -17,6 +17,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { Reports } from '../work/heartbeat.ts'
 import { remoteFreshen } from '../work/remote-freshen.ts'
+import { transactionAsker } from './ask-transaction.ts'
 import { tinted } from './chain-progress.ts'
 import { readConsole } from './console-files.ts'
 import { provideKey } from './provide-key.ts'
@@ -118,14 +119,8 @@ type Parts = {
   opened: AsyncDisposableStack
 }
 
-async function serve({
-  loaded: { config, chains },
-  store,
-  indexers,
-  log,
-  metrics,
-  opened,
-}: Parts): Promise<ServedApp[]> {
+async function serve({ loaded, store, indexers, log, metrics, opened }: Parts): Promise<ServedApp[]> {
+  const { config, chains } = loaded
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -149,6 +144,7 @@ async function serve({
     live,
     console: readConsole(),
     freshen: indexers.freshen,
+    askTransaction: transactionAsker(loaded, opened),
     threadMetrics: indexers.metrics,
     version,
     settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },

@@ -1,0 +1,98 @@
+// The command that explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
+import { Command } from 'commander'
+import { readTransfer } from '../api/explain.ts'
+import { explainContract, explainTransfer } from '../query/explain.ts'
+import { shownExplanation, shownTransfer } from '../query/shown-explanation.ts'
+import { parseChain, requireAddress } from './annotation-options.ts'
+import { addConfigOptions } from './config-options.ts'
+import { interruption } from './interruption.ts'
+import { countText } from './quantities.ts'
+import { printable, printData, printJson } from './terminal.ts'
+import { withStore } from './with-store.ts'
+
+type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
+
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .description(
+      'Explain what answers show of a contract: the spam rules that fired with their numbers, where labels and flags come from, what is covered, and why a transfer is or is not in the index.',
+    )
+    .argument('<chain>', 'A chain by name or id.')
+    .argument('<contract>', '0x and 40 hex digits.')
+    .option(
+      '--transfer <hash>',
+      'A transaction, or one of its logs as hash:logIndex. A configured node is asked for it.',
+    )
+    .option('--json', 'Print the explanation as JSON.')
+  addConfigOptions(command, ['store']).action(
+    async (chainText: string, contractText: string, flags: { transfer?: string; json?: true }) => {
+      const contract = requireAddress(contractText)
+      const asked = flags.transfer === undefined ? undefined : readTransfer(flags.transfer)
+      await withStore(command, async (store, loaded) => {
+        await using opened = new AsyncDisposableStack()
+        const chain = parseChain(loaded.chains, chainText)
+        const explanation = await explainContract(store, chain.id, contract)
+        const shown: Shown = shownExplanation(explanation, loaded.chains)
+        if (asked !== undefined) {
+          const { transactionAsker } = await import('./ask-transaction.ts')
+          const ask = transactionAsker(loaded, opened)
+          const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
+          shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
+        }
+        if (flags.json) printJson(shown)
+        else printData(described(shown))
+      })
+    },
+  )
+  return command
+}
+
+type Flag = { value: boolean; because: string; mark: { source: string; updated_at: string } | null }
+
+function described({ transfer, ...shown }: Shown): string {
+  const { possible_spam: spam, index } = shown
+  const name = shown.name === null ? 'no name known' : printable(`${shown.name} (${shown.symbol ?? 'no symbol'})`)
+  const read = shown.read_at === null ? 'never read' : `read on ${shown.read_at.slice(0, 10)}`
+  const origin = shown.created_block === null ? '' : `, created in block ${shown.created_block}`
+  const deployer = shown.deployer === null ? '' : ` by ${shown.deployer}`
+  const declares = shown.interfaces === null ? '' : `; declares ${shown.interfaces.join(', ') || 'no interface'}`
+  return [
+    `${shown.contract} on ${shown.chain}: ${name}, ${read}${origin}${deployer}${declares}`,
+    `possible_spam        ${spam.value}: ${reasonText(spam)}`,
+    ...(spam.score === null
+      ? ['  never judged by the rules']
+      : [
+          `  score ${spam.score} of ${spam.score_needed} needed, rules version ${spam.rules_version}, judged ${spam.judged_at}`,
+        ]),
+    ...spam.rules.map(({ rule, weight, reason, numbers }) => {
+      const facts = Object.entries(numbers).map(([fact, number]) => `${fact} ${number}`)
+      return `  ${weight >= 0 ? '+' : ''}${weight} ${rule}: ${printable(`${reason ?? ''} (${facts.join(', ')})`)}`
+    }),
+    `verified_collection  ${shown.verified_collection.value}: ${reasonText(shown.verified_collection)}`,
+    ...(shown.labels.length === 0 ? ['label                none'] : []),
+    ...shown.labels.map(
+      ({ label, rank, source, chain, updated_at, shown: wins }) =>
+        `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
+    ),
+    `index                ${countText(index.transfers)} transfers; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
+    ...index.covered.map(({ from, to, evidence }) => `  blocks ${from} to ${to} are covered: ${evidence}`),
+    ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
+    ...(transfer?.node == null ? [] : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}`]),
+  ].join('\n')
+}
+
+function reasonText({ because, mark }: Flag): string {
+  switch (because) {
+    case 'pin':
+      return `pinned by the operator on ${mark?.updated_at.slice(0, 10)}`
+    case 'list':
+    case 'pack':
+      return `${because === 'list' ? 'the list' : 'the pack'} ${printable(mark?.source ?? '')} says so, ${mark?.updated_at.slice(0, 10)}`
+    case 'rules':
+      return 'the rules say so'
+    case 'verified':
+      return 'a verified collection is not taken for spam'
+    default:
+      return 'nobody said anything'
+  }
+}

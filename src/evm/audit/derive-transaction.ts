@@ -1,0 +1,74 @@
+// What the decoder makes of one transaction's logs of one contract, read again from a node: for a person who asks why a
+// transfer is or is not in the index. It reads no store.
+import type { Chain } from '../../chains.ts'
+import type { Address, Hash } from '../../model.ts'
+import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
+import { earlyCollectionsOf } from '../decode/early-collections.ts'
+import { sequenceLogs } from '../decode/log-sequence.ts'
+import { transferTopics } from '../decode/token-events.ts'
+import { quantityOf } from '../hex.ts'
+import type { RpcPort } from '../rpc/port.ts'
+import type { RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+
+export type DerivedLog = {
+  logIndex: number
+  /** How many transfers it stands for; 0 where it is none. */
+  transfers: number
+  /** Why it is none. */
+  reason: undefined | 'another event' | MalformedReason
+}
+
+/** A transaction that the node has. */
+export type DerivedTransaction = {
+  /** Which endpoint said so, by a name fit for logs. */
+  endpoint: string
+  block: number
+  transactionIndex: number
+  /** False: it was reverted, and nothing of it holds. */
+  succeeded: boolean
+  /** The logs of the contract. */
+  logs: DerivedLog[]
+  /** Logs of other contracts. */
+  otherLogs: number
+}
+
+/** Undefined where the node does not know the transaction, or it is not in a block yet. */
+export type DeriveTransaction = (
+  contract: Address,
+  hash: Hash,
+  signal: AbortSignal,
+) => Promise<DerivedTransaction | undefined>
+
+export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask'>): DeriveTransaction {
+  return async (contract, hash, signal) => {
+    const calls = ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map(method => ({ method, params: [hash] }))
+    const { values, endpoint } = await rpc.ask(calls, { signal })
+    const [receipt, transaction] = values as [RpcReceipt | null, RpcTransaction | null]
+    const block = quantityOf(receipt?.blockNumber, Number.MAX_SAFE_INTEGER)
+    const transactionIndex = quantityOf(receipt?.transactionIndex, Number.MAX_SAFE_INTEGER)
+    if (receipt === null || block === -1 || transactionIndex === -1) return undefined
+    const all = Array.isArray(receipt.logs) ? receipt.logs : []
+    const own = all.filter(log => String(log.address).toLowerCase() === contract)
+    const decode = (logs: readonly RpcLog[]) =>
+      decodeTransfers({
+        logs: sequenceLogs(logs, { complete: false }),
+        earlyCollections: earlyCollectionsOf(chain.id),
+        transactionOf: () => ({ value: transaction?.value ?? '0x0' }),
+      })
+    const { rows } = decode(own)
+    const logs = own.map((log): DerivedLog => {
+      const logIndex = quantityOf(log.logIndex, Number.MAX_SAFE_INTEGER)
+      const transfers = rows.filter(row => row.logIndex === logIndex).length
+      return { logIndex, transfers, reason: transfers > 0 ? undefined : reasonOf(log, decode([log]).malformed) }
+    })
+    const succeeded = receipt.status === undefined || quantityOf(receipt.status, 1) === 1
+    return { endpoint, block, transactionIndex, succeeded, logs, otherLogs: all.length - own.length }
+  }
+}
+
+function reasonOf(log: RpcLog, malformed: Record<MalformedReason, number>): DerivedLog['reason'] {
+  const reason = malformedReasons.find(one => malformed[one] > 0)
+  if (reason !== undefined) return reason
+  // A Transfer of ERC-20 has the same first topic and two indexed fields.
+  return transferTopics.includes(String(log.topics?.[0])) ? 'topics' : 'another event'
+}

@@ -1,0 +1,152 @@
+// Why answers show what they show of a contract: flags, names, labels, what is covered, and whether a transfer is stored. It
+// reads the store alone; what a node says of a transaction is given to it.
+import { type Verdict, verdictsOf } from '../annotate/shown-facts.ts'
+import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
+import type { ChainState, ContractFacts, Label, Mark, Store } from '../store/store.ts'
+import { payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
+import { positionOf } from './answer-rows.ts'
+
+export type ContractExplanation = {
+  chain: ChainId
+  contract: Address
+  verified: Verdict
+  spam: Verdict
+  facts: ContractFacts | undefined
+  /** Everything said of it, the strongest first. */
+  marks: readonly Mark[]
+  /** Everything that names it; the first one is shown. */
+  labels: readonly Label[]
+  state: ChainState | undefined
+  covered: readonly CoveredInterval[]
+  transfers: number
+}
+
+export async function explainContract(store: Store, chain: ChainId, contract: Address): Promise<ContractExplanation> {
+  const [facts, marks, labels, state, covered, transfers] = await Promise.all([
+    store.contractFacts(chain, contract),
+    store.marksOf(chain, contract),
+    store.labelCandidates(chain, contract),
+    store.chainState(chain),
+    store.contractCoverage(chain, contract),
+    store.transferCount({ chain, contract }),
+  ])
+  return { chain, contract, ...verdictsOf(facts, marks), facts, marks, labels, state, covered, transfers }
+}
+
+/** What a node says of a transaction; `evm/audit/derive-transaction.ts` asks for it. */
+export type NodeTransaction = {
+  endpoint: string
+  block: number
+  transactionIndex: number
+  succeeded: boolean
+  logs: readonly { logIndex: number; transfers: number; reason: string | undefined }[]
+  otherLogs: number
+}
+
+/** `undefined`: the node does not know it; `not asked`: there is no node to ask. */
+export type NodeAnswer = NodeTransaction | undefined | 'not asked'
+
+export type TransferExplanation = {
+  verdict:
+    | 'stored'
+    | 'not covered'
+    | 'above the head'
+    | 'no transfer'
+    | 'reverted'
+    | 'unknown transaction'
+    | 'missing'
+    | 'not asked'
+  /** One sentence for a person. */
+  because: string
+  /** Rows of the transaction, of the asked log alone where one was named. */
+  rows: readonly Position[]
+  /** The interval that vouches for the block. */
+  covered: CoveredInterval | undefined
+  node: NodeTransaction | undefined
+}
+
+export type AskedTransfer = { transaction: Hash; logIndex: number | undefined }
+
+const rowsMax = 10_000
+
+export async function explainTransfer(
+  store: Store,
+  { chain, contract, state, covered }: ContractExplanation,
+  asked: AskedTransfer,
+  answer: NodeAnswer,
+): Promise<TransferExplanation> {
+  if (answer === 'not asked')
+    return nothing('not asked', 'No node of this chain can be asked here, and rows are not kept by transaction.')
+  if (answer === undefined)
+    return nothing('unknown transaction', 'The node does not know the transaction, or it is in no block yet.')
+  const { block } = answer
+  const rows = await rowsOf(store, { chain, contract, block }, asked)
+  const vouching = covered.find(interval => interval.from <= block && block <= interval.to)
+  const known = { rows, covered: vouching, node: answer }
+  const wanted = answer.logs.filter(log => asked.logIndex === undefined || log.logIndex === asked.logIndex)
+  const expected = wanted.reduce((sum, log) => sum + log.transfers, 0)
+  if (rows.length > 0 && rows.length >= expected)
+    return { verdict: 'stored', because: `Block ${block} is stored with it${evidenceText(vouching)}.`, ...known }
+  if (!answer.succeeded)
+    return { verdict: 'reverted', because: 'The transaction was reverted: it moved nothing.', ...known }
+  if (expected === 0) return { verdict: 'no transfer', because: noTransferText(answer, wanted, asked), ...known }
+  if (state !== undefined && block > state.head.number)
+    return {
+      verdict: 'above the head',
+      because: `Block ${block} is above the head that is stored, ${state.head.number}.`,
+      ...known,
+    }
+  if (vouching === undefined)
+    return { verdict: 'not covered', because: `Block ${block} is not covered: ${coveredText(covered)}.`, ...known }
+  return {
+    verdict: 'missing',
+    because: `Block ${block} is covered${evidenceText(vouching)}, and ${expected - rows.length} of ${expected} transfers are not stored. Compare it with: almanac verify --from ${block} --to ${block}`,
+    ...known,
+  }
+}
+
+function nothing(verdict: TransferExplanation['verdict'], because: string): TransferExplanation {
+  return { verdict, because, rows: [], covered: undefined, node: undefined }
+}
+
+async function rowsOf(
+  store: Store,
+  { chain, contract, block }: { chain: ChainId; contract: Address; block: number },
+  { transaction, logIndex }: AskedTransfer,
+): Promise<Position[]> {
+  const range = { chain, contract, fromBlock: block, toBlock: block }
+  const page = await store.transferPage({ ...range, order: 'asc', limit: rowsMax })
+  const payloads = Buffer.from(page.payloads.buffer, page.payloads.byteOffset, page.payloads.byteLength)
+  const rows: Position[] = []
+  for (let row = 0, at = 0; row < page.length; row++, at += payloadLengthAt(payloads, at)) {
+    const hash = `0x${payloads.toString('hex', at + payloadHeaderBytes, at + payloadHeaderBytes + 32)}`
+    const position = positionOf(page, row)
+    if (hash === transaction && (logIndex === undefined || logIndex === position.logIndex)) rows.push(position)
+  }
+  return rows
+}
+
+function evidenceText(covered: CoveredInterval | undefined): string {
+  return covered === undefined ? '' : ` (evidence: ${covered.evidence})`
+}
+
+function coveredText(covered: readonly CoveredInterval[]): string {
+  if (covered.length === 0) return 'nothing of this contract is'
+  const shown = covered.slice(-3).map(({ from, to }) => `${from} to ${to}`)
+  return `${covered.length > 3 ? 'among others ' : ''}${shown.join(', ')} ${covered.length === 1 ? 'is' : 'are'}`
+}
+
+function noTransferText(
+  { logs, otherLogs }: NodeTransaction,
+  wanted: NodeTransaction['logs'],
+  { logIndex }: AskedTransfer,
+): string {
+  if (logs.length === 0) return `The contract logged nothing in this transaction; others logged ${otherLogs} times.`
+  if (wanted.length === 0) return `The contract has no log ${logIndex} in this transaction.`
+  const reasons = wanted.map(log => `log ${log.logIndex}: ${reasonText(log.reason)}`)
+  return `The decoder sees no transfer: ${reasons.join('; ')}.`
+}
+
+function reasonText(reason: string | undefined): string {
+  return reason === undefined || reason === 'another event' ? 'it is another event' : `malformed (${reason})`
+}

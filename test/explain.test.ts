@@ -1,0 +1,147 @@
+// Explanations, on the command line against a simulated node and over HTTP against the real schema.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { explanation } from '../src/api/explain-schemas.ts'
+import { CommandPlace } from './command-run.ts'
+import { truthByContract } from './evm-harness.ts'
+import { seed, seeded } from './seed.ts'
+import { type ServedApi, serveApi } from './served-api.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+
+const chainId = 31_337
+
+describe('on the command line', () => {
+  let place: CommandPlace
+  let node: SimNode
+  beforeEach(async () => {
+    place = new CommandPlace()
+    node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real' } })
+    place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), index: 'full' } })
+  })
+  afterEach(async () => {
+    await place.dispose()
+    await node.close()
+  })
+
+  const explain = async (...parameters: string[]) => {
+    const { code, stdout, stderr } = await place.run(['explain', ...parameters])
+    expect([code, stderr]).toEqual([0, ''])
+    return stdout
+  }
+
+  test('a transfer is explained by range, evidence, endpoint and decoder', async () => {
+    await place.run(['sync', '--chain', 'sim', '--from', '100', '--to', '299'])
+    const truth = [...truthByContract(node.chain, { from: 0, to: 299 })].sort((a, b) => b[1].length - a[1].length)
+    const [contract, transfers] = truth[0]!
+    const of = async (transfer: string) => {
+      const shown = explanation.parse(JSON.parse(await explain('sim', contract, '--transfer', transfer, '--json')))
+      return shown.transfer!
+    }
+    const stored = transfers.find(({ block }) => block >= 100)!
+    const at = `${stored.transactionHash}:${stored.logIndex}`
+    expect(await of(at)).toMatchObject({
+      verdict: 'stored',
+      rows: [{ block: stored.block, log_index: stored.logIndex }],
+      covered: { from: 100, to: 299, evidence: 'receipts-root' },
+      node: { block: stored.block, succeeded: true },
+    })
+    const earlier = transfers.find(({ block }) => block < 100)!
+    const uncovered = await of(earlier.transactionHash)
+    expect(uncovered).toMatchObject({ verdict: 'not covered', rows: [], covered: null })
+    expect(uncovered.because).toContain(`Block ${earlier.block} is not covered: 100 to 299 is`)
+    expect(await of(`0x${'ab'.repeat(32)}`)).toMatchObject({ verdict: 'unknown transaction', node: null })
+    expect(await of(`${stored.transactionHash}:999999`)).toMatchObject({ verdict: 'no transfer' })
+    const [other] = truth.find(([, others]) => others.every(one => one.transactionHash !== stored.transactionHash))!
+    const elsewhere = JSON.parse(await explain('sim', other, '--transfer', at, '--json'))
+    expect(elsewhere.transfer.verdict).toBe('no transfer')
+
+    const text = await explain('sim', contract, '--transfer', at)
+    expect(text).toMatch(/blocks 100 to 299 are covered: receipts-root/)
+    expect(text).toMatch(/transfer +stored: Block \d+ is stored with it \(evidence: receipts-root\)/)
+  })
+
+  test('slips are told', async () => {
+    const wrong = await place.run(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('transfer must be a transaction hash')])
+  })
+})
+
+describe('over HTTP', () => {
+  let api: ServedApi
+  const contract = seeded.collection
+  beforeEach(async () => {
+    api = await serveApi({ fill: seed })
+  })
+  afterEach(() => api.close())
+
+  const ask = async (target: string) => explanation.parse(await (await api.get(target)).json())
+
+  test('flags, rules and labels come with their origins, and pins win', async () => {
+    const chain = seeded.chains.eth
+    await api.store.putLabels([
+      ...(['imported', 'operator'] as const).map(rank => ({
+        ...{ chain: undefined, address: contract, label: rank, source: rank, rank, updatedAt: 1 },
+      })),
+    ])
+    const [facts] = [await api.store.contractFacts(chain, contract)]
+    await api.store.putContractFacts([
+      {
+        ...facts!,
+        possibleSpam: true,
+        verdict: {
+          ...{ rulesVersion: 1, score: 1.5, basis: 'x', judgedAtMs: 5 },
+          reasons: [{ rule: 'imitation', weight: 1, numbers: { distance: 1 } }],
+        },
+      },
+    ])
+    const shown = await ask(`/explain/eth/${contract}`)
+    expect(shown).toMatchObject({
+      verified_collection: { value: true, because: 'list', mark: { source: 'seed' } },
+      possible_spam: { value: false, because: 'verified', score: 1.5, rules: [{ rule: 'imitation', weight: 1 }] },
+      labels: [
+        { label: 'operator', shown: true },
+        { label: 'imported', shown: false },
+      ],
+      name: 'Collection',
+    })
+    expect(shown.possible_spam.rules[0]?.reason).toMatch(/verified collection/)
+    const pin = { chain, contract, source: 'operator', rank: 'operator', updatedAt: 9 } as const
+    await api.store.putMarks([{ ...pin, verified: false, spam: undefined }])
+    expect(await ask(`/explain/0x1/${contract}`)).toMatchObject({
+      verified_collection: { value: false, because: 'pin' },
+      possible_spam: { value: true, because: 'rules' },
+    })
+    const unknown = await ask(`/explain/polygon/0x${'9'.repeat(40)}`)
+    expect(unknown).toMatchObject({ verified_collection: { value: false, because: 'nobody' }, name: null, labels: [] })
+  })
+
+  test('a transfer needs a node that can be asked, and the scope ops', async () => {
+    const transfer = `0x${'ab'.repeat(32)}`
+    const shown = await ask(`/explain/eth/${contract}?transfer=${transfer}`)
+    expect(shown.transfer).toMatchObject({ verdict: 'not asked' })
+    expect((await api.get(`/explain/eth/${contract}?transfer=1`)).status).toBe(400)
+    expect((await api.get(`/explain/nowhere/${contract}`)).status).toBe(400)
+    expect((await api.get('/explain/eth/0x12')).status).toBe(400)
+    expect((await api.get(`/explain/eth/${contract}`, { 'x-api-key': undefined })).status).toBe(401)
+  })
+
+  test('what the node has and the store lacks in covered blocks is called missing', async () => {
+    const hash = `0x${'cd'.repeat(32)}`
+    const node = { endpoint: 'node', transactionIndex: 0, succeeded: true, otherLogs: 0 }
+    const own = await serveApi({
+      fill: seed,
+      parts: {
+        askTransaction: async () => ({
+          ...node,
+          block: 5_000,
+          logs: [{ logIndex: 77, transfers: 1, reason: undefined }],
+        }),
+      },
+    })
+    try {
+      const answer = await own.get(`/explain/eth/${contract}?transfer=${hash}`)
+      expect(explanation.parse(await answer.json()).transfer).toMatchObject({ verdict: 'missing' })
+    } finally {
+      await own.close()
+    }
+  })
+})
