@@ -179,6 +179,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/explain/{chain}/{contract}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
+        get: operations["explainContract"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -531,6 +548,129 @@ export interface components {
         KeyList: {
             keys: components["schemas"]["Key"][];
         };
+        Explanation: {
+            chain: string;
+            contract: string;
+            possible_spam: {
+                value: boolean;
+                /**
+                 * @description Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.
+                 * @enum {string}
+                 */
+                because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
+                /** @description What the operator, the list or the pack said. */
+                mark: {
+                    chain: string;
+                    contract: string;
+                    verified: boolean | null;
+                    spam: boolean | null;
+                    /** @enum {string} */
+                    rank: "operator" | "imported" | "built-in";
+                    source: string;
+                    /** Format: date-time */
+                    updated_at: string;
+                } | null;
+                score: number | null;
+                score_needed: number;
+                rules_version: number | null;
+                judged_at: string | null;
+                judged_on: string | null;
+                rules: {
+                    rule: string;
+                    weight: number;
+                    numbers: {
+                        [key: string]: number | string;
+                    };
+                    reason: string | null;
+                }[];
+            };
+            verified_collection: {
+                value: boolean;
+                /**
+                 * @description Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.
+                 * @enum {string}
+                 */
+                because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
+                /** @description What the operator, the list or the pack said. */
+                mark: {
+                    chain: string;
+                    contract: string;
+                    verified: boolean | null;
+                    spam: boolean | null;
+                    /** @enum {string} */
+                    rank: "operator" | "imported" | "built-in";
+                    source: string;
+                    /** Format: date-time */
+                    updated_at: string;
+                } | null;
+            };
+            name: string | null;
+            symbol: string | null;
+            interfaces: string[] | null;
+            deployer: string | null;
+            created_block: number | null;
+            read_at: string | null;
+            labels: {
+                /** @description Null: on every chain. */
+                chain: string | null;
+                label: string;
+                /** @enum {string} */
+                rank: "operator" | "imported" | "built-in";
+                source: string;
+                /** Format: date-time */
+                updated_at: string;
+                shown: boolean;
+            }[];
+            marks: {
+                chain: string;
+                contract: string;
+                verified: boolean | null;
+                spam: boolean | null;
+                /** @enum {string} */
+                rank: "operator" | "imported" | "built-in";
+                source: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            index: {
+                head: number | null;
+                finalized: number | null;
+                transfers: number;
+                covered: {
+                    from: number;
+                    to: number;
+                    evidence: string;
+                }[];
+            };
+            transfer?: {
+                /** @enum {string} */
+                verdict: "stored" | "not covered" | "above the head" | "no transfer" | "reverted" | "unknown transaction" | "missing" | "not asked";
+                because: string;
+                rows: {
+                    block: number;
+                    transaction_index: number;
+                    log_index: number;
+                    batch_index: number;
+                }[];
+                covered: {
+                    from: number;
+                    to: number;
+                    evidence: string;
+                } | null;
+                node: {
+                    endpoint: string;
+                    block: number;
+                    transaction_index: number;
+                    succeeded: boolean;
+                    other_logs: number;
+                    logs: {
+                        log_index: number;
+                        transfers: number;
+                        reason: string | null;
+                    }[];
+                } | null;
+            };
+        };
         NewKey: {
             name: string;
             scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
@@ -670,6 +810,17 @@ export interface components {
         };
         /** @description Not Found */
         Failure404: {
+            headers: {
+                /** @description Names this request in the log. A sane one that is sent is kept. */
+                "X-Request-Id"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description Bad Gateway */
+        Failure502: {
             headers: {
                 /** @description Names this request in the log. A sane one that is sent is kept. */
                 "X-Request-Id"?: string;
@@ -1284,6 +1435,47 @@ export interface operations {
             403: components["responses"]["Failure403"];
             500: components["responses"]["Failure500"];
             503: components["responses"]["Failure503"];
+        };
+    };
+    explainContract: {
+        parameters: {
+            query?: {
+                /** @description A transaction hash, or one with `:logIndex` behind it: why it is or is not in the index. A node is asked for it. */
+                transfer?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A chain by name or id.
+                 * @example eth
+                 */
+                chain: string;
+                /**
+                 * @description The address of the contract.
+                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+                 */
+                contract: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Flags, names, labels and coverage with their origins. */
+            200: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: components["responses"]["Failure400"];
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            500: components["responses"]["Failure500"];
+            502: components["responses"]["Failure502"];
         };
     };
     listKeys: {

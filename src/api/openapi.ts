@@ -109,7 +109,7 @@ export function openApiDocument({ chains, pageSizeMax, version }: DocumentOption
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Issued with `almanac keys create`.' },
       },
       responses: {
-        ...failureResponses([...dataErrors, 'not_found'], 'Failure'),
+        ...failureResponses([...dataErrors, 'not_found', 'upstream_failed'], 'Failure'),
         ...failureResponses(solanaErrors, 'SolanaFailure'),
       },
       schemas: componentSchemas(),

@@ -7,7 +7,7 @@ export const wholeBucket = -1
 /** Each process counts its commits in one of these rows, so that two processes seldom wait for each other. */
 export const revisionRows = 64
 /** The row behind them counts the changes of labels. */
-export const labelRevisionRow = revisionRows
+export const labelRevisionRow = 64
 
 // Transfers carry the hash and the moment of their block: a page is then one walk along one index, and on Citus one shard.
 // The index runs newest first, because history arrives newest first: rows are appended within each contract and pages stay full.
@@ -266,7 +266,7 @@ CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT N
 `
 
 // A row of its own counts the changes of labels (revision.ts).
-const labelRevision = `INSERT INTO revisions VALUES (${revisionRows}, 0);`
+const labelRevision = `INSERT INTO revisions VALUES (${labelRevisionRow}, 0);`
 
 /** Step n brings a database from version n to n + 1. */
 export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision]
