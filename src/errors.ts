@@ -9,6 +9,7 @@ export const errorCodes = [
   'request_timeout',
   'uri_too_long',
   'headers_too_large',
+  'answer_too_large',
   'rate_limited',
   'quota_exceeded',
   'overloaded',

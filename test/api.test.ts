@@ -712,7 +712,13 @@ describe('bounds', () => {
     const own = await serveApi({ fill: seed, settings: { answerBytesMax: 5_000 } })
     try {
       expect((await own.get(transfers(seeded.collection, '?limit=2'))).status).toBe(200)
-      expect((await own.get(transfers(seeded.collection))).status).toBe(503)
+      const refused = await own.get(transfers(seeded.collection))
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([400, null])
+      expect(await refused.json()).toMatchObject({
+        code: 'answer_too_large',
+        message: expect.stringContaining('lower limit'),
+        details: { answerBytesMax: 5_000 },
+      })
     } finally {
       await own.close()
     }

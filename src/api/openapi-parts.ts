@@ -71,6 +71,7 @@ export function success(schema: string, description: string, shown: Json, header
 
 export const dataErrors: ErrorCode[] = [
   'bad_request',
+  'answer_too_large',
   'unauthorized',
   'forbidden',
   'uri_too_long',
@@ -89,6 +90,11 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
   bad_request: new AlmanacError('bad_request', 'address is not a valid hex address', {
     details: { parameter: 'address', given: '0x12', accepted: '0x and 40 hex digits, in any case' },
   }),
+  answer_too_large: new AlmanacError(
+    'answer_too_large',
+    'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answerBytesMax',
+    { details: { answerBytes: 20_000_000, answerBytesMax: 16_777_216 } },
+  ),
   unauthorized: new AlmanacError('unauthorized', 'Invalid key'),
   forbidden: new AlmanacError('forbidden', 'This key lacks the scope nft-transfers', {
     details: { scope: 'nft-transfers' },

@@ -47,9 +47,12 @@ function performAdmitted(
     const { ready, keep } = await operation.work(exchange, admission)
     const length = ready.plain.body!.length
     if (length > place.settings.answerBytesMax) {
+      const { answerBytesMax } = place.settings
+      // Asking again would end the same, so this is no 503.
       throw new AlmanacError(
-        'overloaded',
-        `The answer of ${length} bytes is larger than ${place.settings.answerBytesMax}`,
+        'answer_too_large',
+        `The answer has ${length} bytes, and at most ${answerBytesMax} are sent: lower limit, or have the operator raise limits.answerBytesMax`,
+        { details: { answerBytes: length, answerBytesMax } },
       )
     }
     const sent = key !== undefined && keep ? place.cache.offer(key, revision, ready) : ready

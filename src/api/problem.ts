@@ -13,6 +13,7 @@ const statuses: Record<ErrorCode, number> = {
   request_timeout: 408,
   uri_too_long: 414,
   headers_too_large: 431,
+  answer_too_large: 400,
   rate_limited: 429,
   quota_exceeded: 429,
   overloaded: 503,

@@ -7,26 +7,22 @@ import { AlmanacError } from '../errors.ts'
 import type { App } from './app.ts'
 import { newRequestId } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
+import { type ApiSettings, defaultApiSettings } from './settings.ts'
 
+/** The limits of the settings, and others that nobody has had to change. */
 export type ServeOptions = {
   host: string
   /** 0 takes any free one. */
   port: number
-  urlBytesMax?: number
-  headerBytesMax?: number
   /** How long a client may take to send a request. */
   receiveTimeoutMs?: number
-  /** How long the app may take to answer. */
-  requestTimeoutMs?: number
-  /** How long, beyond that, nothing may move on a connection: its client takes no answers. */
+  /** How long, beyond the time for an answer, nothing may move on a connection: its client takes no answers. */
   stallTimeoutMs?: number
   keepAliveTimeoutMs?: number
   /** How long a refused client has to read why before its connection is cut. */
   lingerMs?: number
   connectionsMax?: number
-  /** How long requests under way may take to finish once the server closes. */
-  drainTimeoutMs?: number
-}
+} & Partial<Pick<ApiSettings, 'urlBytesMax' | 'headerBytesMax' | 'requestTimeoutMs' | 'drainTimeoutMs'>>
 
 export type ServedApp = {
   /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
@@ -36,15 +32,12 @@ export type ServedApp = {
 }
 
 const defaults = {
-  urlBytesMax: 8_192,
-  headerBytesMax: 16_384,
+  ...defaultApiSettings,
   receiveTimeoutMs: 30_000,
-  requestTimeoutMs: 15_000,
   stallTimeoutMs: 45_000,
   keepAliveTimeoutMs: 65_000,
   lingerMs: 2_000,
   connectionsMax: 10_000,
-  drainTimeoutMs: 10_000,
 }
 
 const drainSweepMs = 25

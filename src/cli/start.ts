@@ -4,6 +4,7 @@ import { loadPack } from '../annotate/pack.ts'
 import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
+import { apiSettingsOf } from '../api/settings.ts'
 import type { StatusReport } from '../api/status-report.ts'
 import { parseListen } from '../config/listen-address.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -147,7 +148,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened }: Parts): 
     askTransaction: transactionAsker(loaded, opened),
     threadMetrics: indexers.metrics,
     version,
-    settings: { ...limits, dialect: config.dialect, opsOpen: config.ops_open, corsOrigins: config.cors.origins },
+    settings: apiSettingsOf(config),
   })
   const servers: ServedApp[] = []
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))

@@ -170,7 +170,7 @@ export const settingsSchema = z.strictObject({
         .min(65_536)
         .default(16 * 1024 * 1024),
       {
-        about: 'The longest answer; what would be longer is refused.',
+        about: 'The longest answer; what would be longer is refused with 400 (`answer_too_large`).',
         accepts: 'a whole number of bytes from 65536 on',
       },
     ),
