@@ -1,9 +1,10 @@
 // Staged Solana rows in a file of their own beside the store: appended without any index, then sorted and merged in one
 // transaction. The file is removed when it is merged.
 import { existsSync, rmSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import type { SolanaStaging, StagedRows } from '../solana-staging.ts'
+import type { HoldingUpdate } from '../store.ts'
 import { storeFailure } from './failures.ts'
 
 const schema = `
@@ -47,7 +48,9 @@ export class SqliteSolanaStaging implements SolanaStaging {
   readonly #storePath: string
   readonly #path: string
   readonly #network: number
-  #open: { database: DatabaseSync; holding: StatementSync; account: StatementSync; metadata: StatementSync } | undefined
+  #open:
+    | ({ database: DatabaseSync } & Record<'holding' | 'manyHoldings' | 'account' | 'metadata', StatementSync>)
+    | undefined
 
   constructor(storePath: string, network: SolanaNetwork) {
     this.#storePath = storePath
@@ -62,14 +65,13 @@ export class SqliteSolanaStaging implements SolanaStaging {
   }
 
   async commit({ holdings, mints }: StagedRows, checkpoint: string): Promise<void> {
-    const { database, holding, account, metadata } = this.#staged()
+    const { database, holding, manyHoldings, account, metadata } = this.#staged()
     this.#guarded(() => {
       database.exec('BEGIN')
-      for (const row of holdings) {
-        const version = versionOf(row.writeVersion)
-        if ('closed' in row) holding.run(row.account, null, null, null, null, row.slot, version)
-        else holding.run(row.account, row.owner, row.mint, row.amount.toString(), row.program, row.slot, version)
-      }
+      const whole = holdings.length - (holdings.length % holdingsPerRun)
+      for (let first = 0; first < whole; first += holdingsPerRun)
+        manyHoldings.run(...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
+      for (const row of holdings.slice(whole)) holding.run(...holdingValues(row))
       for (const { mint, slot, readAtMs, account: own, metadata: meta } of mints) {
         if (own !== undefined) {
           const { program, decimals, supply, name = null, symbol = null, amountRule = null } = own
@@ -137,7 +139,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
       database.exec(schema)
       this.#open = {
         database,
-        holding: database.prepare('INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?)'),
+        holding: database.prepare(`INSERT INTO holdings VALUES ${holdingPlaces}`),
+        manyHoldings: database.prepare(`INSERT INTO holdings VALUES ${Array(holdingsPerRun).fill(holdingPlaces)}`),
         account: database.prepare('INSERT INTO mint_accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
         metadata: database.prepare('INSERT INTO mint_metadata VALUES (?, ?, ?, ?, ?, ?)'),
       }
@@ -152,6 +155,16 @@ export class SqliteSolanaStaging implements SolanaStaging {
       throw storeFailure(error, `file:${this.#storePath}`)
     }
   }
+}
+
+/** Sixteen rows at a time cost two thirds of one at a time. */
+const holdingsPerRun = 16
+const holdingPlaces = '(?, ?, ?, ?, ?, ?, ?)'
+
+function holdingValues(row: HoldingUpdate): SQLInputValue[] {
+  const version = versionOf(row.writeVersion)
+  if ('closed' in row) return [row.account, null, null, null, null, row.slot, version]
+  return [row.account, row.owner, row.mint, row.amount.toString(), row.program, row.slot, version]
 }
 
 const zeroVersion = Buffer.alloc(8)
