@@ -1,3 +1,5 @@
+import { getMetadataAccountDataSerializer } from '@metaplex-foundation/mpl-token-metadata'
+import { publicKey, unwrapOption } from '@metaplex-foundation/umi'
 import { base58 } from '@scure/base'
 import { type Address, none, some } from '@solana/kit'
 import { getTokenDecoder, getTokenEncoder } from '@solana-program/token'
@@ -229,6 +231,68 @@ describe('Metaplex metadata', () => {
     })
   })
 
+  const text = (bytesMax: number) =>
+    fc.string({ unit: 'grapheme', maxLength: bytesMax }).filter(value => {
+      return Buffer.byteLength(value) <= bytesMax && !value.includes('\0')
+    })
+  const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+  const publicKeyOf = key.map(bytes => publicKey(base58.encode(bytes)))
+  const written = fc
+    .record({
+      updateAuthority: publicKeyOf,
+      mint: publicKeyOf,
+      name: text(32),
+      symbol: text(10),
+      uri: text(200),
+      sellerFeeBasisPoints: fc.nat(65_535),
+      creators: optional(
+        fc.array(fc.record({ address: publicKeyOf, verified: fc.boolean(), share: fc.nat(100) }), { maxLength: 5 }),
+      ),
+      primarySaleHappened: fc.boolean(),
+      isMutable: fc.boolean(),
+      editionNonce: optional(fc.nat(255)),
+      tokenStandard: optional(fc.nat(5)),
+      collection: optional(fc.record({ verified: fc.boolean(), key: publicKeyOf })),
+      uses: optional(fc.record({ useMethod: fc.nat(2), remaining: u64, total: u64 })),
+      collectionDetails: optional(fc.record({ __kind: fc.constant('V1' as const), size: u64 })),
+      programmableConfig: optional(
+        fc.record({ __kind: fc.constant('V1' as const), ruleSet: fc.option(publicKeyOf, { nil: null }) }),
+      ),
+    })
+    .map(fields => ({ fields, data: getMetadataAccountDataSerializer().serialize(fields) }))
+
+  test('reads as the official codec wrote it, padded or not', () => {
+    fc.assert(
+      fc.property(written, fc.boolean(), ({ fields, data }, isPadded) => {
+        const pad = (value: string, bytes: number) => value + '\0'.repeat(bytes - Buffer.byteLength(value))
+        const padded = { ...fields, name: pad(fields.name, 32), symbol: pad(fields.symbol, 10) }
+        const account = isPadded
+          ? Buffer.concat([getMetadataAccountDataSerializer().serialize(padded), Buffer.alloc(80)])
+          : data
+        expect(decodeMetadata(new Uint8Array(account))).toEqual({
+          mint: base58.decode(fields.mint),
+          name: fields.name,
+          symbol: fields.symbol,
+          tokenStandard: fields.tokenStandard ?? undefined,
+        })
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  // The codec takes a missing tail for absent options; the program drops standard, collection and uses together then.
+  test('cut anywhere has the names that the official codec still reads', () => {
+    fc.assert(
+      fc.property(written, fc.nat(), ({ data }, length) => {
+        const cut = data.subarray(0, length % (data.length + 1))
+        const official = attempt(() => getMetadataAccountDataSerializer().deserialize(cut)[0])
+        if (official === undefined) return
+        expect(decodeMetadata(cut)).toMatchObject({ name: official.name, symbol: official.symbol })
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
   test('cut anywhere in its tail keeps its names', () => {
     const whole = account([0, 0, 0, 1, 4, ...collection, 0])
     const end = whole.length - 100
@@ -275,6 +339,20 @@ describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
     const { data } = readSolanaFixture(file)
     expect(decodeMetadata(data)).toEqual({ mint: base58.decode(mint), name, symbol, tokenStandard })
   })
+
+  test.each(['usdc-metadata', 'jitosol-metadata', 'madlads-9963-metadata', 'silurian-edition-metadata'])(
+    '%s is what the official codec says',
+    file => {
+      const { data } = readSolanaFixture(file)
+      const official = getMetadataAccountDataSerializer().deserialize(data)[0]
+      expect(decodeMetadata(data)).toEqual({
+        mint: base58.decode(official.mint),
+        name: official.name.replace(/\0+$/, ''),
+        symbol: official.symbol.replace(/\0+$/, ''),
+        tokenStandard: unwrapOption(official.tokenStandard) ?? undefined,
+      })
+    },
+  )
 
   test.each([
     ['madlads-9963-token-account', '3H3d3hfpZVVdVwuFAxDtDSFN2AdR7kwiDA3ynbnbkhc9', 1n, true],
