@@ -1,72 +1,43 @@
 // The Yellowstone feed against a real gRPC server that speaks its protocol: rows, closes, replay after a disconnect.
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
 import { base58 } from '@scure/base'
-import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { programKeys, systemProgram } from '../src/solana/programs.ts'
 import { snapshotCheckpoint } from '../src/solana/snapshot.ts'
 import { YellowstoneFeed } from '../src/solana/yellowstone.ts'
 import type { Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
+import { type GeyserServer, type GeyserStream, startGeyserServer } from './solana-geyser-server.ts'
 import { mintData, tokenAccountData } from './solana-snapshot-archive.ts'
 import { openTestStore } from './solana-store.ts'
-
-type Call = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>
 
 const lines: string[] = []
 const log = createLog({ level: 'warn', format: 'json', write: line => lines.push(line) })
 const key = (label: number) => new Uint8Array(32).fill(label)
 const [owner, mint] = [key(1), key(2)]
 
-let server: Server
+let server: GeyserServer
 let url: string
 let store: Store
 let remove: () => Promise<void>
-let calls: { call: Call; requests: SubscribeRequest[] }[]
+let calls: GeyserServer['calls']
 let feed: YellowstoneFeed | undefined
 /** Writes that a test holds up, and lets go or fails. */
 let writes: { rows: number; go: (failure?: Error) => void }[]
 
 beforeEach(async () => {
   lines.length = 0
-  calls = []
   writes = []
   ;({ store, remove } = await openTestStore())
-  server = new Server()
-  server.addService(
-    {
-      subscribe: {
-        path: '/geyser.Geyser/Subscribe',
-        requestStream: true,
-        responseStream: true,
-        requestSerialize: (value: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(value).finish()),
-        requestDeserialize: (bytes: Buffer) => SubscribeRequest.decode(bytes),
-        responseSerialize: (value: SubscribeUpdate) => Buffer.from(SubscribeUpdate.encode(value).finish()),
-        responseDeserialize: (bytes: Buffer) => SubscribeUpdate.decode(bytes),
-      },
-    },
-    {
-      subscribe(call: Call) {
-        const requests: SubscribeRequest[] = []
-        calls.push({ call, requests })
-        call.on('data', request => requests.push(request))
-        call.on('error', () => {})
-      },
-    },
-  )
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    ),
-  )
-  url = `http://127.0.0.1:${port}`
+  server = await startGeyserServer()
+  ;({ calls, url } = server)
 })
 afterEach(async () => {
   const letGo = setInterval(() => writes.forEach(({ go }) => void go()), 10)
   await feed?.close()
   clearInterval(letGo)
-  server.forceShutdown()
+  server.stop()
   await remove()
 })
 
@@ -90,6 +61,9 @@ const account = (
   })
 const slot = (number: number) =>
   SubscribeUpdate.fromPartial({ filters: ['slots'], slot: { slot: String(number), status: 1 } })
+const imported = (number: number) =>
+  store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: number, slot: number }))
+const covered = async () => JSON.parse((await store.checkpoint('solana.devnet.feed')) ?? 'null')
 const held = (amount: bigint) => tokenAccountData({ mint, owner, amount })
 
 async function amounts(): Promise<Record<number, bigint>> {
@@ -119,41 +93,95 @@ test('opens, changes and closes accounts, in the order of their versions', async
 })
 
 test('replays from the last stored slot after a disconnect', async () => {
-  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
   await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
-  calls[0]!.call.write(account(10, held(5n), { slot: 2_000 }))
-  calls[0]!.call.write(slot(2_000))
-  calls[0]!.call.write(account(12, held(1n), { slot: 2_001 }))
+  const first = calls[0]!.call
+  first.write(slot(968))
+  first.write(account(10, held(5n), { slot: 2_000 }))
+  first.write(slot(2_000))
+  first.write(account(12, held(1n), { slot: 2_001 }))
   await expect.poll(() => feed?.completeSlot).toBe(2_000)
-  await expect.poll(() => store.checkpoint('solana.devnet.feed')).toBe('2000')
-  calls[0]!.call.emit('error', { code: 14, details: 'gone' })
+  await expect.poll(covered).toEqual({ from: 969, to: 2_000 })
+  first.emit('error', { code: 14, details: 'gone' })
   await expect.poll(() => feed?.status().connected).toBe(false)
   expect(feed.completeSlot).toBeUndefined()
   await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('1968')
-  calls[1]!.call.write(account(11, held(9n), { slot: 2_002 }))
-  calls[1]!.call.write(slot(2_002))
+  const second = calls[1]!.call
+  // Whether the replay joins what is stored is known with its first slot.
+  await expect.poll(() => feed?.status().connected).toBe(true)
+  expect(feed.completeSlot).toBeUndefined()
+  second.write(slot(1_968))
+  second.write(account(11, held(9n), { slot: 2_002 }))
+  second.write(slot(2_002))
   await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n, 11: 9n, 12: 1n })
   await expect.poll(() => feed?.completeSlot).toBe(2_002)
+  expect(await covered()).toEqual({ from: 969, to: 2_002 })
 })
 
-test('says that it is not complete where the server cannot go back far enough', async () => {
-  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+describe('is not complete, and becomes so above a newer snapshot,', () => {
+  const expectGapThenComplete = async (call: GeyserStream) => {
+    call.write(slot(6_000))
+    call.write(account(10, held(5n), { slot: 6_001 }))
+    call.write(slot(6_001))
+    await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n })
+    await expect.poll(covered).toEqual({ from: 6_001, to: 6_001 })
+    expect(feed!.status()).toMatchObject({ connected: true, slot: 6_001, complete: false })
+    expect(lines.join()).toContain('import a newer snapshot')
+    await imported(6_000)
+    let next = 6_002
+    const nextSlot = () => {
+      call.write(slot(next++))
+      return feed?.completeSlot
+    }
+    await expect.poll(nextSlot, { timeout: 20_000 }).toBeGreaterThanOrEqual(6_002)
+  }
+
+  test('where the server says that it cannot go back far enough', async () => {
+    await imported(1_000)
+    feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
+    await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+    calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 5000' })
+    await expect.poll(() => calls[1]?.requests.length, { timeout: 10_000 }).toBe(1)
+    expect(calls[1]!.requests[0]!.fromSlot).toBeUndefined()
+    await expectGapThenComplete(calls[1]!.call)
+  })
+
+  test('where the server begins later without a word', async () => {
+    await imported(1_000)
+    feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
+    await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+    await expectGapThenComplete(calls[0]!.call)
+  })
+
+  test('where the snapshot is older than what the feed has', async () => {
+    // The feed ran without a snapshot, and one from before its first slot was imported afterwards.
+    await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 4_000, to: 5_000 }))
+    await imported(1_000)
+    feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
+    await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+    calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 4500' })
+    // What the feed has is kept without a gap at least, so that a newer snapshot can stand on it.
+    await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('4968')
+    const { call } = calls[1]!
+    call.write(slot(4_968))
+    call.write(slot(5_001))
+    await expect.poll(covered).toEqual({ from: 4_000, to: 5_001 })
+    expect(feed.status().complete).toBe(false)
+  })
+})
+
+test('is complete above an older snapshot once the server has replayed everything since', async () => {
+  await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 4_000, to: 5_000 }))
+  await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
-  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
-  calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 5000' })
-  await expect.poll(() => calls[1]?.requests.length, { timeout: 10_000 }).toBe(1)
-  expect(calls[1]!.requests[0]!.fromSlot).toBeUndefined()
-  calls[1]!.call.write(slot(6_000))
-  await expect.poll(() => feed?.status().slot).toBe(6_000)
-  await ticks(2)
-  calls[1]!.call.write(account(10, held(5n), { slot: 6_000 }))
-  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n })
-  expect(feed.status()).toMatchObject({ connected: true, slot: 6_000, complete: false })
-  // Another run must find the gap again, and not begin behind it.
-  await feed.close()
-  expect(await store.checkpoint('solana.devnet.feed')).toBeUndefined()
-  expect(lines.join()).toContain('Import an incremental snapshot')
+  await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  calls[0]!.call.write(slot(970))
+  await expect.poll(() => feed?.status().slot).toBe(970)
+  expect(feed.completeSlot).toBeUndefined()
+  calls[0]!.call.write(slot(1_500))
+  await expect.poll(() => feed?.completeSlot).toBe(1_500)
+  expect(await covered()).toEqual({ from: 971, to: 1_500 })
 })
 
 /** The real store, of which the test decides when and whether holdings are written. */
@@ -175,10 +203,11 @@ function heldUp(real: Store): Store {
 const ticks = (count: number) => new Promise(resolve => setTimeout(resolve, count * 100))
 
 test('counts a slot as complete when it is stored, and gathers rows while a write is under way', async () => {
-  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
   await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
   const { call } = calls[0]!
+  call.write(slot(968))
   call.write(account(10, held(1n), { slot: 1_999 }))
   await expect.poll(() => writes.length).toBe(1)
   for (const [index, label] of [11, 12, 13].entries()) {
@@ -191,10 +220,10 @@ test('counts a slot as complete when it is stored, and gathers rows while a writ
   await expect.poll(() => writes.map(({ rows }) => rows)).toEqual([1, 3])
   await ticks(2)
   expect(feed.completeSlot).toBeUndefined()
-  expect(await store.checkpoint('solana.devnet.feed')).toBeUndefined()
+  expect(await covered()).toBeNull()
   writes[1]!.go()
   await expect.poll(() => feed?.completeSlot).toBe(2_002)
-  expect(await store.checkpoint('solana.devnet.feed')).toBe('2002')
+  await expect.poll(covered).toEqual({ from: 969, to: 2_002 })
   expect(await amounts()).toEqual({ 10: 1n, 11: 1n, 12: 1n, 13: 1n })
 })
 
@@ -215,9 +244,10 @@ test('makes the server wait when as many rows are gathered as may be', async () 
 })
 
 test('after a write that failed, nothing later moves the checkpoint before the replay', async () => {
-  await store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: 1_000, slot: 1_000 }))
+  await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
   await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  calls[0]!.call.write(slot(968))
   calls[0]!.call.write(account(10, held(1n), { slot: 2_000 }))
   await expect.poll(() => writes.length).toBe(1)
   calls[0]!.call.write(account(11, held(1n), { slot: 2_001 }))
@@ -229,10 +259,11 @@ test('after a write that failed, nothing later moves the checkpoint before the r
   await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
   expect(writes).toHaveLength(1)
   // The replay has come to slot 1500, whatever was heard before.
+  calls[1]!.call.write(slot(968))
   calls[1]!.call.write(account(12, held(1n), { slot: 1_500 }))
   calls[1]!.call.write(slot(1_500))
   await expect.poll(() => writes.length).toBe(2)
   writes[1]!.go()
-  await expect.poll(() => store.checkpoint('solana.devnet.feed')).toBe('1500')
+  await expect.poll(covered).toEqual({ from: 969, to: 1_500 })
   expect(feed.completeSlot).toBe(1_500)
 })

@@ -10,6 +10,7 @@ import { openSolanaStaging, type SolanaStaging } from '../store/solana-staging.t
 import type { HoldingUpdate, MintUpdate, Store } from '../store/store.ts'
 import { AppendVectorReader, type StoredAccount } from './append-vector.ts'
 import { decodeMetadata, decodeMint, decodeTokenAccount } from './decode.ts'
+import { requireRecent } from './feed-coverage.ts'
 import { mintAccountOf } from './mints.ts'
 import { tokenProgramAddresses } from './programs.ts'
 import { TarReader } from './tar.ts'
@@ -65,10 +66,12 @@ export async function importSnapshot(options: SnapshotImport): Promise<ImportPro
       hint: 'keep the name that the validator gave it, such as snapshot-<slot>-<hash>.tar.zst.',
     })
   await requireBase(store, network, name)
+  await requireRecent(store, network, name.slot)
   const staging = openSolanaStaging(store, network)
   try {
+    if (!staging.removes && name.base === undefined) await requireFirst(store, network)
     const progress = await new Importer(options, name, staging).run()
-    await staging.merge()
+    await staging.merge({ slot: name.slot, whole: name.base === undefined })
     const imported: ImportedSnapshots = { full: name.base ?? name.slot, slot: name.slot }
     await store.putCheckpoint(snapshotCheckpoint(network), JSON.stringify(imported))
     return { ...progress, slot: name.slot }
@@ -86,6 +89,17 @@ async function requireBase(store: Store, network: SolanaNetwork, { base }: Snaps
     'bad_request',
     `This incremental snapshot stands on the full one of slot ${base}, but ${found} for ${network}.`,
     { hint: `import the full snapshot of slot ${base} first.` },
+  )
+}
+
+/** Without a way to take away what the second one lacks, accounts that were closed in between would stay. */
+async function requireFirst(store: Store, network: SolanaNetwork): Promise<void> {
+  const imported = await importedSnapshots(store, network)
+  if (imported === undefined) return
+  throw new AlmanacError(
+    'bad_request',
+    `A full snapshot of slot ${imported.full} was imported for ${network} already, and ${store.engine} takes no second one.`,
+    { hint: `import an incremental snapshot that stands on slot ${imported.full}, or begin with an empty database.` },
   )
 }
 

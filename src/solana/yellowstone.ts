@@ -1,5 +1,6 @@
 // A Yellowstone gRPC feed of everything that portfolios are made of. After a disconnect it asks for a replay from the last
-// slot that was stored; where the server cannot go back that far it says so and no longer counts as complete.
+// slot that was stored; where the server cannot go back that far it says so, and counts as complete again only above a
+// newer snapshot.
 import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
@@ -7,14 +8,22 @@ import type { SolanaNetwork } from '../model.ts'
 import { redactText, redactUrl } from '../redact-url.ts'
 import type { HoldingUpdate, MintUpdate, Store } from '../store/store.ts'
 import { fedRowOf } from './account-update.ts'
+import {
+  beginningAt,
+  type FeedCoverage,
+  feedCoverage,
+  isBased,
+  joins,
+  putFeedCoverage,
+  replayCandidates,
+  replaySlots,
+} from './feed-coverage.ts'
 import { metadataProgram, systemProgram, tokenProgramAddresses } from './programs.ts'
 import { importedSnapshots } from './snapshot.ts'
 import { WorkLoop } from './work-loop.ts'
 
 const confirmed = 1
 const flushMs = 100
-/** A slot may be reported before the last of its accounts; a replay that begins earlier only repeats. */
-const replaySlots = 32
 const silenceMs = 30_000
 const pauseMsMin = 500
 const pauseMsMax = 30_000
@@ -27,6 +36,8 @@ export type YellowstoneOptions = {
   token?: string | undefined
   /** With so many rows gathered, the server waits until the write that is under way is done. */
   rowsMax?: number
+  /** How soon a snapshot that was imported meanwhile is noticed. */
+  snapshotReadMs?: number
 }
 
 type Stream = {
@@ -36,10 +47,6 @@ type Stream = {
   pause(): unknown
   resume(): unknown
   destroy(error?: Error): unknown
-}
-
-export function feedCheckpoint(network: SolanaNetwork): string {
-  return `solana.${network}.feed`
 }
 
 /** Token accounts, mints, metadata, and every account that the System program was left with nothing of: closed ones. */
@@ -76,16 +83,22 @@ export class YellowstoneFeed {
   #mints: MintUpdate[] = []
   /** One write at a time: what comes meanwhile is gathered for the next. */
   readonly #writing = new WorkLoop({
-    hasWork: () => this.#isDue && (this.#rows > 0 || this.#slot > this.#storedSlot),
+    hasWork: () => this.#isDue && (this.#rows > 0 || this.#slot > (this.#coverage?.to ?? 0)),
     work: () => this.#write(),
   })
   #isDue = false
   #paused = false
   #slot = 0
-  #storedSlot = 0
+  #coverage: FeedCoverage | undefined
+  #snapshotSlot: number | undefined
+  /** The stream that is open has told its first slot. */
+  #begun = false
+  /** The replay that was asked for must begin at this slot or before; undefined once it has, or where none was asked for. */
+  #replayTo: number | undefined
+  /** How many of the slots that a replay would be best from are out of the server's reach. */
+  #outOfReach = 0
   #heardAtMs = 0
-  #based = false
-  #gap = false
+  #snapshotReadAtMs = 0
   #failures = 0
   #retry: NodeJS.Timeout | undefined
   #closed = false
@@ -99,9 +112,11 @@ export class YellowstoneFeed {
 
   /** The slot up to which the store holds every token account there is; undefined while that cannot be said. */
   get completeSlot(): number | undefined {
-    const quiet = Date.now() - this.#heardAtMs > silenceMs
-    const isComplete = this.#based && !this.#gap && !quiet && this.#stream !== undefined && this.#storedSlot > 0
-    return isComplete ? this.#storedSlot : undefined
+    const coverage = this.#coverage
+    const isQuiet = Date.now() - this.#heardAtMs > silenceMs
+    // Until the replay has begun nobody knows whether it joins what is stored.
+    if (this.#stream === undefined || isQuiet || !this.#begun || coverage === undefined) return undefined
+    return isBased(coverage, this.#snapshotSlot) && coverage.to >= this.#snapshotSlot! ? coverage.to : undefined
   }
 
   status() {
@@ -122,30 +137,37 @@ export class YellowstoneFeed {
   async #connect(): Promise<void> {
     const { url, token } = this.#options
     try {
-      const from = await this.#startSlot()
+      await this.#readStored()
       const Client = await loadClient()
       const client = new Client(url, token, { 'grpc.max_receive_message_length': 64 * 2 ** 20 })
       const stream = (await client.subscribe()) as Stream
       if (this.#closed) return void stream.destroy()
       this.#stream = stream
+      this.#begun = false
       this.#heardAtMs = Date.now()
       stream.on('data', update => this.#hear(stream, update))
       for (const event of ['error', 'end', 'close'] as const)
         stream.on(event, error => this.#lost(stream, error ?? new Error('it was closed')))
-      stream.write(subscribeRequest(this.#gap ? undefined : from))
+      this.#replayTo = replayCandidates(this.#coverage, this.#snapshotSlot)[this.#outOfReach]
+      stream.write(
+        subscribeRequest(this.#replayTo === undefined ? undefined : Math.max(0, this.#replayTo - replaySlots)),
+      )
     } catch (error) {
       this.#retryLater(error)
     }
   }
 
-  /** Where the last run stopped, or the snapshot that the store was filled from. */
-  async #startSlot(): Promise<number | undefined> {
+  async #readStored(): Promise<void> {
     const { store, network } = this.#options
-    const imported = await importedSnapshots(store, network)
-    const stopped = await store.checkpoint(feedCheckpoint(network))
-    this.#based = imported !== undefined
-    const last = Math.max(imported?.slot ?? 0, Number(stopped ?? 0))
-    return last === 0 ? undefined : Math.max(0, last - replaySlots)
+    this.#coverage = await feedCoverage(store, network)
+    await this.#readSnapshotSlot()
+  }
+
+  /** Also while the stream is up: an operator may import a newer snapshot at any time. */
+  async #readSnapshotSlot(): Promise<void> {
+    const { store, network } = this.#options
+    this.#snapshotReadAtMs = Date.now()
+    this.#snapshotSlot = (await importedSnapshots(store, network))?.slot
   }
 
   #hear(stream: Stream, { account, slot, ping }: SubscribeUpdate): void {
@@ -160,9 +182,29 @@ export class YellowstoneFeed {
       else if (row?.kind === 'mint') this.#mints.push(row.mint)
       if (this.#rows >= (this.#options.rowsMax ?? 50_000)) this.#pause(stream)
     }
-    if (slot !== undefined) this.#slot = Math.max(this.#slot, Number(slot.slot))
+    if (slot !== undefined) this.#hearSlot(Number(slot.slot))
     // Proxies close streams on which the client is silent.
     if (ping !== undefined) stream.write({ ...subscribeRequest(undefined), accounts: {}, slots: {}, ping: { id: 1 } })
+  }
+
+  #hearSlot(slot: number): void {
+    if (!this.#begun) {
+      this.#begun = true
+      this.#outOfReach = 0
+      // A server that cannot replay may say so, or begin later without a word.
+      if (this.#replayTo !== undefined && slot > this.#replayTo)
+        this.#sayGap(`it begins at slot ${slot} instead of ${this.#replayTo}`)
+      this.#replayTo = undefined
+      if (!joins(this.#coverage, slot)) this.#coverage = beginningAt(slot)
+    }
+    this.#slot = Math.max(this.#slot, slot)
+  }
+
+  #sayGap(reason: string): void {
+    this.#options.log.error(
+      { network: this.#options.network, reason: redactText(reason) },
+      'The Yellowstone server cannot replay all that was missed. Unless it is complete again, import a newer snapshot.',
+    )
   }
 
   #tick(): void {
@@ -197,7 +239,7 @@ export class YellowstoneFeed {
   /** Rows first, then the slot up to which they are complete. */
   async #write(): Promise<void> {
     const { store, network } = this.#options
-    const [holdings, mints, slot] = [this.#holdings, this.#mints, this.#slot]
+    const [holdings, mints, slot, coverage] = [this.#holdings, this.#mints, this.#slot, this.#coverage]
     this.#isDue = false
     this.#holdings = []
     this.#mints = []
@@ -205,11 +247,13 @@ export class YellowstoneFeed {
     try {
       if (mints.length > 0) await store.putMints(network, mints)
       if (holdings.length > 0) await store.applyHoldings(network, holdings)
-      if (slot > this.#storedSlot) {
-        // Behind a gap it stays, so that another run finds the gap too.
-        if (!this.#gap) await store.putCheckpoint(feedCheckpoint(network), String(slot))
-        this.#storedSlot = slot
+      // It is another one where the stream began anew meanwhile, which these rows say nothing of.
+      if (coverage !== undefined && coverage === this.#coverage && slot > coverage.to) {
+        this.#coverage = { ...coverage, to: slot }
+        await putFeedCoverage(store, network, this.#coverage)
       }
+      if (this.completeSlot === undefined && Date.now() - this.#snapshotReadAtMs > (this.#options.snapshotReadMs ?? 5_000))
+        await this.#readSnapshotSlot()
     } catch (error) {
       // What was not written is replayed, and with it all that came since.
       this.#drop()
@@ -221,17 +265,14 @@ export class YellowstoneFeed {
   #drop(): void {
     this.#holdings = []
     this.#mints = []
-    this.#slot = this.#storedSlot
+    this.#slot = this.#coverage?.to ?? 0
   }
 
   /** The server ended the stream. */
   #lost(stream: Stream, error: unknown): void {
-    if (this.#stream === stream && isOutOfReach(error)) {
-      this.#gap = true
-      this.#options.log.error(
-        { network: this.#options.network, reason: redactText(messageOf(error)) },
-        'The Yellowstone server cannot replay what was missed. Import an incremental snapshot and restart.',
-      )
+    if (this.#stream === stream && this.#replayTo !== undefined && isOutOfReach(error)) {
+      this.#outOfReach++
+      this.#sayGap(messageOf(error))
     }
     this.#down(stream, error)
   }

@@ -7,12 +7,17 @@ import type { HoldingUpdate, MintUpdate, Store } from './store.ts'
 export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }
 
 export interface SolanaStaging {
+  /** Whether a merge can take away what a whole state lacks. */
+  readonly removes: boolean
   /** What the last commit was given; undefined where nothing is staged. */
   checkpoint(): Promise<string | undefined>
   /** Rows and checkpoint, all or nothing. */
   commit(rows: StagedRows, checkpoint: string): Promise<void>
-  /** Brings every staged row in; of one account the newest counts, staged or stored. Afterwards nothing is staged. */
-  merge(): Promise<void>
+  /**
+   * Brings every staged row in; of one account the newest counts, staged or stored. Where the rows are all that there was
+   * at `slot` (`whole`), what is stored from then or before and not among them goes. Afterwards nothing is staged.
+   */
+  merge(state: { slot: number; whole: boolean }): Promise<void>
   /** Forgets what is staged. */
   discard(): Promise<void>
   close(): Promise<void>
@@ -27,6 +32,7 @@ export function openSolanaStaging(store: Store, network: SolanaNetwork): SolanaS
 function directStaging(store: Store, network: SolanaNetwork): SolanaStaging {
   const name = `solana.${network}.import`
   return {
+    removes: false,
     checkpoint: async () => (await store.checkpoint(name)) || undefined,
     async commit({ holdings, mints }, checkpoint) {
       await store.putMints(network, mints)

@@ -19,12 +19,13 @@ const mergeHoldings = `INSERT INTO main.solana_holdings
   SELECT :network, account, owner, mint, amount, program, slot, version, iif(owner IS NULL, :now, NULL)
   FROM staged.holdings AS h
   WHERE owner IS NULL OR NOT EXISTS (
-    SELECT 1 FROM main.solana_accounts AS a WHERE a.network = :network AND a.owner = h.owner AND a.reading_slot > h.slot)
+    SELECT 1 FROM main.solana_accounts AS a WHERE a.network = :network AND a.owner = h.owner AND a.reading_slot > :slot)
   ORDER BY account, slot, version
   ON CONFLICT DO UPDATE SET owner = excluded.owner, mint = excluded.mint, amount = excluded.amount,
     program = excluded.program, slot = excluded.slot, write_version = excluded.write_version,
     closed_at_ms = excluded.closed_at_ms
   WHERE (excluded.slot, excluded.write_version) >= (slot, write_version)`
+const dropOlder = 'DELETE FROM main.solana_holdings WHERE network = :network AND slot <= :slot'
 // Marks of closed accounts guard against rows that come late: there are none after a merge.
 const dropClosed = 'DELETE FROM main.solana_holdings WHERE network = :network AND closed_at_ms = :now'
 const mergeMintAccounts = `INSERT INTO main.solana_mints
@@ -45,6 +46,7 @@ const mergeMintMetadata = `INSERT INTO main.solana_mints
   WHERE metadata_slot IS NULL OR excluded.metadata_slot >= metadata_slot`
 
 export class SqliteSolanaStaging implements SolanaStaging {
+  readonly removes = true
   readonly #storePath: string
   readonly #path: string
   readonly #network: number
@@ -87,7 +89,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
     })
   }
 
-  async merge(): Promise<void> {
+  async merge({ slot, whole }: { slot: number; whole: boolean }): Promise<void> {
     await this.close()
     if (!existsSync(this.#path)) return
     const main = new DatabaseSync(this.#storePath, { timeout: 30_000 })
@@ -99,7 +101,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
         const mark = { network: this.#network, now: Date.now() }
         main.prepare(mergeMintAccounts).run({ network: mark.network })
         main.prepare(mergeMintMetadata).run({ network: mark.network })
-        this.#withoutIndex(main, () => main.prepare(mergeHoldings).run(mark))
+        if (whole) main.prepare(dropOlder).run({ network: mark.network, slot })
+        this.#withoutIndex(main, () => main.prepare(mergeHoldings).run({ ...mark, slot }))
         main.prepare(dropClosed).run(mark)
         main.exec('UPDATE revision SET value = value + 1; COMMIT')
       })
