@@ -13,6 +13,8 @@ export type Fault =
   | { kind: 'reset' }
   /** Answers every call as the node did when it was first asked the same, so that the node seems to stand still. */
   | { kind: 'frozen' }
+  /** Answers truly, but only after this. */
+  | { kind: 'held'; until: Promise<void> }
 
 export type FaultProxy = {
   rpcUrl: string
@@ -41,7 +43,9 @@ export async function startFaultProxy(node: { rpcUrl: string; wsUrl: string }): 
     const question = JSON.stringify([call.method, call.params[0], call.params[1]?.programId])
     const answer = frozen.get(question)
     if (fault?.kind === 'frozen' && answer !== undefined) return void outgoing.end(withId(answer, call.id))
-    if (fault !== undefined && fault.kind !== 'frozen' && fault.kind !== 'cut') return misbehave(fault, call, outgoing)
+    if (fault?.kind === 'held') await fault.until
+    else if (fault !== undefined && fault.kind !== 'frozen' && fault.kind !== 'cut')
+      return misbehave(fault, call, outgoing)
     const real = await forward(node.rpcUrl, body).catch(() => undefined)
     if (real === undefined) return void outgoing.destroy()
     if (!frozen.has(question)) frozen.set(question, real)

@@ -8,7 +8,7 @@ import {
   getTransferInstruction,
 } from '@solana-program/token'
 import * as token2022 from '@solana-program/token-2022'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { Network } from '../src/solana/network.ts'
 import type { Store } from '../src/store/store.ts'
@@ -87,25 +87,21 @@ describe.each(solanaNodes)('over subscriptions, from $name', { timeout: 180_000 
     return owner
   }
 
-  beforeAll(async () => {
+  // A node for each story: one whose client fell silent may stop answering everyone, as an emulated Surfpool does.
+  beforeEach(async () => {
     node = await start()
     proxy = await startFaultProxy(node)
     wallet = await Wallet.create(node)
     ;({ store, remove } = await openTestStore())
     ;({ made: network, ask } = connect())
   }, 120_000)
-  afterEach(() => {
-    proxy.socketsDown = false
-    proxy.socketsSilent = false
-    proxy.fault = undefined
-  })
-  afterAll(async () => {
-    console.log(`${name}: the slowest change took ${Math.round(slowest)} ms`)
+  afterAll(() => console.log(`${name}: the slowest change took ${Math.round(slowest)} ms`))
+  afterEach(async () => {
     await network?.close()
     await proxy?.close()
     await node?.stop()
     await remove?.()
-  })
+  }, 60_000)
 
   test('mint, transfer, freeze, burn, close, reopen', async () => {
     const [owner, other] = [await newOwner(), await newOwner()]
@@ -322,6 +318,40 @@ describe.each(solanaNodes)('over subscriptions, from $name', { timeout: 180_000 
       // Three owners with three subscriptions each, and two heartbeats.
       expect(small.made.status().watched?.subscriptions).toBe(11)
     } finally {
+      await small.made.close()
+    }
+  })
+
+  test('an owner that leaves while it is being read leaves no subscription behind', async () => {
+    // Without a socket at first, so that the owner is read once and brought up when the test says so.
+    proxy.socketsDown = true
+    const small = connect({ subscriptionsMax: 5 })
+    let letGo = () => {}
+    const until = new Promise<void>(resolve => {
+      letGo = resolve
+    })
+    try {
+      const [leaving, staying] = [await newOwner(), await newOwner()]
+      for (let count = 0; count < 2; count++)
+        await wallet.mintTo(leaving.address, await wallet.createMint({ decimals: 6 }), 1n)
+      await small.ask(leaving.address)
+      let held = 0
+      proxy.fault = ({ method, params }) => {
+        if (method !== 'getTokenAccountsByOwner' || params[0] !== leaving.address) return undefined
+        held++
+        return { kind: 'held', until }
+      }
+      proxy.socketsDown = false
+      await expect.poll(() => held, { timeout: 20_000 }).toBeGreaterThan(0)
+      await small.ask(staying.address)
+      await expect.poll(() => small.made.status().watched, { timeout: 20_000 }).toMatchObject({ owners: 1, live: 1 })
+      letGo()
+      // Its reading ends, and nothing of it is taken up: what is subscribed to is the other owner and two heartbeats.
+      await expect.poll(() => small.made.status().watched?.subscriptions, { timeout: 20_000 }).toBe(5)
+      await new Promise(resolve => setTimeout(resolve, 500))
+      expect(small.made.status().watched).toMatchObject({ owners: 1, live: 1, subscriptions: 5 })
+    } finally {
+      letGo()
       await small.made.close()
     }
   })

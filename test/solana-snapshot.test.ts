@@ -109,6 +109,32 @@ describe('a full snapshot', () => {
     expect((await store.portfolioOf('devnet', owner))?.holdings).toHaveLength(0)
   })
 
+  test('takes away what it lacks, and leaves what is newer', async () => {
+    const first = await archive(`snapshot-100-${hash}.tar.zst`, [
+      [90, [held(10, 5n), held(11, 6n), held(12, 7n), theMint]],
+    ])
+    await importSnapshot({ store, network: 'devnet', path: first })
+    const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
+    await store.applyHoldings('devnet', [newer])
+    // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
+    const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
+    const read = { ...newer, slot: 150, writeVersion: 0n }
+    await store.putOwner('devnet', account, [
+      { ...read, account: key(10), amount: 5n },
+      { ...read, account: key(12), amount: 7n },
+    ])
+    const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
+    await importSnapshot({ store, network: 'devnet', path: second })
+    expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
+  })
+
+  test('far older than what the feed has stored is refused', async () => {
+    await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 5, to: 200_000 }))
+    const path = await archive(`snapshot-100-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
+    await expect(importSnapshot({ store, network: 'devnet', path })).rejects.toThrow(/closed since could come back/)
+    expect(await amounts()).toEqual({})
+  })
+
   test.skipIf(!hasSolanaFixtures)('holds what the recorded mainnet accounts say', async () => {
     const names = ['madlads-9963-mint', 'madlads-9963-metadata', 'madlads-9963-token-account', 'pyusd-mint']
     const accounts = names.map((name): SnapshotAccount => {

@@ -1,8 +1,9 @@
-// From an account that a feed reports to the rows that it changes. Pure; the same rows as a reading or a snapshot gives.
+// From an account that a feed or a subscription reports to the rows that it changes. Pure; the same rows as a reading or a snapshot gives.
 import type { HoldingUpdate, MintUpdate } from '../store/store.ts'
 import { decodeMetadata, decodeTokenAccount } from './decode.ts'
 import { mintAccountOf } from './mints.ts'
-import { programKeys, tokenProgramAddresses } from './programs.ts'
+import { programKeys, tokenProgramAddresses, tokenProgramAt } from './programs.ts'
+import type { AccountInfo } from './rpc.ts'
 
 export type FedAccount = {
   key: Uint8Array
@@ -38,4 +39,12 @@ export function fedRowOf(account: FedAccount, readAtMs: number): FedRow | undefi
   }
   const mint = mintAccountOf(key, { lamports, program: tokenProgramAddresses[tokenProgram], data })
   return mint === undefined ? closed : { kind: 'mint', mint: { mint: key, slot, readAtMs, account: mint } }
+}
+
+/** Whatever is no token account any more is a closed one: gone, emptied, or taken by another program. */
+export function holdingUpdateOf(account: Uint8Array, info: AccountInfo | undefined, slot: number): HoldingUpdate {
+  const program = info === undefined || info.lamports === 0n ? undefined : tokenProgramAt(info.program)
+  const decoded = info === undefined || program === undefined ? undefined : decodeTokenAccount(info.data)
+  if (decoded === undefined || program === undefined) return { account, closed: true, slot, writeVersion: 0n }
+  return { account, owner: decoded.owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
 }

@@ -7,9 +7,9 @@ import type { SolanaNetwork } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { DailyBudget } from './daily-budget.ts'
 import { SolanaEndpoint } from './endpoint.ts'
-import { Follower } from './follow.ts'
 import { genesisHashes } from './genesis.ts'
 import { type Freshness, OnDemand } from './on-demand.ts'
+import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
 import { readBalance } from './source.ts'
 import { YellowstoneFeed } from './yellowstone.ts'
@@ -50,7 +50,7 @@ export type NetworkStatus = {
 export class Network {
   readonly #rpc: SolanaRpc
   readonly #onDemand: OnDemand
-  readonly #follower: Follower | undefined
+  readonly #follower: OwnerFollower | undefined
   readonly #feed: YellowstoneFeed | undefined
   readonly #store: Store
   readonly #network: SolanaNetwork
@@ -78,7 +78,7 @@ export class Network {
     })
     const { ws, subscriptionsMax, reconcileMs } = settings
     if (ws !== undefined && subscriptionsMax > 0) {
-      this.#follower = new Follower({
+      this.#follower = new OwnerFollower({
         rpc,
         store,
         onDemand: this.#onDemand,

@@ -91,7 +91,7 @@ export class Watches {
   /** Returns the accounts that nobody needs any more. */
   remove(watch: Watch): string[] {
     watch.live = false
-    this.#byOwner.delete(watch.address)
+    if (this.has(watch)) this.#byOwner.delete(watch.address)
     for (const address of watch.tokenAccounts)
       if (this.#byTokenAccount.get(address) === watch) this.#byTokenAccount.delete(address)
     for (const mint of watch.mints) {

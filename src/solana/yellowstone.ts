@@ -252,7 +252,10 @@ export class YellowstoneFeed {
         this.#coverage = { ...coverage, to: slot }
         await putFeedCoverage(store, network, this.#coverage)
       }
-      if (this.completeSlot === undefined && Date.now() - this.#snapshotReadAtMs > (this.#options.snapshotReadMs ?? 5_000))
+      if (
+        this.completeSlot === undefined &&
+        Date.now() - this.#snapshotReadAtMs > (this.#options.snapshotReadMs ?? 5_000)
+      )
         await this.#readSnapshotSlot()
     } catch (error) {
       // What was not written is replayed, and with it all that came since.

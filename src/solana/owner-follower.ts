@@ -2,15 +2,17 @@
 // shows a close), and on both token programs filtered by owner (only that shows a new token account). An owner counts as
 // fresh from a whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
-import { encodeKey, keyBytes } from '../base58.ts'
+import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import type { HoldingColumns, HoldingUpdate, SolanaStore } from '../store/store.ts'
+import type { HoldingUpdate, SolanaStore } from '../store/store.ts'
+import { holdingUpdateOf } from './account-update.ts'
 import { ChainClock } from './chain-clock.ts'
-import { decodeTokenAccount } from './decode.ts'
+import { ConfirmedAccounts } from './confirmed-accounts.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
 import type { Freshness, OnDemand } from './on-demand.ts'
-import { clockSysvar, tokenProgramAt, tokenPrograms } from './programs.ts'
+import { clockSysvar, tokenPrograms } from './programs.ts'
+import { differencesOf } from './reconcile.ts'
 import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
 import type { OwnerReading } from './source.ts'
 import { accountKey, accountSubject, addressOfKey, ownerSubject, slotSubject } from './subjects.ts'
@@ -30,7 +32,7 @@ const quietMsMax = 2_000
 /** Readings that a start may need until one finds no token account that was not subscribed to before. */
 const startReadingsMax = 4
 
-export type FollowerOptions = {
+export type OwnerFollowerOptions = {
   rpc: SolanaRpc
   store: SolanaStore
   onDemand: OnDemand
@@ -41,16 +43,14 @@ export type FollowerOptions = {
   onReconciled?: (differences: number) => void
 }
 
-export class Follower {
-  readonly #options: FollowerOptions
+export class OwnerFollower {
+  readonly #options: OwnerFollowerOptions
   readonly #socket: Subscriptions
   readonly #queue: UpdateQueue
   readonly #clock: ChainClock
   readonly #throttle = new LogThrottle()
   readonly #watches: Watches
-  readonly #confirmed = new Set<string>()
-  /** The slot as of which an account that is subscribed to is known. */
-  readonly #knownSlots = new Map<string, number>()
+  readonly #accounts: ConfirmedAccounts
   /** Accounts to be read because a notification of them seemed older than what is known. */
   readonly #doubted = new Set<string>()
   readonly #readingDoubted = new WorkLoop({ hasWork: () => this.#doubted.size > 0, work: () => this.#readDoubted() })
@@ -60,7 +60,7 @@ export class Follower {
   #headAtMs = 0
   #closed = false
 
-  constructor(options: FollowerOptions) {
+  constructor(options: OwnerFollowerOptions) {
     this.#options = options
     const { rpc, store, log, ws } = options
     this.#watches = new Watches(options.subscriptionsMax)
@@ -74,6 +74,7 @@ export class Follower {
       onDown: () => this.#onDown(),
       onNotification: (key, result) => this.#onNotification(key, result),
     })
+    this.#accounts = new ConfirmedAccounts(this.#socket)
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
     this.#sweeper.unref()
   }
@@ -136,8 +137,7 @@ export class Follower {
   }
 
   #onDown(): void {
-    this.#confirmed.clear()
-    this.#knownSlots.clear()
+    this.#accounts.clear()
     this.#doubted.clear()
     for (const watch of this.#watches.all) this.#doubt(watch)
   }
@@ -165,7 +165,7 @@ export class Follower {
       return
     }
     // A late notification is rare and a node that counts wrongly is not: neither may hide a change.
-    if (slot < (this.#knownSlots.get(address) ?? 0)) {
+    if (slot < this.#accounts.knownSlot(address)) {
       this.#doubted.add(address)
       this.#readingDoubted.wake()
       return
@@ -181,7 +181,7 @@ export class Follower {
 
   #onAccountInfo(address: string, info: AccountInfo | undefined, slot: number): void {
     if (!this.#watches.needs(address)) return
-    this.#knownSlots.set(address, slot)
+    this.#accounts.know(address, slot)
     const watch = this.#watches.ofOwner(address)
     if (watch !== undefined) this.#onOwner(watch, info, slot)
     if (this.#watches.ofTokenAccount(address) !== undefined) this.#onTokenAccount(address, info, slot)
@@ -192,7 +192,7 @@ export class Follower {
     try {
       const addresses = [...this.#doubted].slice(0, accountsPerCallMax)
       for (const address of addresses) this.#doubted.delete(address)
-      const least = Math.max(...addresses.map(address => this.#knownSlots.get(address) ?? 0))
+      const least = Math.max(...addresses.map(address => this.#accounts.knownSlot(address)))
       const { slot, value } = await this.#options.rpc.accounts(addresses, least)
       for (const [index, address] of addresses.entries()) this.#onAccountInfo(address, value[index], slot)
     } catch (error) {
@@ -226,7 +226,7 @@ export class Follower {
       this.#socket.reset('a notification is no account')
       return
     }
-    if (this.#confirmed.has(accountKey(pubkey))) return
+    if (this.#accounts.has(pubkey)) return
     this.#onTokenAccount(pubkey, info, slot)
   }
 
@@ -242,22 +242,21 @@ export class Follower {
     if (before !== now) this.#watches.addTokenAccount(now, address)
     const mint = encodeKey(holding.mint)
     const newMint = holding.amount > 0n && !now.mintsSeen.has(mint) ? mint : undefined
-    if (newMint !== undefined || !this.#confirmed.has(accountKey(address))) void this.#adopt(now, address, newMint)
+    if (newMint !== undefined || !this.#accounts.has(address)) void this.#adopt(now, address, newMint)
   }
 
   /** Subscribes to what a notification brought up, then reads it once more for what happened in between. */
   async #adopt(watch: Watch, address: string, mint: string | undefined): Promise<void> {
     try {
       if (!this.#makeRoom(2, watch)) throw new Error('there are too many subscriptions')
-      await this.#subscribe(accountSubject(address))
-      const { slot, value } = await this.#options.rpc.accounts([address], watch.slot)
+      await this.#subscribe(watch, [accountSubject(address)])
+      const { slot, value } = await this.#while(watch, this.#options.rpc.accounts([address], watch.slot))
       this.#onAccountInfo(address, value[0], slot)
-      await this.#queue.drained()
+      await this.#while(watch, this.#queue.drained())
       if (mint !== undefined) await this.#followMints(watch, [mint])
     } catch (error) {
       // Whatever could not be subscribed to makes the owner one that must be read.
-      this.#fail(watch)
-      this.#say('adopt', error, 'A new token account could not be subscribed to; its owner is read again.')
+      this.#giveUp(watch, 'adopt', error, 'A new token account could not be subscribed to; its owner is read again.')
     }
   }
 
@@ -287,23 +286,38 @@ export class Follower {
       await this.#subscribeAll(watch)
       for (let readings = 0; ; readings++) {
         if (readings === startReadingsMax) throw new Error('its token accounts change faster than they can be read')
-        const differences = wasLive && readings === 0 ? await this.#storedFor(watch) : undefined
-        const reading = await this.#options.onDemand.read(watch.owner, { anew: true })
-        if (differences !== undefined) this.#options.onReconciled?.(differences(reading))
+        const stored = wasLive && readings === 0 ? await this.#storedOf(watch) : undefined
+        const reading = await this.#while(watch, this.#options.onDemand.read(watch.owner, { anew: true }))
+        if (stored !== undefined) this.#options.onReconciled?.(differencesOf(stored.holdings, reading))
         watch.slot = reading.account.slot
-        this.#knownSlots.set(watch.address, reading.account.slot)
-        for (const { account, slot } of reading.holdings) this.#knownSlots.set(encodeKey(account), slot)
+        this.#accounts.know(watch.address, reading.account.slot)
+        for (const { account, slot } of reading.holdings) this.#accounts.know(encodeKey(account), slot)
         watch.readAtMs = Date.now()
         if (!(await this.#follow(watch, reading))) break
       }
-      watch.live = this.#socket.up && this.#watches.has(watch)
+      watch.live = this.#socket.up
       watch.failures = 0
     } catch (error) {
-      this.#fail(watch)
-      this.#say('bring-up', error, 'An owner cannot be kept fresh now; it is read when asked for.')
+      this.#giveUp(watch, 'bring-up', error, 'An owner cannot be kept fresh now; it is read when asked for.')
     } finally {
       watch.busy = false
     }
+  }
+
+  /** The owner may leave while something is under way for it: then what was begun must not go on. */
+  async #while<T>(watch: Watch, work: Promise<T>): Promise<T> {
+    const result = await work
+    if (!this.#watches.has(watch)) throw new Error('it is no longer watched')
+    return result
+  }
+
+  #giveUp(watch: Watch, subject: string, error: unknown, message: string): void {
+    if (!this.#watches.has(watch)) {
+      this.#unwatch(watch)
+      return
+    }
+    this.#fail(watch)
+    this.#say(subject, error, message)
   }
 
   #fail(watch: Watch): void {
@@ -323,7 +337,14 @@ export class Follower {
       ...tokenPrograms.map(program => ownerSubject(program, watch.address)),
     ]
     for (const address of [...watch.tokenAccounts, ...watch.mints]) subjects.push(accountSubject(address))
-    await Promise.all(subjects.map(subject => this.#subscribe(subject)))
+    await this.#subscribe(watch, subjects)
+  }
+
+  /** Where the owner left meanwhile, what only it needed is ended again. */
+  async #subscribe(watch: Watch, subjects: readonly Subject[]): Promise<void> {
+    await Promise.all(subjects.map(subject => this.#accounts.subscribe(subject)))
+    if (!this.#watches.has(watch)) this.#release(subjects.flatMap(({ key }) => addressOfKey(key) ?? []))
+    await this.#while(watch, Promise.resolve())
   }
 
   /** Takes over the token accounts of a reading; true where one of them was not subscribed to before. */
@@ -334,10 +355,10 @@ export class Follower {
       this.#watches.removeTokenAccount(address)
       this.#release([address])
     }
-    const fresh = [...listed].filter(address => !this.#confirmed.has(accountKey(address)))
+    const fresh = [...listed].filter(address => !this.#accounts.has(address))
     if (!this.#makeRoom(fresh.length, watch)) throw new Error('there are too many subscriptions')
     for (const address of listed) this.#watches.addTokenAccount(watch, address)
-    await Promise.all(fresh.map(address => this.#subscribe(accountSubject(address))))
+    await this.#subscribe(watch, fresh.map(accountSubject))
     const held = new Set(holdings.filter(({ amount }) => amount > 0n).map(({ mint }) => encodeKey(mint)))
     await this.#followMints(watch, [...held])
     return fresh.length > 0
@@ -346,44 +367,33 @@ export class Follower {
   /** Mints whose own account decides what is shown are subscribed to as well, and read once more after that. */
   async #followMints(watch: Watch, mints: readonly string[]): Promise<void> {
     const { store, rpc } = this.#options
-    const facts = await store.mintsOf(
-      rpc.network,
-      mints.map(mint => base58.decode(mint)),
-    )
+    const keys = mints.map(mint => base58.decode(mint))
+    const facts = await this.#while(watch, store.mintsOf(rpc.network, keys))
     watch.needsClock ||= facts.some(({ amountRule }) => amountRule !== undefined)
     const volatile = facts.filter(isVolatile).map(({ mint }) => encodeKey(mint))
-    const added = volatile.filter(mint => !this.#confirmed.has(accountKey(mint)))
+    const added = volatile.filter(mint => !this.#accounts.has(mint))
     if (!this.#makeRoom(added.length, watch)) throw new Error('there are too many subscriptions')
     for (const mint of mints) watch.mintsSeen.add(mint)
     for (const mint of volatile) this.#watches.addMint(watch, mint)
-    await Promise.all(added.map(mint => this.#subscribe(accountSubject(mint))))
+    await this.#subscribe(watch, added.map(accountSubject))
     for (let first = 0; first < added.length; first += accountsPerCallMax) {
       const chunk = added.slice(first, first + accountsPerCallMax)
-      const { slot, value } = await rpc.accounts(chunk, watch.slot)
+      const { slot, value } = await this.#while(watch, rpc.accounts(chunk, watch.slot))
       for (const [index, mint] of chunk.entries()) this.#onAccountInfo(mint, value[index], slot)
     }
   }
 
-  async #subscribe(subject: Subject): Promise<void> {
-    if (this.#confirmed.has(subject.key)) return
-    await this.#socket.add(subject)
-    this.#confirmed.add(subject.key)
-  }
-
   #release(addresses: readonly string[]): void {
-    for (const address of addresses) if (!this.#watches.needs(address)) this.#unsubscribe(accountKey(address))
+    for (const address of addresses) if (!this.#watches.needs(address)) this.#accounts.unsubscribe(accountKey(address))
   }
 
-  #unsubscribe(key: string): void {
-    this.#confirmed.delete(key)
-    const address = addressOfKey(key)
-    if (address !== undefined) this.#knownSlots.delete(address)
-    this.#socket.remove(key)
-  }
-
+  /** May be called again for one that has left, to end what was subscribed to for it since. */
   #unwatch(watch: Watch): void {
-    for (const program of tokenPrograms) this.#unsubscribe(ownerSubject(program, watch.address).key)
-    this.#release(this.#watches.remove(watch))
+    const released = this.#watches.remove(watch)
+    // The same owner may have come back meanwhile.
+    if (this.#watches.ofOwner(watch.address) === undefined)
+      for (const program of tokenPrograms) this.#accounts.unsubscribe(ownerSubject(program, watch.address).key)
+    this.#release(released)
   }
 
   #makeRoom(wanted: number, keep?: Watch): boolean {
@@ -392,18 +402,10 @@ export class Follower {
     return leaving !== undefined
   }
 
-  /** How many holdings a later reading shows otherwise than they are stored, though nothing newer came in between. */
-  async #storedFor(watch: Watch): Promise<(reading: OwnerReading) => number> {
+  async #storedOf(watch: Watch) {
     const { store, rpc } = this.#options
     await this.#queue.drained()
-    const stored = await store.portfolioOf(rpc.network, watch.owner)
-    return reading => {
-      const read = new Map(reading.holdings.map(({ account, amount }) => [encodeKey(account), amount]))
-      const held = heldAmounts(stored?.holdings)
-      const wrong = held.filter(([account, amount]) => read.get(account) !== amount).length
-      const missing = [...read].filter(([, amount]) => amount > 0n).length - (held.length - wrong)
-      return Math.max(wrong, missing)
-    }
+    return this.#while(watch, store.portfolioOf(rpc.network, watch.owner))
   }
 
   #say(subject: string, error: unknown, message: string): void {
@@ -413,21 +415,4 @@ export class Follower {
       log.warn({ network: rpc.network, reason: messageOf(error), repeated }, message),
     )
   }
-}
-
-/** Whatever is no token account any more is a closed one: gone, emptied, or taken by another program. */
-function holdingUpdateOf(account: Uint8Array, info: AccountInfo | undefined, slot: number): HoldingUpdate {
-  const program = info === undefined || info.lamports === 0n ? undefined : tokenProgramAt(info.program)
-  const decoded = info === undefined || program === undefined ? undefined : decodeTokenAccount(info.data)
-  if (decoded === undefined || program === undefined) return { account, closed: true, slot, writeVersion: 0n }
-  return { account, owner: decoded.owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
-}
-
-/** The accounts with something in them. */
-function heldAmounts(holdings: HoldingColumns | undefined): [account: string, amount: bigint][] {
-  const rows = (holdings?.amounts ?? []).map((amount, row): [string, bigint] => [
-    encodeKey(holdings!.accounts.subarray(row * keyBytes, (row + 1) * keyBytes)),
-    BigInt(amount),
-  ])
-  return rows.filter(([, amount]) => amount > 0n)
 }
