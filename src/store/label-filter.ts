@@ -108,13 +108,17 @@ class BloomHint implements LabelHint {
   }
 }
 
-/** From the twelve last bytes: addresses that were chosen for their looks are mostly so at their beginning. */
+/** From every byte: addresses that were chosen for their looks are alike at one end or at both. */
 function firstProbe(bytes: Uint8Array, at: number): number {
-  return mixed(wordAt(bytes, at + 16) ^ Math.imul(wordAt(bytes, at + 12), 0x9e3779b1) ^ wordAt(bytes, at + 8))
+  let hash = wordAt(bytes, at)
+  for (let word = at + 4; word < at + addressBytes; word += 4) hash = Math.imul(hash, 0x9e3779b1) ^ wordAt(bytes, word)
+  return mixed(hash)
 }
 
 function stepOf(bytes: Uint8Array, at: number): number {
-  return mixed(Math.imul(wordAt(bytes, at + 16), 0x85ebca77) ^ wordAt(bytes, at + 12)) | 1
+  let hash = wordAt(bytes, at)
+  for (let word = at + 4; word < at + addressBytes; word += 4) hash = Math.imul(hash, 0x85ebca77) ^ wordAt(bytes, word)
+  return mixed(hash) | 1
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {
