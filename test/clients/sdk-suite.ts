@@ -148,6 +148,20 @@ function transfers({ sdk, version, dialect }: SdkUnderTest): void {
       )
     })
 
+    test('flags come in the type of their dialect, and as such into the objects of the SDK', async () => {
+      const flag = (value: boolean) => (dialect === 'live' ? value : String(value))
+      for (const [address, spam, verified] of [
+        [seeded.editions, true, false],
+        [seeded.collection, false, true],
+      ] as const) {
+        const response = await ask({ address, limit: 1 })
+        const flags = { possible_spam: flag(spam), verified_collection: flag(verified) }
+        expect(response.raw.result).toEqual([expect.objectContaining(flags)])
+        const [read] = asJson(response.result) as { possibleSpam?: unknown; verifiedCollection?: unknown }[]
+        if (dialect === 'live') expect(read).toMatchObject({ possibleSpam: spam, verifiedCollection: verified })
+      }
+    })
+
     test('blocks and dates bound the rows', async () => {
       const bounded = seededTransfers(seeded.collection).filter(({ block }) => block >= 2_007 && block <= 2_070)
       const wanted = bounded.map(transfer => expectedRecord(transfer, { dialect, version }))
