@@ -21,6 +21,16 @@ describe('reading', () => {
     })
   })
 
+  test('a refusal that is tolerated is the answer null, and no other is', () => {
+    const reverted = { jsonrpc: '2.0', id: 1, error: { code: 3, message: 'execution reverted' } }
+    const broken = { jsonrpc: '2.0', id: 0, error: { code: -32000, message: 'no' } }
+    const tolerated = ({ rpcCode }: { rpcCode: number | undefined }) => rpcCode === 3
+    expect(readAnswers([body([answer(0, 'a'), reverted])], 2, tolerated)).toEqual({ values: ['a', null] })
+    expect(troubleIn(body([answer(0, 'a'), reverted]), [{ id: 0 }, { id: 1 }], tolerated)).toBeUndefined()
+    expect(readAnswers([body([broken, reverted])], 2, tolerated)).toMatchObject({ call: 0 })
+    expect(troubleIn(body([reverted, broken]), [{ id: 0 }, { id: 1 }], tolerated)).toMatchObject({ call: 0 })
+  })
+
   test.each([
     ['a missing answer', [answer(0, 'a')]],
     ['an answer twice', [answer(0, 'a'), answer(0, 'b')]],

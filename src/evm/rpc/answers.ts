@@ -3,6 +3,9 @@
 export type RpcRefusal = { rpcCode: number | undefined; text: string }
 export type ReadAnswers = { values: unknown[] } | { refusal: RpcRefusal; call: number | undefined }
 
+/** Refusals that are answers: what was asked for is refused by a contract, not by the node. */
+export type Tolerated = (refusal: RpcRefusal) => boolean
+
 export type Trouble =
   | { unreadable: string }
   | { refusal: RpcRefusal /** The id of the call that failed. */; call: number | undefined; aboutBatch: boolean }
@@ -29,7 +32,7 @@ export function lookUnreadable(body: Buffer): string | undefined {
 }
 
 /** What is wrong with a body that came with a status below 300, as far as it shows without parsing a good one. */
-export function troubleIn(body: Buffer, calls: readonly { id: number }[]): Trouble | undefined {
+export function troubleIn(body: Buffer, calls: readonly { id: number }[], tolerated?: Tolerated): Trouble | undefined {
   const unreadable = lookUnreadable(body)
   if (unreadable !== undefined) return { unreadable }
   // Results of the methods in use are hex and numbers, and have no such key.
@@ -43,7 +46,7 @@ export function troubleIn(body: Buffer, calls: readonly { id: number }[]): Troub
     return { unreadable: error instanceof Error ? error.message : 'a body that is not JSON' }
   }
   const answers = (Array.isArray(parsed) ? parsed : [parsed]) as ({ id?: unknown; error?: unknown } | null)[]
-  const failing = answers.find(answer => answer?.error !== undefined && answer.error !== null)
+  const failing = answers.find(answer => isError(answer?.error) && tolerated?.(refusalOf(answer?.error)) !== true)
   if (failing === undefined || failing === null) return undefined
   const call = calls.find(({ id }) => id === failing.id)?.id
   // The one answer to a whole batch is about the batch, not about a call.
@@ -52,9 +55,9 @@ export function troubleIn(body: Buffer, calls: readonly { id: number }[]): Troub
 
 /**
  * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls. Throws an
- * UnreadableAnswer where a body is not JSON or an answer is missing.
+ * UnreadableAnswer where a body is not JSON or an answer is missing. A tolerated refusal is the result null.
  */
-export function readAnswers(bodies: readonly Uint8Array[], count: number): ReadAnswers {
+export function readAnswers(bodies: readonly Uint8Array[], count: number, tolerated?: Tolerated): ReadAnswers {
   const values = new Array<unknown>(count)
   const seen = new Set<number>()
   for (const body of bodies) {
@@ -63,12 +66,13 @@ export function readAnswers(bodies: readonly Uint8Array[], count: number): ReadA
       if (typeof answer !== 'object' || answer === null) throw new UnreadableAnswer('an answer that is no object')
       const { id, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown }
       const call = typeof id === 'number' && id >= 0 && id < count ? id : undefined
-      if (error !== undefined && error !== null) return { refusal: refusalOf(error), call }
-      if (call === undefined || result === undefined || seen.has(call)) {
+      const isTolerated = isError(error) && tolerated?.(refusalOf(error)) === true
+      if (isError(error) && !isTolerated) return { refusal: refusalOf(error), call }
+      if (call === undefined || (result === undefined && !isTolerated) || seen.has(call)) {
         throw new UnreadableAnswer('an answer without a known id and a result')
       }
       seen.add(call)
-      values[call] = result
+      values[call] = isTolerated ? null : result
     }
   }
   if (seen.size !== count) throw new UnreadableAnswer(`${seen.size} answers to ${count} calls`)
@@ -85,6 +89,10 @@ export function refusalIn(body: Buffer): RpcRefusal | undefined {
   } catch {
     return undefined
   }
+}
+
+function isError(error: unknown): boolean {
+  return error !== undefined && error !== null
 }
 
 function refusalOf(error: unknown): RpcRefusal {

@@ -37,8 +37,6 @@ export type ChainRpcOptions = {
 export type RpcAskOptions = AskOptions & {
   /** Only this one. */
   endpoint?: string
-  timeoutMs?: number
-  bytesMax?: number
 }
 
 /** As `/status` shows it. */
@@ -79,7 +77,7 @@ export class ChainRpc implements RpcPort {
   async ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
     const { endpoint, values, bytes } = await this.#attempt(calls, options, (asked, answer) => ({
       endpoint: asked.name,
-      values: asked.read(answer.bodies, calls),
+      values: asked.read(answer.bodies, calls, options),
       bytes: answer.bytes,
     }))
     return { endpoint, values, bytes }
@@ -197,7 +195,7 @@ export class ChainRpc implements RpcPort {
       onFailure: (endpoint: RpcEndpoint, error: unknown) => void
     },
   ): Promise<T> {
-    const { accept, onFailure, signal, urgent = false } = options
+    const { accept, onFailure, signal, urgent = false, idle = false, revertsAsNull = false } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
     const method = methodOf(calls)
@@ -208,7 +206,7 @@ export class ChainRpc implements RpcPort {
       signal,
       method,
       ask: async (endpoint, own) =>
-        accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, ...own })),
+        accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, idle, revertsAsNull, ...own })),
       mayHedge: () => second !== undefined && this.#mayHedge(second),
       onFailure,
       onHedge: () => {

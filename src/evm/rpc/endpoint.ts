@@ -1,6 +1,6 @@
 // One endpoint: sends calls in batches that it takes, within its limits, and turns whatever comes back into bodies or an AlmanacError.
 import { AlmanacError } from '../../errors.ts'
-import { type RpcRefusal, readAnswers, refusalIn, troubleIn, UnreadableAnswer } from './answers.ts'
+import { type RpcRefusal, readAnswers, refusalIn, type Tolerated, troubleIn, UnreadableAnswer } from './answers.ts'
 import { Batches, type NumberedCall } from './batches.ts'
 import type { Clock } from './clock.ts'
 import { type RpcFailure, type RpcFailureKind, rpcError, rpcFailureOf, sortRefusal } from './errors.ts'
@@ -21,6 +21,8 @@ export type EndpointAsk = {
   bytesMax: number
   signal: AbortSignal
   urgent: boolean
+  idle?: boolean
+  revertsAsNull?: boolean
   /** Called when the first request leaves, after it has waited for its turn. */
   onSent?: () => void
 }
@@ -97,9 +99,13 @@ export class RpcEndpoint {
   }
 
   /** Reads the bodies of an answer; what cannot be read counts against the endpoint. */
-  read(bodies: readonly Buffer[], calls: readonly RpcCall[]): unknown[] {
+  read(
+    bodies: readonly Buffer[],
+    calls: readonly RpcCall[],
+    options: Pick<EndpointAsk, 'revertsAsNull'> = {},
+  ): unknown[] {
     try {
-      const answers = readAnswers(bodies, calls.length)
+      const answers = readAnswers(bodies, calls.length, toleratedBy(options))
       if (!('refusal' in answers)) {
         this.#learnHead(calls, answers.values)
         return answers.values
@@ -184,9 +190,9 @@ export class RpcEndpoint {
     }
   }
 
-  async #acquire(calls: readonly NumberedCall[], { urgent, signal }: EndpointAsk) {
+  async #acquire(calls: readonly NumberedCall[], { urgent, idle = false, signal }: EndpointAsk) {
     try {
-      return await this.limit.acquire({ cost: calls.length, urgent, signal })
+      return await this.limit.acquire({ cost: calls.length, urgent, idle, signal })
     } catch (error) {
       if (!(error instanceof LimitExceeded)) throw error
       if (error.reason === 'queue-full') {
@@ -205,7 +211,7 @@ export class RpcEndpoint {
     try {
       const { status, body, retryAfterMs } = await this.#channel.post(request, options)
       if (status >= 300) throw this.#refused({ status, refusal: refusalIn(body), method, retryAfterMs })
-      const trouble = troubleIn(body, calls)
+      const trouble = troubleIn(body, calls, toleratedBy(options))
       if (trouble === undefined) return body
       if ('unreadable' in trouble) throw this.#invalid(method, trouble.unreadable)
       const failing = calls.find(({ id }) => id === trouble.call)?.method ?? method
@@ -276,6 +282,14 @@ export class RpcEndpoint {
       if (Number.isSafeInteger(head)) this.head = head
     }
   }
+}
+
+function toleratedBy({ revertsAsNull = false }: Pick<EndpointAsk, 'revertsAsNull'>): Tolerated | undefined {
+  return revertsAsNull ? isRevert : undefined
+}
+
+function isRevert({ rpcCode, text }: RpcRefusal): boolean {
+  return sortRefusal({ status: 200, rpcCode, text, method: 'eth_call' }).kind === 'reverted'
 }
 
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])

@@ -154,12 +154,13 @@ describe('budgets', () => {
     expect(limit.availableInMs).toBe(0)
   })
 
-  test('the queue is bounded, the urgent go first, and who gives up leaves it', async () => {
-    const { clock, limit, permits, ask, release } = started({ queueMax: 3 })
+  test('the queue is bounded, the urgent go first and the idle last, and who gives up leaves it', async () => {
+    const { clock, limit, permits, ask, release } = started({ queueMax: 4 })
     ask(4)
     await clock.advance(0)
     const order: string[] = []
     const giveUp = new AbortController()
+    const idle = limit.acquire({ cost: 1, urgent: false, idle: true, signal }).then(() => order.push('idle'))
     const patient = limit.acquire({ cost: 1, urgent: false, signal }).then(() => order.push('patient'))
     const gone = limit.acquire({ cost: 1, urgent: false, signal: giveUp.signal })
     const urgent = limit.acquire({ cost: 1, urgent: true, signal }).then(() => order.push('urgent'))
@@ -167,7 +168,7 @@ describe('budgets', () => {
     giveUp.abort(new Error('gave up'))
     await expect(gone).rejects.toThrow('gave up')
     release(permits.length, 'neutral')
-    await Promise.all([patient, urgent])
-    expect(order).toEqual(['urgent', 'patient'])
+    await Promise.all([patient, urgent, idle])
+    expect(order).toEqual(['urgent', 'patient', 'idle'])
   })
 })

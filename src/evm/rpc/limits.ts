@@ -34,6 +34,9 @@ export class LimitExceeded extends Error {
   }
 }
 
+/** `urgent` goes before everything that waits, `idle` behind it. */
+type Turn = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
+
 type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
 
 export class AdaptiveLimit {
@@ -41,6 +44,9 @@ export class AdaptiveLimit {
   readonly #options: LimitOptions
   readonly #urgent: Waiting[] = []
   readonly #waiting: Waiting[] = []
+  readonly #idle: Waiting[] = []
+  /** In the order of their turns. */
+  readonly #queues: readonly Waiting[][] = [this.#urgent, this.#waiting, this.#idle]
   #concurrency: number
   #inFlight = 0
   #pausedUntil = 0
@@ -72,19 +78,19 @@ export class AdaptiveLimit {
   }
 
   /** Waits for a turn. `cost` is the number of calls in the request: providers count calls, not requests. */
-  acquire({ cost, urgent, signal }: { cost: number; urgent: boolean; signal: AbortSignal }): Promise<Permit> {
+  acquire({ cost, urgent, idle = false, signal }: Turn): Promise<Permit> {
     if (this.#budgetLeft() <= 0) {
       const message = `the daily budget of ${this.#options.requestsPerDay} calls is used up`
       return Promise.reject(new LimitExceeded('daily-budget', message, this.availableInMs))
     }
     const queueMax = this.#options.queueMax ?? 2_000
-    if (this.#waiting.length + this.#urgent.length >= queueMax) {
+    if (this.#queues.reduce((sum, queue) => sum + queue.length, 0) >= queueMax) {
       return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
     }
     if (this.#pausedUntil - this.#clock.now() > patienceMs) return Promise.reject(this.#paused())
     if (signal.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
-      const queue = urgent ? this.#urgent : this.#waiting
+      const queue = urgent ? this.#urgent : idle ? this.#idle : this.#waiting
       const onAbort = (): void => {
         queue.splice(queue.indexOf(waiting), 1)
         reject(signal.reason)
@@ -131,7 +137,7 @@ export class AdaptiveLimit {
     const pauseMs = retryAfterMs === undefined ? ownMs : Math.min(retryAfterMaxMs, retryAfterMs)
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs)
     if (pauseMs <= patienceMs) return
-    for (const waiting of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) waiting.refuse(this.#paused())
+    for (const queue of this.#queues) for (const waiting of queue.splice(0)) waiting.refuse(this.#paused())
   }
 
   #paused(): LimitExceeded {
@@ -143,15 +149,16 @@ export class AdaptiveLimit {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     for (;;) {
-      const next = this.#urgent[0] ?? this.#waiting[0]
-      if (next === undefined || this.#inFlight >= this.concurrency) return
+      const queue = this.#queues.find(({ length }) => length > 0)
+      const next = queue?.[0]
+      if (queue === undefined || next === undefined || this.#inFlight >= this.concurrency) return
       const now = this.#clock.now()
       const waitMs = Math.max(this.#pausedUntil - now, this.#tokenWaitMs(next.cost, now))
       if (waitMs > 0) {
         this.#cancelTimer = this.#clock.after(Math.ceil(waitMs), () => this.#pump())
         return
       }
-      ;(this.#urgent.length > 0 ? this.#urgent : this.#waiting).shift()
+      queue.shift()
       this.#inFlight++
       this.#tokens -= next.cost
       this.#usedToday += next.cost

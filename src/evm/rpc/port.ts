@@ -19,6 +19,13 @@ export type AskOptions = {
   exclude?: ReadonlySet<string>
   /** Goes before everything that waits: the head of the chain before its history. */
   urgent?: boolean
+  /** Goes behind everything that waits: what nobody waits for must not delay the index. */
+  idle?: boolean
+  /** A call that the contract refuses is answered with null, where otherwise one would fail them all. */
+  revertsAsNull?: boolean
+  /** Of one request; an `ask` makes several where the first ones fail. */
+  timeoutMs?: number
+  bytesMax?: number
 }
 
 /** For `/status`: no path, no key. */

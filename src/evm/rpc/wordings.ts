@@ -15,6 +15,11 @@ export const refusalWordings: readonly RefusalWording[] = [
     said: /execution reverted|invalid opcode|vm exception|vm execution error/i,
     by: 'geth, Parity, Hardhat',
   },
+  {
+    kind: 'reverted',
+    said: /out ?of ?gas|bad instruction|(invalid|bad) jump|stack (limit|underflow|overflow)|invalid_operation|write protection/i,
+    by: 'geth, Parity, Besu',
+  },
 
   {
     kind: 'batch-refused',
