@@ -2,7 +2,7 @@
 
 // Groups of a plain character and what passes for it, after NFKC and lower case have dealt with the mathematical, full-width and circled ones.
 const groups: readonly string[] = [
-  ...['aаαɑạąăȧ4@', 'bЬьвƅ6', 'cсϲçćčċ', 'dԁɗđ', 'eеёεєęėéèêë3€', 'fғƒ', 'gɡğġց9', 'hһհн', 'iіїíìîïɩɪιı', 'jјʝ'],
+  ...['aаαɑạąăȧ4@', 'bЬьвƅ6', 'cсϲςçćčċ', 'dԁɗđ', 'eеёεєęėéèêë3€', 'fғƒ', 'gɡğġց9', 'hһհн', 'iіїíìîïɩɪιı', 'jјʝ'],
   ...['kкκķ', 'l1ӏ|ⅼłĺļ', 'mмṃ', 'nпոηñńňņ', 'oоοօσøōóòôö0', 'pрρþ', 'qԛգ', 'rгŗŕř', 'sѕʂśšş5$', 'tтτţť7+'],
   ...['uυսцúùûüūů', 'vνѵ', 'wԝωшẃ', 'xхχ×', 'yуүýÿγ', 'zʐžźż2'],
 ]

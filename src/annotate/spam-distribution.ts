@@ -41,12 +41,14 @@ export const noDistribution: DistributionEvidence = {
 
 /** `sample` in any order; rows whose sender is not known say nothing. */
 export function distributionEvidence(sample: readonly SampledTransfer[], nowSeconds: number): DistributionEvidence {
-  const received = sample.filter(({ to, sentBy }) => to !== zeroAddress && sentBy !== undefined)
+  const arrived = sample.filter(({ to, sentBy }) => to !== zeroAddress && sentBy !== undefined)
+  const unasked = arrived.filter(({ from, to, sentBy }) => sentBy !== 'recipient' && from !== to)
+  const source = widestSource(unasked)
+  // What the source takes in to give out is no transfer to somebody.
+  const received = arrived.filter(({ to }) => to !== source)
   if (received.length === 0) return noDistribution
   const solicited = received.filter(({ sentBy }) => sentBy === 'recipient').length
-  const unasked = received.filter(({ from, to, sentBy }) => sentBy !== 'recipient' && from !== to)
-  const source = mostFrequent(unasked.map(({ from }) => from))
-  const given = unasked.filter(({ from }) => from === source?.value)
+  const given = unasked.filter(({ from }) => from === source)
   if (given.length === 0) return { ...noDistribution, solicitedShare: solicited / received.length }
   const recipients = new Set(given.map(({ to }) => to))
   const transactions = new Set(given.map(({ transactionHash }) => transactionHash))
@@ -64,6 +66,18 @@ export function distributionEvidence(sample: readonly SampledTransfer[], nowSeco
     respondedShare: responded.size / recipients.size,
     quietHours: Math.max(0, (nowSeconds - last) / hourSeconds),
   }
+}
+
+/** Who gave to most others: what is made for one's own stock comes from zero as often as it is given out afterwards. */
+function widestSource(unasked: readonly SampledTransfer[]): Address | undefined {
+  const recipients = new Map<Address, Set<Address>>()
+  let widest: Address | undefined
+  for (const { from, to } of unasked) {
+    const known = recipients.get(from) ?? new Set()
+    recipients.set(from, known.add(to))
+    if (known.size > (recipients.get(widest ?? from)?.size ?? 0) || widest === undefined) widest = from
+  }
+  return widest
 }
 
 function mostFrequent<T>(values: readonly T[]): { value: T; count: number } | undefined {

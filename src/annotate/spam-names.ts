@@ -20,12 +20,15 @@ const topLevels =
   'com|net|org|io|xyz|app|site|online|info|top|club|live|pro|vip|gift|gifts|claims|fun|cc|co|me|gg|ly|us|ru|cn|tk|ml|pw|lol|link|click|win|ws|biz|shop|store|website|events|finance|network|codes|cash|fyi|day|dev|art|wtf|tech|space|today|world'
 const linkPatterns: readonly RegExp[] = [
   /https?:\/\/|www\.|t\.me\/|discord\.(gg|com)|bit\.ly/,
-  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s?(\\.|\\[\\.\\]|\\(dot\\)|。|․)\\s?(${topLevels})(?![\\p{L}\\p{N}])`, 'u'),
-  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s(dot)\\s(${topLevels})(?![\\p{L}\\p{N}])`, 'u'),
+  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s?(\\.|\\[\\.\\]|\\(dot\\)|。|․)\\s?(${topLevels})(?![a-z0-9-])`, 'u'),
+  new RegExp(`[\\p{L}\\p{N}-]{2,}\\s(dot)\\s(${topLevels})(?![a-z0-9-])`, 'u'),
 ]
 
 const moneyPattern =
   /[$€£]\s?\d|\d[\d,.]*\s?k?\s?\$|\d[\d,.]*\s?(usdt|usdc|usd|dai|eth|weth|steth|btc|bnb|matic|pol|arb|avax|blur|ape|uni|link|shib|pepe|dollars?)(?![\p{L}\p{N}])/u
+
+/** An amount of any coin, by the capitals of its ticker. */
+const tickerPattern = /\d{2,}\s?[A-Z]{2,5}(?![\p{L}\p{N}])/u
 
 type WordKind = 'call' | 'promise'
 
@@ -97,11 +100,12 @@ export function nameEvidence(
   { name = '', symbol = '' }: { name: string | undefined; symbol: string | undefined },
   verified: VerifiedNames,
 ): NameEvidence {
-  const text = plainText(`${name} ${symbol}`)
+  const written = `${name} ${symbol}`
+  const text = plainText(written)
   const found = { call: new Set<string>(), promise: new Set<string>() }
   for (const { kind, pattern } of wordPatterns) for (const [word] of text.matchAll(pattern)) found[kind].add(word)
   const link = linkPatterns.some(pattern => pattern.test(text))
-  const money = moneyPattern.test(text)
+  const money = moneyPattern.test(text) || tickerPattern.test(written.normalize('NFKC'))
   const calls = found.call.size > 0
   return {
     linkInName: Number(link),

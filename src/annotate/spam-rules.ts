@@ -45,7 +45,7 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'name-bait',
     reason: 'The name promises a reward or presses to claim one.',
-    weight: 0.2,
+    weight: 0.25,
     when: [['baitWords', 'at least', 1]],
   },
   {
@@ -57,13 +57,13 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'imitation',
     reason: 'The name looks like that of a verified collection and is spelt in another way.',
-    weight: 1,
+    weight: 1.5,
     when: [['looksLikeVerified', 'at least', 1]],
   },
   {
     rule: 'same-name',
     reason: 'The name is that of a verified collection, which this is not.',
-    weight: 0.5,
+    weight: 0.6,
     when: [['sameNameAsVerified', 'at least', 1]],
   },
   {
@@ -79,7 +79,7 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'burst',
     reason: 'Many received it within an hour.',
-    weight: 0.25,
+    weight: 0.2,
     when: [
       ['unsolicitedShare', 'at least', 0.8],
       ['burstRecipients', 'at least', 150],
@@ -88,7 +88,7 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'wide-batches',
     reason: 'One transaction serves many recipients.',
-    weight: 0.1,
+    weight: 0.15,
     when: [
       ['unsolicitedShare', 'at least', 0.8],
       ['recipientsPerTransaction', 'at least', 20],
@@ -106,7 +106,7 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'one-token',
     reason: 'All got the same token.',
-    weight: 0.15,
+    weight: 0.1,
     when: [
       ['sameTokenShare', 'at least', 0.9],
       ['recipients', 'at least', 80],
@@ -115,7 +115,7 @@ export const spamRules: readonly SpamRule[] = [
   {
     rule: 'unanswered',
     reason: 'Days later hardly any recipient has done anything with it.',
-    weight: 0.25,
+    weight: 0.3,
     when: [
       ['respondedShare', 'at most', 0.005],
       ['recipients', 'at least', 80],

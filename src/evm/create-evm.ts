@@ -4,6 +4,8 @@ import type { Log } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import { connectChain, type EvmChainSettings } from './connect-chain.ts'
+import { CallBudget, callsPerSecond } from './facts/call-budget.ts'
+import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import { ChainKeeper } from './index/chain-keeper.ts'
 import { createEvmMetrics } from './metrics.ts'
@@ -52,7 +54,17 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
     const { chain, rpc } = connectChain(name, settings, { chains, observer })
     const setup: ChainSetup = { index, from, contracts, chain, pollMs: pollMsOf(chain.blockTimeMs, urls) }
     const news = ws === undefined ? {} : { onNews: (look: () => void) => followHeads(ws, look) }
-    const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester })
+    const budget = new CallBudget(
+      callsPerSecond({
+        isPrivate: areAllPrivate(urls),
+        requestsPerSecond: settings.requestsPerSecond,
+        requestsPerDay: settings.dailyBudget,
+      }),
+    )
+    const makeIndexer = (own: Store) => {
+      const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
+      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester, annotator })
+    }
     // One file has one owner; a server may have several processes that would index the same chain.
     const keeper = store.engine === 'postgres' ? new ChainKeeper({ setup, store, log, makeIndexer }) : undefined
     const alone = keeper === undefined ? makeIndexer(store) : undefined
@@ -85,8 +97,11 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
 
 /** Often where the node is one's own, politely elsewhere. */
 function pollMsOf(blockTimeMs: number, urls: readonly string[]): number {
-  const local = endpointAddresses(urls).every(({ isPrivate }) => isPrivate)
-  return local ? 250 : Math.min(5_000, Math.max(500, blockTimeMs / 2))
+  return areAllPrivate(urls) ? 250 : Math.min(5_000, Math.max(500, blockTimeMs / 2))
+}
+
+function areAllPrivate(urls: readonly string[]): boolean {
+  return endpointAddresses(urls).every(({ isPrivate }) => isPrivate)
 }
 
 function followHeads(url: string, lookNow: () => void): () => void {

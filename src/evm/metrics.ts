@@ -56,6 +56,24 @@ export function createEvmMetrics() {
       labelNames: ['chain'] as const,
       registers,
     }),
+    contractReadings: new Counter({
+      name: 'almanac_evm_contract_readings_total',
+      help: 'Contracts that were asked for their name and interfaces, by outcome. What failed is asked again.',
+      labelNames: ['chain', 'outcome'] as const,
+      registers,
+    }),
+    contractsJudged: new Counter({
+      name: 'almanac_evm_contracts_judged_total',
+      help: 'Times that a contract was judged by the spam rules, by verdict.',
+      labelNames: ['chain', 'verdict'] as const,
+      registers,
+    }),
+    contractsWaiting: new Gauge({
+      name: 'almanac_evm_contracts_waiting',
+      help: 'Contracts that wait to be read or judged.',
+      labelNames: ['chain'] as const,
+      registers,
+    }),
     rpcRequests: new Counter({
       name: 'almanac_evm_rpc_requests_total',
       help: 'Requests to endpoints, by their outcome.',

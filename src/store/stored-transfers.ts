@@ -17,7 +17,7 @@ export async function* storedTransfers(
   let limit = rowsPerPage
   for (let after: StoredTransfer | undefined; ; ) {
     const page = await store.transferPage({ ...range, limit, ...(after === undefined ? {} : { after }) })
-    const rows = rowsOf(page)
+    const rows = transfersOfPage(page)
     if (rows === undefined) {
       // A damaged payload hides where the next one starts. A page of one row needs no such knowledge.
       limit = 1
@@ -30,7 +30,7 @@ export async function* storedTransfers(
 }
 
 /** Undefined where the payloads' own lengths do not add up. */
-function rowsOf(page: TransferPage): StoredTransfer[] | undefined {
+export function transfersOfPage(page: TransferPage): StoredTransfer[] | undefined {
   const rows: StoredTransfer[] = []
   let at = 0
   for (let row = 0; row < page.length; row++) {

@@ -10,6 +10,8 @@ import { pause } from '../../pause.ts'
 import type { Store } from '../../store/store.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
 import { earlyCollectionsVersion } from '../decode/early-collections.ts'
+import { annotatedStore } from '../facts/annotated-store.ts'
+import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import type { EvmMetrics } from '../metrics.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
@@ -43,6 +45,8 @@ export type ChainIndexerOptions = ChainSetup & {
   pace?: Partial<ChainPace>
   /** Calls back when the head may have moved, so that polling need not wait. */
   onNews?: (look: () => void) => () => void
+  /** Finds out what the indexed contracts are, beside the index; it lives as long as the indexer. */
+  annotator?: ContractAnnotator | undefined
 }
 
 /** How patient the indexer is, beside how often it polls. */
@@ -86,10 +90,12 @@ export class ChainIndexer {
   #walletTrouble: string | undefined
 
   constructor(options: ChainIndexerOptions) {
-    this.#options = options
+    const { chain, rpc, from, annotator } = options
+    const store =
+      annotator === undefined ? options.store : annotatedStore(options.store, contracts => annotator.changed(contracts))
+    this.#options = { ...options, store }
     this.setup = options
     this.#pace = { ...usualPace, ...options.pace }
-    const { chain, rpc, store, from } = options
     const full = options.index === 'full'
     this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc)
     this.#follower = new Follower({
@@ -118,6 +124,7 @@ export class ChainIndexer {
         backfill: this.#backfillOptions(historySizes.contract),
         parallel: contractsAtOnce,
         waitingMax: contractsWaitingMax,
+        onDeployed: (contract, block) => annotator?.created(contract, block),
       })
     }
   }
@@ -129,13 +136,14 @@ export class ChainIndexer {
       this.#rounds('head', () => this.#followOnce(signal), signal),
       this.#rounds('history', () => this.#fillOnce(signal), signal),
     ]
+    this.#options.annotator?.start()
     this.#running = Promise.all(parts).finally(() => stopNews?.())
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#wake()
-    await Promise.allSettled([this.#running])
+    await Promise.allSettled([this.#running, this.#options.annotator?.stop()])
   }
 
   /**
@@ -151,8 +159,11 @@ export class ChainIndexer {
       await pause(waitMs / 3, enough.signal)
       while (!enough.signal.aborted && !(await contracts.hasNewest(contract, pageRows))) await pause(50, enough.signal)
     }
+    const startedMs = performance.now()
     await within(waitMs, Promise.race([complete, hasPage()]))
     enough.abort()
+    // The first answer shows what the contract is, if there is time left to find out.
+    await this.#options.annotator?.ensure(contract, Math.max(0, waitMs - (performance.now() - startedMs)))
   }
 
   async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
@@ -265,7 +276,10 @@ export class ChainIndexer {
   async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
     await this.#fillMissing(signal)
-    if (!signal.aborted) this.#historyDone = true
+    if (!signal.aborted && !this.#historyDone) {
+      this.#historyDone = true
+      this.#options.annotator?.lookAtAll()
+    }
     return this.#pace.historyCheckMs
   }
 

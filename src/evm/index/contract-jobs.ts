@@ -32,6 +32,8 @@ export type ContractJobsOptions = {
   /** Contracts indexed at once; more wait in line. */
   parallel: number
   waitingMax: number
+  /** Told where a contract was found to begin. */
+  onDeployed?: ((contract: Address, block: number) => void) | undefined
 }
 
 export class ContractJobs {
@@ -134,6 +136,7 @@ export class ContractJobs {
     if (covered[0]?.from === 0 || follower.finalized < 1) return
     const deployed = await deploymentBlock(contract, { rpc, upTo: follower.finalized }, signal)
     if (deployed === undefined || deployed === 0) return
+    this.#options.onDeployed?.(contract, deployed)
     const below: CoveredInterval = { from: 0, to: deployed - 1, evidence: 'one-endpoint' }
     await store.addCoverage(chain, contract, below)
   }

@@ -1,0 +1,80 @@
+// A store that tells the annotator which contracts each commit changed, so that nothing in the index has to. It changes no commit.
+import type { Address, TransferRow } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+
+type Changed = (contracts: Iterable<Address>) => void
+
+/** Contracts with hot rows that are remembered for the case that those rows are taken back. */
+const hotContractsMax = 100_000
+
+export function annotatedStore(store: Store, changed: Changed): Store {
+  const hot = new HotContracts()
+  const overrides: Pick<Store, 'commitCold' | 'commitHot' | 'addToHot'> = {
+    async commitCold(commit) {
+      const result = await store.commitCold(commit)
+      changed(contractsOf(commit.transfers))
+      return result
+    },
+    async commitHot(commit) {
+      await store.commitHot(commit)
+      const takenBack = hot.forgetAbove(commit.ancestor)
+      const rows = commit.blocks.flatMap(block => block.transfers)
+      hot.remember(rows)
+      changed(new Set([...takenBack, ...contractsOf(rows)]))
+    },
+    async addToHot(chain, blocks, covered) {
+      await store.addToHot(chain, blocks, covered)
+      const rows = blocks.flatMap(block => block.transfers)
+      hot.remember(rows)
+      changed(contractsOf(rows))
+    },
+  }
+  return new Proxy(store, {
+    get(_, name) {
+      const owner = name in overrides ? overrides : store
+      const member: unknown = Reflect.get(owner, name, owner)
+      return typeof member === 'function' ? member.bind(owner) : member
+    },
+  })
+}
+
+/** Rows of one contract mostly follow each other. */
+function contractsOf(rows: readonly TransferRow[]): Set<Address> {
+  const contracts = new Set<Address>()
+  let last: Address | undefined
+  for (const { contract } of rows) {
+    if (contract === last) continue
+    contracts.add(contract)
+    last = contract
+  }
+  return contracts
+}
+
+/** The highest hot row of each contract, as far as this process stored it. */
+class HotContracts {
+  readonly #highest = new Map<Address, number>()
+  #top = -1
+
+  remember(rows: readonly TransferRow[]): void {
+    for (const { contract, block } of rows) {
+      // Put in anew, so that those that were silent longest stand first.
+      const highest = Math.max(block, this.#highest.get(contract) ?? 0)
+      this.#highest.delete(contract)
+      this.#highest.set(contract, highest)
+      this.#top = Math.max(this.#top, block)
+    }
+    for (const contract of this.#highest.keys()) {
+      if (this.#highest.size <= hotContractsMax) return
+      this.#highest.delete(contract)
+    }
+  }
+
+  /** The contracts whose rows above a block are replaced. */
+  forgetAbove(block: number): Address[] {
+    if (this.#top <= block) return []
+    this.#top = block
+    const above = [...this.#highest].flatMap(([contract, highest]) => (highest > block ? [contract] : []))
+    for (const contract of above) this.#highest.delete(contract)
+    return above
+  }
+}

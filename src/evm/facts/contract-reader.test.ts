@@ -1,0 +1,83 @@
+import { encodeAbiParameters } from 'viem'
+import { expect, test } from 'vitest'
+import type { Address } from '../../model.ts'
+import { type RpcFailureKind, rpcError } from '../rpc/errors.ts'
+import type { RpcCall, RpcPort } from '../rpc/port.ts'
+import { CallBudget } from './call-budget.ts'
+import { readContracts } from './contract-reader.ts'
+
+const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
+const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value])
+const yes = `0x${'0'.repeat(63)}1`
+const no = `0x${'0'.repeat(64)}`
+
+type Behaviour = (data: string) => unknown | { fails: RpcFailureKind }
+
+/** A transport whose contracts behave as told; an answer `{ fails }` fails the whole batch. */
+function port(behaviours: Record<Address, Behaviour>) {
+  const asked: number[] = []
+  const rpc: RpcPort = {
+    endpoints: ['node'],
+    distrust: () => {},
+    status: () => [],
+    async ask(calls: readonly RpcCall[]) {
+      asked.push(calls.length)
+      const values = calls.map(({ params }) => {
+        const { to, data } = params[0] as { to: Address; data: string }
+        return behaviours[to]?.(data) ?? '0x'
+      })
+      const failing = values.find(value => typeof value === 'object' && value !== null && 'fails' in value)
+      if (failing !== undefined) {
+        const { fails } = failing as { fails: RpcFailureKind }
+        throw rpcError({ kind: fails, endpoint: 'node', method: 'eth_call' }, { chain: 'test', said: fails })
+      }
+      return { endpoint: 'node', values, bytes: 0 }
+    },
+  }
+  const { signal } = new AbortController()
+  return { asked, port: { rpc, budget: new CallBudget(Number.POSITIVE_INFINITY), signal } }
+}
+
+const ordinary: Behaviour = data => {
+  if (data.startsWith('0x06fdde03')) return text('Name')
+  if (data.startsWith('0x95d89b41')) return text('SYM')
+  return data.startsWith('0x01ffc9a780ac58cd') ? yes : no
+}
+
+test('many contracts are read in one batch, and each says what it can', async () => {
+  const { asked, port: way } = port({
+    [contract(1)]: ordinary,
+    [contract(2)]: () => null,
+    [contract(3)]: () => yes,
+  })
+  const { said, slow } = await readContracts([1, 2, 3, 4].map(contract), way)
+  expect(asked.length).toBe(1)
+  expect(slow).toEqual([])
+  expect(said.get(contract(1))).toEqual({ name: 'Name', symbol: 'SYM', interfaces: ['erc721'] })
+  for (const index of [2, 4])
+    expect(said.get(contract(index))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
+  // Who says yes to what nobody supports declares nothing.
+  expect(said.get(contract(3))?.interfaces).toEqual([])
+})
+
+test('one that answers megabytes or never ends hides no other', async () => {
+  const { port: way } = port({
+    [contract(1)]: ordinary,
+    [contract(2)]: () => ({ fails: 'response-too-large' }),
+    [contract(3)]: () => ({ fails: 'timeout' }),
+  })
+  const { said, slow } = await readContracts([1, 2, 3].map(contract), way)
+  expect(said.get(contract(1))?.name).toBe('Name')
+  expect(said.get(contract(2))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
+  expect(slow).toEqual([contract(3)])
+})
+
+test('a failure of the endpoints is none of the contracts', async () => {
+  const { port: way } = port({ [contract(1)]: ordinary, [contract(2)]: () => ({ fails: 'transport' }) })
+  await expect(readContracts([1, 2].map(contract), way)).rejects.toMatchObject({ code: 'upstream_failed' })
+  const { port: slowWay } = port({
+    [contract(1)]: () => ({ fails: 'timeout' }),
+    [contract(2)]: () => ({ fails: 'timeout' }),
+  })
+  await expect(readContracts([1, 2].map(contract), slowWay)).rejects.toMatchObject({ code: 'timeout' })
+})
