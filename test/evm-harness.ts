@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Chain, defineChain } from '../src/chains.ts'
+import type { ContractAnnotator } from '../src/evm/facts/contract-annotator.ts'
 import { ChainIndexer, type ChainPace, type ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import { createEvmMetrics } from '../src/evm/metrics.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
@@ -43,7 +44,7 @@ export function simulatedChain(node: SimNode): Chain {
 export function startIndexer(
   node: SimNode,
   store: Store,
-  setup: Partial<ChainSetup & { pace: Partial<ChainPace> }> = {},
+  setup: Partial<ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator }> = {},
 ): { indexer: ChainIndexer; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })

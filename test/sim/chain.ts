@@ -193,7 +193,7 @@ export class SimChain {
   }
 
   isDeployed(address: string, block: number): boolean {
-    const contract = this.contracts.byAddress(address)
+    const contract = this.contracts.byAddress(address) ?? this.options.scenario?.contract(address)
     return contract !== undefined && contract.deployedAt <= block
   }
 
@@ -212,6 +212,8 @@ export class SimChain {
 
   /** Whether a contract may have logs in a block; false is certain and takes no generation. */
   mayHaveLogs(address: string, number: number): boolean {
+    const told = this.options.scenario?.contract(address)
+    if (told !== undefined) return told.deployedAt <= number
     const contract = this.contracts.byAddress(address)
     if (contract === undefined || contract.deployedAt > number) return false
     if (contract.deployedAt === number || ownerOf(this.#branch, number).id !== 0) return true
@@ -228,6 +230,8 @@ export class SimChain {
 
   /** The stretch of blocks around a block in which a contract is surely silent, as its last block; or the block before. */
   silentUntil(address: string, number: number): number {
+    const told = this.options.scenario?.contract(address)
+    if (told !== undefined) return Math.max(told.deployedAt, number) - 1
     const contract = this.contracts.byAddress(address)
     if (contract === undefined) return Number.MAX_SAFE_INTEGER
     if (contract.deployedAt > number) return contract.deployedAt - 1
@@ -276,6 +280,8 @@ export class SimChain {
         transactions.push(this.#maker.make({ lane, slot: source, variant: this.#variant(owner, lane, source) }))
       }
     }
+    const told = owner.id === 0 ? (this.options.scenario?.transactionsIn(number) ?? []) : []
+    for (const [at, each] of told.entries()) transactions.push(this.#maker.told(number, each, at))
     const stateSync = this.#maker.stateSync(number)
     if (stateSync !== undefined) transactions.push(stateSync)
     return transactions

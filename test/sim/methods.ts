@@ -171,7 +171,7 @@ export class SimMethods {
       case 'eth_getCode':
         return text(chain.isDeployed(address(), at()) ? '0x60806040' : '0x')
       case 'eth_call':
-        return text(this.#call(parameters[0]))
+        return text(this.#call(parameters[0], at()))
       case 'eth_getTransactionByHash':
       case 'eth_getTransactionReceipt': {
         const found = chain.transactionByHash(String(parameters[0]))
@@ -239,8 +239,14 @@ export class SimMethods {
     return matchingLogTexts(block, matches, this.#render)
   }
 
-  #call(parameter: unknown): string {
+  #call(parameter: unknown, block: number): string {
     const { to, data, input } = parameter as { to?: string; data?: string; input?: string }
+    const told = this.chain.options.scenario?.contract(String(to).toLowerCase())
+    if (told !== undefined) {
+      const answer = told.deployedAt <= block ? told.answer(data ?? input ?? '', block) : '0x'
+      if (answer === undefined) throw new RpcFailure(3, 'execution reverted')
+      return answer
+    }
     const contract = this.chain.contracts.byAddress(String(to).toLowerCase())
     const selector = (data ?? input ?? '').slice(0, 10)
     if (contract === undefined) return '0x'

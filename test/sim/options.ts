@@ -1,5 +1,7 @@
 // What one may choose about a simulated chain, with the defaults. Two chains with equal options are equal, block for block.
 
+import type { SimScenario } from './scenario.ts'
+
 export type ContractKind = 'erc721' | 'erc1155' | 'erc2309' | 'kitties' | 'punks' | 'malformed'
 
 export type SimContractSpec = {
@@ -56,6 +58,8 @@ export type SimChainOptions = {
   stateSync: 'none' | 'listed' | 'unlisted'
   /** Whether logs carry `blockTimestamp`, as newer nodes do. */
   logTimestamps: boolean
+  /** Contracts and transactions that are told and not drawn, on the trunk only; undefined: none. */
+  scenario: SimScenario | undefined
 }
 
 export const defaultSimChainOptions: SimChainOptions = {
@@ -82,4 +86,5 @@ export const defaultSimChainOptions: SimChainOptions = {
   finalityDepth: 64,
   stateSync: 'none',
   logTimestamps: false,
+  scenario: undefined,
 }

@@ -3,12 +3,13 @@ import type { ContractTable, SimContract } from './contracts.ts'
 import { pad, type SimEvent, topic, topics, word, zero } from './events.ts'
 import type { SimChainOptions } from './options.ts'
 import { chance, draw, drawHex, hex8, streams } from './random.ts'
+import type { ScenarioTransaction } from './scenario.ts'
 import { deployer, faucet, fundingWei, type WalletSchedule } from './wallets.ts'
 
 /** `lane` is a wallet lane or a service lane; `slot` is the slot it was made for, or the block on service lanes. */
 export type TransactionIdentity = { lane: number; slot: number; variant: number }
 
-export const serviceLanes = { deployment: 0x8000, stateSync: 0xfffd, faucet: 0xfffe } as const
+export const serviceLanes = { deployment: 0x8000, scenario: 0xa000, stateSync: 0xfffd, faucet: 0xfffe } as const
 
 export type SimTransaction = TransactionIdentity & {
   /** Two kinds: legacy and dynamic fee. */
@@ -127,6 +128,14 @@ export class TransactionMaker {
       ...{ lane: serviceLanes.faucet, slot: block, variant: 0, type: 0, from: this.#wallets.address(faucet) },
       ...{ to: this.#wallets.address(funded), created: null, nonce: this.#wallets.fundingsUpTo(slot - 1) },
       ...{ value: fundingWei, input: '0x', gasPrice: 1_000_000_000n, gasUsed: 21_000, succeeded: true, events: [] },
+    }
+  }
+
+  told(block: number, transaction: ScenarioTransaction, at: number): SimTransaction {
+    return {
+      ...transaction,
+      ...{ lane: serviceLanes.scenario + at, slot: block, variant: 0, type: 2, input: '0x6080604052' },
+      ...{ gasPrice: 1_000_000_000n, gasUsed: 21_000 + 25_000 * transaction.events.length, succeeded: true },
     }
   }
 
