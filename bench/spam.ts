@@ -1,7 +1,7 @@
 // How well the spam rules tell made-up collections apart, through the real indexer and a simulated node: shares flagged by kind.
 // Run: npm run bench:spam [-- seed [honest [spam [recipients]]]]
 //
-// The rules were weighed on seeds 1 to 3 alone. The default seed was never looked at before the weights were settled.
+// The rules were weighed on seeds 0 to 3 alone. The default seed was not looked at before the weights were settled.
 import { judgeWorld, shareFlagged, tallyOf } from '../test/spam/world.ts'
 
 const [seed = 20_261_115, honest = 600, spam = 300, recipientsMax = 1_000] = process.argv

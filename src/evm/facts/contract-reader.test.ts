@@ -16,10 +16,7 @@ type Behaviour = (data: string) => unknown | { fails: RpcFailureKind }
 /** A transport whose contracts behave as told; an answer `{ fails }` fails the whole batch. */
 function port(behaviours: Record<Address, Behaviour>) {
   const asked: number[] = []
-  const rpc: RpcPort = {
-    endpoints: ['node'],
-    distrust: () => {},
-    status: () => [],
+  const rpc: Pick<RpcPort, 'ask'> = {
     async ask(calls: readonly RpcCall[]) {
       asked.push(calls.length)
       const values = calls.map(({ params }) => {

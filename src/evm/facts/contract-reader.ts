@@ -15,7 +15,7 @@ export type SaidOfItself = {
 }
 
 /** How contracts are asked: behind the index, within a budget. */
-export type ContractPort = { rpc: RpcPort; budget: CallBudget; signal: AbortSignal }
+export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: CallBudget; signal: AbortSignal }
 
 export const saidNothing: SaidOfItself = { name: undefined, symbol: undefined, interfaces: [] }
 
