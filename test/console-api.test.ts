@@ -4,9 +4,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { issuedKey, keyList, shownKey } from '../src/api/key-schemas.ts'
 import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from '../src/api/live-schemas.ts'
+import { contractList } from '../src/api/schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { ChainStatus, StatusReport } from '../src/api/status-report.ts'
 import { issueKey, type NewKey } from '../src/keys/keys.ts'
+import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 
 let api: ServedApi
@@ -141,6 +143,42 @@ describe('keys over HTTP', () => {
     expect((await send('PUT', '/keys', {})).headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
     expect((await send('POST', '/keys/1', {})).headers.get('allow')).toBe('DELETE, OPTIONS')
     expect((await send('DELETE', '/keys/nobody')).status).toBe(404)
+  })
+})
+
+describe('the contracts of a chain', () => {
+  test('are listed with their counts and names, page by page', async () => {
+    await serve({ fill: seed })
+    const found: z.output<typeof contractList>['contracts'] = []
+    for (let after: string | null = ''; after !== null; ) {
+      const query = after === '' ? '' : `&after=${after}`
+      const page = contractList.parse(await (await api.get(`/chains/0x1/contracts?limit=2${query}`)).json())
+      expect(page.chain).toBe('eth')
+      found.push(...page.contracts)
+      after = page.after
+    }
+    const expected = [seeded.collection, seeded.editions, seeded.range]
+      .sort()
+      .map(address => ({ address, transfers: seededTransfers(address).length }))
+    expect(found).toMatchObject(expected)
+    expect(found.find(({ address }) => address === seeded.collection)).toMatchObject({
+      name: 'Collection',
+      symbol: 'COLL',
+    })
+  })
+
+  test('of an unknown chain or behind no address are refused', async () => {
+    await serve()
+    expect((await api.get('/chains/moon/contracts')).status).toBe(400)
+    expect(await (await api.get('/chains/eth/contracts?after=0x1')).json()).toMatchObject({
+      details: { parameter: 'after' },
+    })
+    expect(await (await api.get('/chains/bsc%20testnet/contracts')).json()).toEqual({
+      chain: 'bsc testnet',
+      contracts: [],
+      after: null,
+    })
+    expect((await fetch(`${api.url}/chains/eth/contracts`)).status).toBe(401)
   })
 })
 

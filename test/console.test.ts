@@ -172,7 +172,9 @@ function walk(): void {
 
   test('NFT transfers: asked by form, read in a table, paged to the end', async () => {
     const page = await open('/explore')
-    await page.getByLabel('address').fill(seeded.collection)
+    await page.getByRole('heading', { name: 'Contracts with transfers' }).waitFor(patience)
+    await accept(page, 'explorer')
+    await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
     await page.getByLabel('limit').fill(String(pageSize))
     await page.getByRole('button', { name: 'Ask' }).click()
     const expected = seededTransfers(seeded.collection)
@@ -225,7 +227,7 @@ function walk(): void {
 
   test('a bad address is told beside its field, in the words of the service', async () => {
     const page = await open('/explore/transfers')
-    const field = page.getByLabel('address')
+    const field = page.getByRole('textbox', { name: 'address' })
     await field.fill('0x12')
     await field.press('Enter')
     await page.getByText('address is not a valid hex address').waitFor(patience)
@@ -240,7 +242,7 @@ function walk(): void {
 
   test('the chains of a wallet, and its page', async () => {
     const page = await open('/explore/wallet')
-    await page.getByLabel('address').fill(seeded.alice)
+    await page.getByRole('textbox', { name: 'address' }).fill(seeded.alice)
     await page.getByLabel('polygon', { exact: true }).check()
     await page.getByLabel('eth', { exact: true }).check()
     await page.getByRole('button', { name: 'Ask' }).click()
@@ -257,7 +259,7 @@ function walk(): void {
   test('the portfolio of a Solana account, and its page', async () => {
     const page = await open('/explore/portfolio')
     await page.getByLabel('network').selectOption('mainnet')
-    await page.getByLabel('address').fill(seeded.solanaOwner)
+    await page.getByRole('textbox', { name: 'address' }).fill(seeded.solanaOwner)
     await page.getByRole('button', { name: 'Ask' }).click()
     await page.getByText('5.99998').waitFor(patience)
     for (const { name } of [...seededHoldings('tokens'), ...seededHoldings('nfts')])

@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/chains/{chain}/contracts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The contracts of a chain that transfers are stored for; needs the scope `ops` unless the operator opened it */
+        get: operations["listContracts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -383,6 +400,17 @@ export interface components {
             code: string;
             details?: unknown;
             request_id: string;
+        };
+        ContractList: {
+            chain: string;
+            contracts: {
+                address: string;
+                transfers: number;
+                name: string | null;
+                symbol: string | null;
+            }[];
+            /** @description Asks for the next ones; null where there are none. */
+            after: string | null;
         };
         Health: {
             /** @constant */
@@ -1304,6 +1332,49 @@ export interface operations {
             502: components["responses"]["SolanaFailure502"];
             503: components["responses"]["SolanaFailure503"];
             504: components["responses"]["SolanaFailure504"];
+        };
+    };
+    listContracts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Lists the contracts behind this one.
+                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+                 */
+                after?: string;
+                /**
+                 * @description How many to list, 100 at the most.
+                 * @example 20
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The chain, by name or hex id.
+                 * @example eth
+                 */
+                chain: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Contracts in the order of their addresses. */
+            200: {
+                headers: {
+                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractList"];
+                };
+            };
+            400: components["responses"]["Failure400"];
+            401: components["responses"]["Failure401"];
+            403: components["responses"]["Failure403"];
+            500: components["responses"]["Failure500"];
         };
     };
     getHealth: {

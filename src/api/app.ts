@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { Freshen } from '../query/freshen.ts'
 import type { Answer } from './answer.ts'
 import { AnswerCache } from './answer-cache.ts'
+import { answerContracts } from './contracts.ts'
 import { preflightHeaders } from './cors.ts'
 import type { AppDependencies } from './dependencies.ts'
 import { Desk, type Work } from './desk.ts'
@@ -67,6 +68,7 @@ export function createApp(dependencies: AppDependencies): App {
   get('/metrics', exchange => answerMetrics(place, exchange))
   get('/events', exchange => answerEvents(place, exchange))
   get('/explain/:chain/:contract', exchange => answerExplain(place, exchange))
+  get('/chains/:chain/contracts', exchange => answerContracts(place, exchange))
   get('/keys', exchange => answerKeys(place, exchange))
   app.post('/keys', context => respond(desk, context, '/keys', exchange => answerNewKey(place, exchange)))
   app.delete('/keys/:id', context => respond(desk, context, '/keys/:id', exchange => answerRevocation(place, exchange)))

@@ -77,6 +77,13 @@ export const examples = {
       ],
     },
   },
+  contracts: {
+    one: {
+      chain: 'eth',
+      contracts: [{ address: transfer.token_address, transfers: 191_204, name: 'BoredApeYachtClub', symbol: 'BAYC' }],
+      after: null,
+    },
+  },
   portfolio: {
     account: {
       nativeBalance: { lamports: '902329912', solana: '0.902329912' },

@@ -20,7 +20,7 @@ import {
   solanaHeaders,
   success,
 } from './openapi-parts.ts'
-import { portfolioParameters, transferParameters, walletParameters } from './params.ts'
+import { contractListParameters, portfolioParameters, transferParameters, walletParameters } from './params.ts'
 import * as schemas from './schemas.ts'
 
 export type DocumentOptions = { chains: ChainTable; pageSizeMax: number; version: string }
@@ -39,6 +39,7 @@ export function openApiDocument({ chains, pageSizeMax, version }: DocumentOption
   const transfer = transferParameters(chains, pageSizeMax)
   const { order, disableTotal, address, ...shared } = transfer
   const wallet = walletParameters(chains)
+  const listed = contractListParameters(chains)
   return {
     openapi: '3.1.1',
     info: {
@@ -102,6 +103,15 @@ export function openApiDocument({ chains, pageSizeMax, version }: DocumentOption
         errors: solanaErrors,
         failureSchema: 'SolanaFailure',
       }),
+      '/chains/{chain}/contracts': operation({
+        id: 'listContracts',
+        tag: 'Operations',
+        summary:
+          'The contracts of a chain that transfers are stored for; needs the scope `ops` unless the operator opened it',
+        parameters: [inPath(listed.chain), inQuery(listed.after), inQuery(listed.limit)],
+        success: success('ContractList', 'Contracts in the order of their addresses.', examples.contracts, {}),
+        errors: ['bad_request', 'unauthorized', 'forbidden', 'internal'],
+      }),
       ...operatorPaths,
     },
     components: {
@@ -131,6 +141,7 @@ function componentSchemas(): Json {
     Failure: schemas.failure,
     SolanaFailure: schemas.solanaFailure,
     Problem: schemas.problem,
+    ContractList: schemas.contractList,
     Health: schemas.health,
     Readiness: schemas.readiness,
     Status: schemas.status,

@@ -178,6 +178,24 @@ export function walletParameters(table: ChainTable) {
   }
 }
 
+const contractListMax = 100
+
+export function contractListParameters(table: ChainTable) {
+  const { refusal: _, ...after } = addressParameter('Lists the contracts behind this one.', exampleContract)
+  return {
+    chain: chainParameter('chain', table, 'The chain, by name or hex id.'),
+    after: { ...after, name: 'after' },
+    limit: {
+      name: 'limit',
+      read: wholeNumber(1, contractListMax),
+      accepts: `a whole number from 1 on (above ${contractListMax} it is taken as ${contractListMax})`,
+      schema: z.int().min(1).default(20),
+      description: `How many to list, ${contractListMax} at the most.`,
+      example: 20,
+    },
+  } satisfies Record<string, Parameter<unknown>>
+}
+
 function chainParameter(name: string, table: ChainTable, description: string): Parameter<Chain> {
   const accepted = table.all.flatMap(chain => [chain.name, chain.hexId])
   return {

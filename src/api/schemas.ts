@@ -119,6 +119,19 @@ export const problem = z.object({
   request_id: z.string(),
 })
 
+export const contractList = z.object({
+  chain: z.string(),
+  contracts: z.array(
+    z.object({
+      address: hexAddress,
+      transfers: z.int().min(0),
+      name: z.string().nullable(),
+      symbol: z.string().nullable(),
+    }),
+  ),
+  after: hexAddress.nullable().describe('Asks for the next ones; null where there are none.'),
+})
+
 export const health = z.object({ status: z.literal('ok') })
 export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
 export const status = z.object({

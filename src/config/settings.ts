@@ -129,7 +129,7 @@ export const settingsSchema = z.strictObject({
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about: 'Answers /status, /metrics and /events without a key.',
+    about: 'Answers /status, /metrics, /events and the lists of contracts without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),

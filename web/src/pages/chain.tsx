@@ -4,6 +4,7 @@ import { Badge } from '../parts/badge.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { evidences } from '../parts/evidence.ts'
 import { HealthStrip } from '../parts/health-strip.tsx'
+import { KnownContracts } from '../parts/known-contracts.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
@@ -51,6 +52,7 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
       </dl>
       {index === 'full' && <CoverageSection name={name} chain={chain} from={from} />}
       {chain.contracts.total > 0 && <ContractsSection name={name} chain={chain} from={from} />}
+      {index === 'full' && <KnownContracts chain={name} />}
       <EndpointsSection name={name} rpc={chain.rpc} height="head" />
       <PlotsSection name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
     </>

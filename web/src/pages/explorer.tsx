@@ -5,10 +5,12 @@ import { OperationForm } from '../explorer/operation-form.tsx'
 import { askPortfolio, askTransfers, askWallet, operations } from '../explorer/operations.ts'
 import { type OperationName, operationNames, type Values } from '../explorer/question.ts'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { KnownContracts } from '../parts/known-contracts.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
 import { TransfersTable } from '../parts/transfers-table.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
 import { loadDocument, parametersOf } from '../state/document.ts'
+import { status } from '../state/live.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -70,6 +72,7 @@ function Transfers({ values }: { values: Values }) {
     <>
       <Form operation="transfers" values={values} problem={problem} />
       {loading && <Loading />}
+      {values.address === undefined && <KnownContracts chain={values.chain ?? firstChain()} />}
       {answered !== undefined && (
         <AnswerView operation="transfers" values={values} answered={answered}>
           {answered.data.result.length === 0 ? (
@@ -82,6 +85,11 @@ function Transfers({ values }: { values: Values }) {
       )}
     </>
   )
+}
+
+/** The first one that is indexed here. */
+function firstChain(): string {
+  return Object.keys(status.value?.chains ?? {})[0] ?? 'eth'
 }
 
 function NothingFound({ complete }: { complete: boolean }) {

@@ -1,6 +1,5 @@
 // What every page has around it: the name, the ways, whether news arrive, light or dark.
 import type { ComponentChildren } from 'preact'
-import { EvidencePatterns } from '../parts/coverage-bar.tsx'
 import { Mark, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
 import { spanText } from '../quantities.ts'
 import { now } from '../state/clock.ts'
@@ -22,7 +21,6 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <button type="button" class="skip" onClick={skipToMain}>
         Skip to the content
       </button>
-      <EvidencePatterns />
       <header class="bar">
         <a class="brand" href="#/" aria-label="Almanac, overview">
           <Mark />
