@@ -19,7 +19,7 @@ const settings = {
 }
 const log = createLog({ level: 'warn', format: 'text' })
 const chains = new ChainTable()
-const evm = createEvm({ settings: { [job.chain]: settings }, chains, store, log })
+const evm = createEvm({ settings: { [job.chain]: settings }, chains, store, log, pageSizeMax: 100 })
 const chain = chains.parse(job.chain)!.id
 const wanted = { from: 0, to: job.head }
 let rssMb = 0

@@ -37,6 +37,11 @@ export async function startNode(chain: Partial<SimChainOptions>): Promise<{ url:
 }
 
 export async function busiestContract(url: string, head: number): Promise<string> {
+  return (await busiestContracts(url, head, 1))[0]!
+}
+
+/** By their ERC-721 transfers in the newest 500 blocks. */
+export async function busiestContracts(url: string, head: number, count: number): Promise<string[]> {
   const counts = new Map<string, number>()
   const filter = { fromBlock: quantity(head - 500), toBlock: quantity(head), topics: [transferTopics] }
   await fetchAndParse(url, [JSON.stringify([call(0, 'eth_getLogs', [filter])])], answers => {
@@ -44,5 +49,8 @@ export async function busiestContract(url: string, head: number): Promise<string
       for (const log of result) if (log.topics.length === 4) counts.set(log.address, (counts.get(log.address) ?? 0) + 1)
     }
   })
-  return [...counts].sort((a, b) => b[1] - a[1])[0]![0]
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, count)
+    .map(([contract]) => contract)
 }

@@ -230,6 +230,31 @@ describe('verify', () => {
     expect(text.stdout).toMatch(/sim differs: \d \w+, \d \w+, \d \w+, in 300 blocks/)
   })
 
+  test.each([{ index: 'full' }, { index: 'on-demand' }])('repairs what differs, and says so: %j', async ({ index }) => {
+    const node = await simulate(undefined, { index })
+    const contract = busiest(node)
+    const only = index === 'full' ? [] : ['--contract', contract]
+    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '299', ...only])).toMatchObject({
+      code: 0,
+    })
+    const rows =
+      index === 'full' ? '' : `contract = (SELECT id FROM contracts WHERE address = x'${contract.slice(2)}') AND`
+    const one = `(SELECT contract, block, tx, log, pos FROM transfers WHERE ${rows} block > 50 LIMIT 1)`
+    alter(
+      `DELETE FROM transfers WHERE (contract, block, tx, log, pos) = ${one}`,
+      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE (contract, block, tx, log, pos) = ${one}`,
+    )
+    const before = await differences([...whole, ...only])
+    expect(before.differences_by_kind).toEqual({ missing: 1, unexpected: 1 })
+    const text = await place.run([...whole, ...only, '--repair'])
+    expect(text).toMatchObject({ code: 0 })
+    expect(text.stdout).toContain('sim differs: ')
+    expect(text.stdout).toContain('Dropped and indexed again: 1 range.')
+    expect(text.stdout).toContain('sim is the same in the store as on the chain')
+    expect(await differences([...whole, ...only])).toMatchObject({ same: true })
+    expect(await differences([...whole, ...only, '--repair'])).not.toHaveProperty('repaired')
+  })
+
   test('finds rows of a contract that the node does not report at all', async () => {
     await synced()
     alter(

@@ -19,7 +19,7 @@ const rpc = new ChainRpc({
 const log = createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' })
 const pace = { retryDelayMs: { first: 20, max: 200 }, historyCheckMs: 50, shorterBranchPatienceMs: 300 }
 const digester = new DigestThreads({ threads: 1, bytesMin: 50_000 })
-const parts = { rpc, store, log, digester, metrics: createEvmMetrics() }
+const parts = { rpc, store, log, digester, metrics: createEvmMetrics(), pageSizeMax: 100 }
 const indexer = new ChainIndexer({ ...setup, ...parts, pollMs: 20, pace })
 indexer.start()
 

@@ -49,6 +49,7 @@ export function startIndexer(
   const chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })
   const indexer = new ChainIndexer({
+    pageSizeMax: 100,
     chain,
     index: 'full',
     from: 0,

@@ -23,7 +23,7 @@ function keeperOn(node: SimNode, store: Store): ChainKeeper {
   const setup = { chain, index: 'full', from: 0, contracts: [], pollMs: 20 } as const
   const log = createLog({ level: 'silent', format: 'json' })
   const metrics = createEvmMetrics()
-  const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, rpc, store: own, log, metrics })
+  const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, rpc, store: own, log, metrics, pageSizeMax: 100 })
   const keeper = new ChainKeeper({ setup, store, log, makeIndexer, leaseMs: 400 })
   cleanups.push(() => keeper.stop())
   return keeper

@@ -13,6 +13,7 @@ export type IndexThreadData = {
   store: string
   settings: Record<string, EvmChainSettings>
   addedChains: Chain[]
+  pageSizeMax: number
   log: Pick<LogOptions, 'level' | 'format' | 'colours'>
 }
 
@@ -21,7 +22,8 @@ yieldToServing()
 const data = workerData as IndexThreadData
 const store = await openStore(data.store, { role: 'owner' })
 const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
-const evm = createEvm({ settings: data.settings, chains: new ChainTable(data.addedChains), store, log })
+const { settings, pageSizeMax } = data
+const evm = createEvm({ settings, pageSizeMax, chains: new ChainTable(data.addedChains), store, log })
 
 serveThread(parentPort, {
   ...evm,

@@ -45,7 +45,13 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const hasEvm = Object.keys(config.chains).length > 0
   const evm = hasEvm
     ? await startIndexThread(
-        { store: config.store, settings: config.chains, addedChains: [...chains.added], log: logOptions },
+        {
+          store: config.store,
+          settings: config.chains,
+          addedChains: [...chains.added],
+          pageSizeMax: config.limits.pageSizeMax,
+          log: logOptions,
+        },
         log,
         write,
       )

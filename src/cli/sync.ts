@@ -1,15 +1,12 @@
 // Fills one range of one chain: opens the store as its owner, shows progress, and says what was done.
-import { randomUUID } from 'node:crypto'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { connectChain } from '../evm/connect-chain.ts'
-import { holdChain } from '../evm/index/leased-store.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
-import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
 import { type ChosenChain, chooseChain, parseBlocks, parseContracts } from './chain-options.ts'
 import { interruption } from './interruption.ts'
+import { takeChain } from './owned-chain.ts'
 import { CommandProgress } from './progress.ts'
 import { bytesText, countText, durationText } from './quantities.ts'
 import type { SyncFlags } from './sync-command.ts'
@@ -24,8 +21,6 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
   const scope = scopeOf(chosen, flags.contract)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const opening = await openOwned(loaded.config.store)
-  opened.defer(() => opening.close())
   const counted = { requests: 0, bytes: 0 }
   const observer = {
     request: ({ bytes }: { bytes: number }) => {
@@ -36,12 +31,7 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
   }
   const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
   opened.defer(() => rpc.close())
-  // A file has one owner, who need not wait for the lease of a predecessor that was killed.
-  const holder = opening.engine === 'sqlite' ? 'owner' : randomUUID()
-  const held = await holdChain(opening, { chain: chain.id, holder, leaseMs: 10_000 })
-  if (held === undefined) throw alreadyIndexed(chosen.name)
-  opened.defer(held.release)
-  const { store } = held
+  const store = await takeChain(loaded.config.store, chain, opened)
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()
@@ -87,13 +77,6 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
   )
 }
 
-function alreadyIndexed(chain: string): AlmanacError {
-  return new AlmanacError('store_locked', `Another process indexes ${chain} into this store.`, {
-    retryable: true,
-    hint: 'wait for it, or stop it first; one that was killed gives the chain back after ten seconds.',
-  })
-}
-
 function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {
   if (settings.index === 'full') {
     if (contract === undefined) return 'full'
@@ -106,18 +89,6 @@ function scopeOf({ name, settings }: ChosenChain, contract: string | undefined):
   throw new AlmanacError('bad_request', `${name} is indexed on demand and no contract is configured for it.`, {
     hint: `give --contract, list contracts under chains.${name}.contracts, or set chains.${name}.index to full.`,
   })
-}
-
-async function openOwned(url: string): Promise<Store> {
-  try {
-    return await openStore(url, { role: 'owner' })
-  } catch (error) {
-    if (!(error instanceof AlmanacError) || error.code !== 'store_locked') throw error
-    throw new AlmanacError('store_locked', error.message, {
-      cause: error.cause,
-      hint: 'stop it first: a running service fills its chains by itself.',
-    })
-  }
 }
 
 function stoppedEarly({ blocks, missing }: { blocks: number; missing: number }): AlmanacError {

@@ -4,21 +4,26 @@ import { blockCount } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/differences.ts'
+import { repairRange } from '../evm/audit/repair.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
 import { connectChain } from '../evm/connect-chain.ts'
 import { finalHeaderOf } from '../evm/source/final-header.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
 import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { type ChosenChain, chooseChain, parseBlocks, parseContracts, parseWhole } from './chain-options.ts'
 import { exitCodes } from './exit-code.ts'
 import { interruption } from './interruption.ts'
+import { takeChain } from './owned-chain.ts'
 import { CommandProgress } from './progress.ts'
 import { countText } from './quantities.ts'
 import { paint, printData, printJson } from './terminal.ts'
 import type { VerifyFlags } from './verify-command.ts'
 
 const differencesListed = 100
+/** How long no endpoint may answer before a repair gives up. */
+const patienceMs = 60_000
 
 export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
@@ -26,11 +31,12 @@ export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const store = await openStore(loaded.config.store, { role: 'tool' })
-  opened.defer(() => store.close())
   const observer = { request: () => {}, hedge: () => {} }
   const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
   opened.defer(() => rpc.close())
+  const store = flags.repair
+    ? await takeChain(loaded.config.store, chain, opened)
+    : await openReading(loaded.config.store, opened)
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
   const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
@@ -40,16 +46,42 @@ export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   progress.expect(blocksOf(targets))
-  const differences = new DifferenceList(differencesListed)
-  const results: AuditResult[] = []
-  for (const target of targets) {
-    const onBlocks = (blocks: number) => progress.add({ blocks, rows: 0, bytes: 0 })
-    results.push(await auditRange(target, { chain, store, source, differences, onBlocks }, signal))
+  const compare = async (compared: readonly AuditTarget[]): Promise<Comparison> => {
+    const found: Comparison = { results: [], differences: new DifferenceList(differencesListed), differing: [] }
+    for (const target of compared) {
+      const before = found.differences.total
+      const onBlocks = (blocks: number) => progress.add({ blocks, rows: 0, bytes: 0 })
+      const { differences } = found
+      found.results.push(await auditRange(target, { chain, store, source, differences, onBlocks }, signal))
+      if (differences.total > before) found.differing.push(target)
+    }
+    return found
   }
+  const first = await compare(targets)
+  const repaired = flags.repair && first.differing.length > 0 ? first : undefined
+  if (repaired !== undefined) {
+    for (const target of repaired.differing) await repairRange(target, { chain, rpc, store, patienceMs }, signal)
+    progress.expect(blocksOf(repaired.differing))
+  }
+  const last = repaired === undefined ? first : await compare(repaired.differing)
   progress.close()
-  if (differences.total > 0) process.exitCode = exitCodes.change
-  if (flags.json) printJson(shown(chosen.name, results, differences))
-  else printData(described(chosen.name, results, differences))
+  if (last.differences.total > 0) process.exitCode = exitCodes.change
+  const before = repaired === undefined ? {} : { repaired: shown(chosen.name, repaired.results, repaired.differences) }
+  if (flags.json) return printJson({ ...shown(chosen.name, last.results, last.differences), ...before })
+  if (repaired !== undefined) {
+    printData(described(chosen.name, repaired.results, repaired.differences))
+    const ranges = `${countText(repaired.differing.length)} range${repaired.differing.length === 1 ? '' : 's'}`
+    printData(`Dropped and indexed again: ${ranges}. Compared once more:`)
+  }
+  printData(described(chosen.name, last.results, last.differences))
+}
+
+type Comparison = { results: AuditResult[]; differences: DifferenceList; differing: AuditTarget[] }
+
+async function openReading(url: string, opened: AsyncDisposableStack): Promise<Store> {
+  const store = await openStore(url, { role: 'tool' })
+  opened.defer(() => store.close())
+  return store
 }
 
 function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): TargetOptions['scope'] {

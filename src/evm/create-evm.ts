@@ -19,6 +19,8 @@ export type EvmOptions = {
   chains: ChainTable
   store: Store
   log: Log
+  /** The rows of the largest page that can be asked for: a contract that has them may be answered while it is filled. */
+  pageSizeMax: number
 }
 
 export type EvmStatus = Record<string, Awaited<ReturnType<ChainKeeper['status']>>>
@@ -35,7 +37,7 @@ export type Evm = {
   close(): Promise<void>
 }
 
-export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
+export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
   const digester = new DigestThreads()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
@@ -63,7 +65,7 @@ export function createEvm({ settings, chains, store, log }: EvmOptions): Evm {
     )
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
-      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester, annotator })
+      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester, annotator, pageSizeMax })
     }
     // One file has one owner; a server may have several processes that would index the same chain.
     const keeper = store.engine === 'postgres' ? new ChainKeeper({ setup, store, log, makeIndexer }) : undefined

@@ -16,13 +16,13 @@ export function createEvmMetrics() {
     }),
     transfers: new Counter({
       name: 'almanac_evm_transfers_total',
-      help: 'Transfers decoded from history.',
+      help: 'Transfers stored, at the head and from history. Those of a branch that is replaced count again.',
       labelNames: ['chain'] as const,
       registers,
     }),
     logs: new Counter({
       name: 'almanac_evm_logs_total',
-      help: 'Logs read from history.',
+      help: 'Logs read for what was stored, at the head and from history.',
       labelNames: ['chain'] as const,
       registers,
     }),

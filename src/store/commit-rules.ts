@@ -39,7 +39,7 @@ export function requireStored({ number, hash }: Block, stored: Hash | undefined)
 export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
   if (ancestor < finalized)
     throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: ${finalized} is final.`, {
-      hint: 'check the endpoint that reported the fork; drop the range and index it again if finality itself was wrong.',
+      hint: 'check the endpoint that reported the fork. If finality itself was wrong, set finality of the chain to more blocks, stop the service and run almanac verify --chain <name> --repair over these blocks.',
     })
   let previous = ancestor
   let claimedNext = covered === undefined ? undefined : Math.max(covered.from, ancestor + 1)

@@ -15,7 +15,7 @@ import type {
 import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, storedTransfers } from '../../store/stored-transfers.ts'
 import { unpackTransfer } from '../../store/transfer-payload.ts'
-import type { Header } from '../source/chain-source.ts'
+import type { RangeHeader } from '../source/chain-source.ts'
 import type { DifferenceList } from './differences.ts'
 
 export type TransferComparison = {
@@ -23,7 +23,7 @@ export type TransferComparison = {
   range: Interval & { chain: ChainId; contract: Address }
   /** In the order of the chain. */
   derived: readonly TransferRow[]
-  headers: ReadonlyMap<number, Header>
+  headers: ReadonlyMap<number, RangeHeader>
   /** Blocks that were told to be wrong already. */
   badBlocks: Set<number>
   /** A row may be absent where nothing claims that it is there. */
@@ -99,7 +99,7 @@ function placeOf({ block, transactionIndex, logIndex, batchIndex }: Position, co
   return { block, contract, position: { transactionIndex, logIndex, batchIndex } }
 }
 
-function blockChanges({ blockHash, timestamp }: StoredTransfer, header: Header): string | undefined {
+function blockChanges({ blockHash, timestamp }: StoredTransfer, header: RangeHeader): string | undefined {
   if (blockHash !== header.hash) return `it is stored with hash ${blockHash}; the chain has ${header.hash}`
   if (timestamp !== header.timestamp) return `it is stored with time ${timestamp}; the chain has ${header.timestamp}`
   return undefined

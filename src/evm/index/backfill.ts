@@ -5,7 +5,6 @@ import { missingIntervals } from '../../coverage.ts'
 import type { ChainId, CoverageScope, Interval } from '../../model.ts'
 import { pause } from '../../pause.ts'
 import type { Store } from '../../store/store.ts'
-import type { MalformedCounts } from '../decode/decode.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
@@ -44,7 +43,7 @@ export type BackfillProgress = {
   rows: number
   logs: number
   bytes: number
-  malformed: MalformedCounts[]
+  ranges: readonly DecodedRange[]
 }
 
 /** Fills what `wanted` lacks and returns when nothing is missing, or when the signal says stop. */
@@ -154,7 +153,7 @@ class CommitBatch {
       rows: commit.transfers.length,
       logs: sumOf(ranges, 'logs'),
       bytes: sumOf(ranges, 'bytes'),
-      malformed: ranges.map(range => range.malformed),
+      ranges,
     })
   }
 }

@@ -8,7 +8,6 @@ import type { Log } from '../../log.ts'
 import type { Address } from '../../model.ts'
 import { pause } from '../../pause.ts'
 import type { Store } from '../../store/store.ts'
-import type { MalformedCounts } from '../decode/decode.ts'
 import { earlyCollectionsVersion } from '../decode/early-collections.ts'
 import { annotatedStore } from '../facts/annotated-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
@@ -19,11 +18,11 @@ import type { Digester } from '../source/digester.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, type RangeSizeOptions } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, type BackfillProgress, backfill, fill, historyPace } from './backfill.ts'
+import { type BackfillOptions, backfill, fill, historyPace } from './backfill.ts'
+import { ChainTally, type Part } from './chain-tally.ts'
 import { ContractJobs } from './contract-jobs.ts'
 import { Follower, type FollowStep } from './follow.ts'
-import { Progress } from './progress.ts'
-import { reasonOf, Trouble } from './trouble.ts'
+import { reasonOf } from './trouble.ts'
 import { Turns } from './turns.ts'
 import { WalletJobs } from './wallet-jobs.ts'
 
@@ -40,6 +39,8 @@ export type ChainIndexerOptions = ChainSetup & {
   store: Store
   log: Log
   metrics: EvmMetrics
+  /** The rows of the largest page that can be asked for. */
+  pageSizeMax: number
   /** Reads and checks whole blocks; absent: this thread does. */
   digester?: Digester
   pace?: Partial<ChainPace>
@@ -65,8 +66,6 @@ const usualPace: ChainPace = {
 }
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
-/** One more than a page holds, which tells that there is a next one. */
-const pageRows = 101
 
 export class ChainIndexer {
   readonly setup: ChainSetup
@@ -75,8 +74,7 @@ export class ChainIndexer {
   readonly #source: FullSource | WatchedSource
   readonly #follower: Follower
   readonly #turns = new Turns()
-  readonly #trouble = new Trouble()
-  readonly #progress = new Progress()
+  readonly #tally: ChainTally
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
   readonly #stopping = new AbortController()
@@ -85,7 +83,6 @@ export class ChainIndexer {
   #caughtUp = false
   #historyDone = false
   #lastContactMs = Date.now()
-  #blocksLeft = 0
   /** Why the last wallet could not be looked up. It is not the chain that stalls then. */
   #walletTrouble: string | undefined
 
@@ -95,6 +92,7 @@ export class ChainIndexer {
       annotator === undefined ? options.store : annotatedStore(options.store, contracts => annotator.changed(contracts))
     this.#options = { ...options, store }
     this.setup = options
+    this.#tally = new ChainTally(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
     this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc)
@@ -110,7 +108,7 @@ export class ChainIndexer {
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
-      onStored: ranges => this.#countMalformed(ranges.map(({ malformed }) => malformed)),
+      onStored: ranges => this.#tally.stored(ranges),
     })
     if (this.#source instanceof WatchedSource) {
       const shared = { store, rpc, follower: this.#follower }
@@ -122,6 +120,7 @@ export class ChainIndexer {
         source: this.#source,
         from,
         backfill: this.#backfillOptions(historySizes.contract),
+        onStored: range => this.#tally.stored([range]),
         parallel: contractsAtOnce,
         waitingMax: contractsWaitingMax,
         onDeployed: (contract, block) => annotator?.created(contract, block),
@@ -157,7 +156,9 @@ export class ChainIndexer {
     const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal))
     const hasPage = async (): Promise<void> => {
       await pause(waitMs / 3, enough.signal)
-      while (!enough.signal.aborted && !(await contracts.hasNewest(contract, pageRows))) await pause(50, enough.signal)
+      // One row more tells that there is a next page.
+      const rows = this.#options.pageSizeMax + 1
+      while (!enough.signal.aborted && !(await contracts.hasNewest(contract, rows))) await pause(50, enough.signal)
     }
     const startedMs = performance.now()
     await within(waitMs, Promise.race([complete, hasPage()]))
@@ -196,7 +197,7 @@ export class ChainIndexer {
     // Of a chain whose head nobody has told yet, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
-    const reason = this.#trouble.stalledBy
+    const reason = this.#tally.trouble.stalledBy
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
       ...(reason === undefined ? {} : { reason }),
@@ -206,9 +207,9 @@ export class ChainIndexer {
       lag_seconds: this.#lagSeconds(),
       covered,
       complete,
-      eta_seconds: this.#progress.secondsFor(this.#blocksLeft) ?? null,
-      rates: this.#progress.rates() ?? null,
-      blocks_left: this.#blocksLeft,
+      eta_seconds: this.#tally.progress.secondsFor(this.#tally.blocksLeft) ?? null,
+      rates: this.#tally.progress.rates() ?? null,
+      blocks_left: this.#tally.blocksLeft,
       index,
       from,
       early_collections: earlyCollectionsVersion,
@@ -224,13 +225,13 @@ export class ChainIndexer {
   }
 
   /** Repeats one part of the work until the stop. Whatever fails, a node or the store, is told and tried again, later each time. */
-  async #rounds(part: 'head' | 'history', round: () => Promise<number>, signal: AbortSignal): Promise<void> {
+  async #rounds(part: Part, round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
     let delayMs = retryDelayMs.first
     while (!signal.aborted) {
       try {
         const restMs = await round()
-        this.#trouble.succeeded(part)
+        this.#tally.trouble.succeeded(part)
         delayMs = retryDelayMs.first
         if (restMs > 0) await this.#sleep(part, restMs, signal)
       } catch (error) {
@@ -238,7 +239,7 @@ export class ChainIndexer {
         // A node's failure shows in the status; one of ours must be seen.
         const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
         if (!isExpected) this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed.')
-        this.#fail(part, reasonOf(error))
+        this.#tally.failed(part, reasonOf(error))
         await this.#sleep(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }
@@ -258,19 +259,8 @@ export class ChainIndexer {
   }
 
   #note(step: FollowStep): void {
-    const { metrics, log } = this.#options
-    const chain = this.setup.chain.name
     this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
-    if (step.kind === 'advanced') metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
-    if (step.kind === 'reorganised') {
-      metrics.reorganisations.inc({ chain })
-      log.info(
-        { chain, ancestor: step.ancestor, depth: step.depth },
-        'The chain was reorganised; the new branch is stored.',
-      )
-    }
-    metrics.head.set({ chain }, this.#follower.latest?.number ?? 0)
-    metrics.lag.set({ chain }, this.#lagSeconds())
+    this.#tally.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
@@ -288,8 +278,8 @@ export class ChainIndexer {
     const { from, contracts } = this.setup
     const to = this.#follower.finalized
     if (this.#source instanceof FullSource) {
-      this.#blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
-      if (this.#blocksLeft === 0) return
+      this.#tally.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      if (this.#tally.blocksLeft === 0) return
       this.#historyDone = false
       await backfill({ from, to }, this.#historyOptions('full'), signal)
       return
@@ -334,39 +324,14 @@ export class ChainIndexer {
       ...historyPace,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
-      onProgress: progress => this.#count(progress),
-      onTrouble: reason => (reason === undefined ? this.#trouble.succeeded('history') : this.#fail('history', reason)),
+      onProgress: progress => this.#tally.filled(progress),
+      onTrouble: reason =>
+        reason === undefined ? this.#tally.trouble.succeeded('history') : this.#tally.failed('history', reason),
     }
-  }
-
-  #count(progress: BackfillProgress): void {
-    const { metrics } = this.#options
-    const chain = this.setup.chain.name
-    this.#progress.add(progress)
-    this.#blocksLeft = Math.max(0, this.#blocksLeft - progress.blocks)
-    metrics.blocks.inc({ chain, part: 'history' }, progress.blocks)
-    metrics.transfers.inc({ chain }, progress.rows)
-    metrics.logs.inc({ chain }, progress.logs)
-    this.#countMalformed(progress.malformed)
-  }
-
-  #countMalformed(ranges: readonly MalformedCounts[]): void {
-    const chain = this.setup.chain.name
-    for (const counts of ranges) {
-      for (const [reason, count] of Object.entries(counts))
-        if (count > 0) this.#options.metrics.malformedLogs.inc({ chain, reason }, count)
-    }
-  }
-
-  #fail(part: 'head' | 'history', reason: string): void {
-    const chain = this.setup.chain.name
-    this.#trouble.failed(part, reason)
-    this.#options.metrics.failures.inc({ chain, part })
-    this.#options.log.debug({ chain, part }, reason)
   }
 
   /** Rests as long as told; news end the rest of the head. */
-  #sleep(part: 'head' | 'history', ms: number, signal: AbortSignal): Promise<void> {
+  #sleep(part: Part, ms: number, signal: AbortSignal): Promise<void> {
     if (part === 'history') return pause(ms, signal)
     const woken = new AbortController()
     this.#wake = () => woken.abort()

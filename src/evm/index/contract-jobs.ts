@@ -8,6 +8,7 @@ import { pause } from '../../pause.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
 import { deploymentBlock } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
@@ -34,6 +35,8 @@ export type ContractJobsOptions = {
   waitingMax: number
   /** Told where a contract was found to begin. */
   onDeployed?: ((contract: Address, block: number) => void) | undefined
+  /** Told of what was added to hot blocks; history is told by the backfill. */
+  onStored: (range: DecodedRange) => void
 }
 
 export class ContractJobs {
@@ -113,7 +116,7 @@ export class ContractJobs {
 
   /** The head goes on meanwhile: the store refuses rows of a block that is another one, or final, by then. */
   async #addToHot(contract: Address, missing: readonly Interval[], signal: AbortSignal): Promise<void> {
-    const { chain, store, source, backfill } = this.#options
+    const { chain, store, source, backfill, onStored } = this.#options
     const { rangeSize } = backfill
     const work = new WorkList(missing)
     for (let interval = work.take(rangeSize.blocks); interval; interval = work.take(rangeSize.blocks)) {
@@ -121,6 +124,7 @@ export class ContractJobs {
       try {
         const range = await source.hotContractRange(contract, interval, signal)
         await store.addToHot(chain, hotBlocksOf(range), [{ ...interval, evidence: range.evidence, scope: contract }])
+        onStored(range)
       } catch (error) {
         if (!(error instanceof RangeRefused) || blocks === 1) throw error
         rangeSize.learn(refusedOutcome(error, blocks))

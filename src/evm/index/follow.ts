@@ -5,10 +5,11 @@ import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
-import type { ChainSource, DecodedRange, Header } from '../source/chain-source.ts'
+import type { ChainSource, DecodedRange, Header, RangeHeader } from '../source/chain-source.ts'
 import { type FinalityRule, finalHeaderOf } from '../source/final-header.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './range-commit.ts'
+import { survivingBlock } from './surviving-block.ts'
 
 export type FollowOptions = FinalityRule & {
   chain: ChainId
@@ -116,8 +117,8 @@ export class Follower {
       const now = await source.headerByNumber(this.tip.number, signal)
       if (now === undefined) return
       if (now.hash !== this.tip.hash) {
-        const survivors = await this.#survivors(signal)
-        await store.commitHot({ chain, ancestor: survivors, blocks: [], head: latest })
+        const ancestor = (await survivingBlock(this.#hot, source, signal))?.number ?? this.#finalized
+        await store.commitHot({ chain, ancestor, blocks: [], head: latest })
         this.#branches++
       }
     }
@@ -168,15 +169,6 @@ export class Follower {
 
   get #finalName(): string {
     return `final/${this.#options.chain}`
-  }
-
-  /** The highest hot block that the chain still has, or the final one. */
-  async #survivors(signal: AbortSignal): Promise<number> {
-    for (const block of this.#hot.toReversed()) {
-      const now = await this.#options.source.headerByNumber(block.number, signal)
-      if (now?.hash === block.hash) return block.number
-    }
-    return this.#finalized
   }
 
   async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {
@@ -262,7 +254,7 @@ export class Follower {
   }
 
   /** A branch that leaves the chain below its final block is not followed: that is for a person to decide. */
-  #checkGrowsFromFinal(header: Header | undefined): void {
+  #checkGrowsFromFinal(header: RangeHeader | undefined): void {
     if (header === undefined || this.#finalHash === undefined || header.number !== this.#finalized + 1) return
     if (header.parentHash === this.#finalHash) return
     const { chainName } = this.#options
@@ -271,7 +263,7 @@ export class Follower {
       `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
       {
         retryable: true,
-        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised so deep, raise chains.${chainName}.finality.`,
+        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised so deep, stop the service, set chains.${chainName}.finality to more blocks and run almanac verify --chain ${chainName} --from ${Math.max(0, this.#finalized - 100)} --to ${this.#finalized} --repair.`,
       },
     )
   }

@@ -11,6 +11,7 @@ import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
+import { survivingBlock } from './surviving-block.ts'
 
 export type SyncOptions = {
   chain: Chain
@@ -83,12 +84,11 @@ async function settle(
   const final = await finalHeaderOf(report, chain, source, signal)
   requireFinal(chain, interval, final, report.latest)
   const hot = await store.hotBlocks(chain.id)
-  if ((hot[0]?.number ?? Number.POSITIVE_INFINITY) <= interval.to) {
-    let survivor = hot.at(-1)
-    while (survivor !== undefined && (await source.headerByNumber(survivor.number, signal))?.hash !== survivor.hash)
-      survivor = hot[hot.indexOf(survivor) - 1]
+  const [lowest] = hot
+  if (lowest !== undefined && lowest.number <= interval.to) {
+    const survivor = await survivingBlock(hot, source, signal)
     if (survivor !== hot.at(-1)) {
-      const ancestor = survivor?.number ?? (hot[0] as Header).number - 1
+      const ancestor = survivor?.number ?? lowest.number - 1
       await store.commitHot({ chain: chain.id, ancestor, blocks: [], head: report.latest })
     }
     await store.finalize(chain.id, interval.to)

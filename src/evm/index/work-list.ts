@@ -10,14 +10,6 @@ export class WorkList {
     this.#open = [...missing].sort((a, b) => a.from - b.from)
   }
 
-  get blocksLeft(): number {
-    return this.#open.reduce((sum, { from, to }) => sum + to - from + 1, 0)
-  }
-
-  get isEmpty(): boolean {
-    return this.#open.length === 0
-  }
-
   /** The newest open blocks, `blocks` of them at the most and never across a gap. */
   take(blocks: number): Interval | undefined {
     const newest = this.#open.pop()

@@ -6,12 +6,15 @@ import type { MalformedCounts } from '../decode/decode.ts'
 
 export type Header = Block & { parentHash: Hash }
 
+/** A block that is known from its logs alone has no parent to tell. */
+export type RangeHeader = Block & { parentHash?: Hash }
+
 /** Consecutive blocks that passed every check of their kind, with what was decoded from them. */
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
   /** Lowest first. Every block, each the parent of the next, where the range is to be followed; else those that hold rows and the ends. */
-  headers: readonly Header[]
+  headers: readonly RangeHeader[]
   /** In the order of the chain. */
   transfers: readonly TransferRow[]
   /** One for each address and block, lowest block first, or one for each address of the range. See `ActivityGrain`. */

@@ -2,9 +2,9 @@
 // their root proves that no log is missing; range logs with their bloom where not. What fails a check is fetched elsewhere.
 
 import type { Chain } from '../../chains.ts'
-import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'
+import { askChecked } from './ask-checked.ts'
 import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
 import { type Digester, digestHere } from './digester.ts'
 import { callsOf } from './full-request.ts'
@@ -28,26 +28,16 @@ export class FullSource extends NodeHead implements ChainSource {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
     const request = { interval, grain, withReceipts }
     const calls = callsOf(request)
-    const distrusted = new Set<string>()
-    for (;;) {
-      const asked = await this.#rpc.askRaw(calls, { exclude: distrusted, signal })
-      const result = await this.#digester.digest({ chain, request, bodies: asked.bodies })
-      if (result.ok) return result.range
-      const { message } = result.failure
-      this.#rpc.distrust(asked.endpoint, message)
-      distrusted.add(asked.endpoint)
-      if (distrusted.size < this.#rpc.endpoints.length) continue
-      const who = distrusted.size === 1 ? `endpoint ${asked.endpoint}` : `all ${distrusted.size} endpoints`
-      const { from, to } = interval
-      throw new AlmanacError(
-        'upstream_invalid',
-        `${chain.name} ${who} failed the check of blocks ${from} to ${to}: ${message}.`,
-        {
-          retryable: true,
-          hint: `add an endpoint of another provider to chains.${chain.name}.rpc; nothing wrong is stored meanwhile.`,
-        },
-      )
-    }
+    return await askChecked({
+      chain,
+      rpc: this.#rpc,
+      interval,
+      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
+      check: async ({ bodies }) => {
+        const result = await this.#digester.digest({ chain, request, bodies })
+        return result.ok ? result.range : result.failure.message
+      },
+    })
   }
 
   /** Once for the life of the source; again when it failed. */

@@ -25,7 +25,6 @@ describe('RangeSize', () => {
     const before = size.blocks
     size.learn({ kind: 'too-dense', blocks: before })
     expect(size.blocks).toBe(before / 2)
-    expect(size.structuralMax).toBe(options.blocksMax)
     size.learn({ kind: 'answered', blocks: size.blocks, bytes: 0 })
     expect(size.blocks).toBeGreaterThanOrEqual(before)
   })

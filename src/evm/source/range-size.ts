@@ -54,11 +54,6 @@ export class RangeSize {
     return this.#blocks
   }
 
-  /** What the provider is known to allow, whatever the density. */
-  get structuralMax(): number {
-    return this.#structuralMax
-  }
-
   learn(outcome: RangeOutcome): void {
     if (outcome.kind === 'range-too-large') {
       const allowed = outcome.blocksAllowed ?? Math.floor(outcome.blocks / 2)

@@ -3,13 +3,14 @@
 
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { Hash } from '../../model.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
 import { quantityHex, quantityOf } from '../hex.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 import type { RpcBlock, RpcLog, RpcQuantity, RpcTransaction } from '../rpc/types.ts'
-import type { Header } from './chain-source.ts'
+import type { RangeHeader } from './chain-source.ts'
 import { headerOf } from './header.ts'
 
 // Usual sizes of the JSON of a transaction, a transaction's hash in a header's list, and a header.
@@ -29,7 +30,7 @@ export type Facts = {
   /** By transaction hash as the log has it. */
   transactions: ReadonlyMap<string, LogTransaction>
   /** The headers given and those of every block that holds a log, lowest first. */
-  headers: readonly Header[]
+  headers: readonly RangeHeader[]
   bytes: number
 }
 
@@ -46,8 +47,8 @@ export class TransactionFacts {
     this.#rpc = rpc
   }
 
-  async of(logs: LogSequence, known: readonly Header[], signal: AbortSignal): Promise<Facts> {
-    const headers = new Map(known.map(header => [header.number, header]))
+  async of(logs: LogSequence, known: readonly RangeHeader[], signal: AbortSignal): Promise<Facts> {
+    const headers = new Map(known.map((header): [number, RangeHeader] => [header.number, header]))
     const transactions = new Map<string, LogTransaction>()
     const tasks = [...wantedBlocks(logs).values()].flatMap(wanted => this.#tasksFor(wanted, headers))
     const asks: Task[][] = []
@@ -62,7 +63,7 @@ export class TransactionFacts {
     return { transactions, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
   }
 
-  #tasksFor(wanted: Wanted, headers: Map<number, Header>): Task[] {
+  #tasksFor(wanted: Wanted, headers: Map<number, RangeHeader>): Task[] {
     const needsHeader = !headers.has(wanted.number) && wanted.timestamp < 0
     const count = wanted.transactions.size
     const whole = callBytes + headerBytes + this.#transactionsPerBlock * transactionBytes
@@ -73,14 +74,14 @@ export class TransactionFacts {
     else if (!headers.has(wanted.number)) {
       // The parent is not known and not needed: such a block is final or is followed with its own header.
       const { number, hash, timestamp } = wanted
-      headers.set(number, { number, hash, timestamp, parentHash: hash } as Header)
+      headers.set(number, { number, hash: hash as Hash, timestamp })
     }
     return tasks
   }
 
   async #perform(
     tasks: readonly Task[],
-    found: { headers: Map<number, Header>; transactions: Map<string, LogTransaction> },
+    found: { headers: Map<number, RangeHeader>; transactions: Map<string, LogTransaction> },
     signal: AbortSignal,
   ): Promise<number> {
     const answers = await this.#rpc.ask(tasks.map(callOf), { signal })
@@ -109,7 +110,7 @@ export class TransactionFacts {
   #readBlock(
     { wanted, whole }: BlockTask,
     block: RpcBlock | null,
-    found: { headers: Map<number, Header>; transactions: Map<string, LogTransaction> },
+    found: { headers: Map<number, RangeHeader>; transactions: Map<string, LogTransaction> },
   ): string | undefined {
     const { number, hash } = wanted
     const failed = checkHeaders({ chain: this.#chain, from: number, to: number, headers: [block] })

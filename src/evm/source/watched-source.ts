@@ -13,6 +13,7 @@ import { checkHeaders } from '../proof/verify.ts'
 import type { RpcAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
 import type { RpcHeader, RpcLog } from '../rpc/types.ts'
+import { askChecked, checkFailed } from './ask-checked.ts'
 import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
 import { headerOf } from './header.ts'
 import { NodeHead } from './node-head.ts'
@@ -80,19 +81,17 @@ export class WatchedSource extends NodeHead implements ChainSource {
     headersOf: readonly number[],
     signal: AbortSignal,
   ): Promise<Found> {
-    const distrusted = new Set<string>()
     const headerCalls = headersOf.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), false] }),
     )
     const calls = [...headerCalls, ...logsCalls(contracts, interval)]
-    for (;;) {
-      const answers = await this.#rpc.ask(calls, { signal, exclude: distrusted })
-      const found = this.#read(answers, contracts, interval, headersOf)
-      if (typeof found !== 'string') return found
-      this.#rpc.distrust(answers.endpoint, found)
-      distrusted.add(answers.endpoint)
-      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#refusal(interval, found)
-    }
+    return await askChecked({
+      chain: this.#chain,
+      rpc: this.#rpc,
+      interval,
+      ask: exclude => this.#rpc.ask(calls, { exclude, signal }),
+      check: answers => this.#read(answers, contracts, interval, headersOf),
+    })
   }
 
   /** What came, or the reason why it cannot be right. */
@@ -154,18 +153,7 @@ export class WatchedSource extends NodeHead implements ChainSource {
     const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they are not the same`
     const fewer = found.logs.length < second.logs.length ? found.endpoint : second.endpoint
     this.#rpc.distrust(fewer, message)
-    throw this.#refusal(interval, message)
-  }
-
-  #refusal({ from, to }: Interval, reason: string): AlmanacError {
-    return new AlmanacError(
-      'upstream_invalid',
-      `${this.#chain.name} blocks ${from} to ${to} failed their check: ${reason}.`,
-      {
-        retryable: true,
-        hint: `add an endpoint of another provider to chains.${this.#chain.name}.rpc; nothing wrong is stored meanwhile.`,
-      },
-    )
+    throw checkFailed(this.#chain, interval, message)
   }
 }
 

@@ -1,0 +1,61 @@
+// What is counted and told of one chain's indexing: metrics, progress, and the reasons of failures. It decides nothing.
+import type { Log } from '../../log.ts'
+import type { EvmMetrics } from '../metrics.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import type { BackfillProgress } from './backfill.ts'
+import type { FollowStep } from './follow.ts'
+import { Progress } from './progress.ts'
+import { Trouble } from './trouble.ts'
+
+export type Part = 'head' | 'history'
+
+export class ChainTally {
+  readonly trouble = new Trouble()
+  readonly progress = new Progress()
+  /** Of the history that is being filled. */
+  blocksLeft = 0
+  readonly #chain: string
+  readonly #metrics: EvmMetrics
+  readonly #log: Log
+
+  constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
+    this.#chain = chain
+    this.#metrics = metrics
+    this.#log = log
+  }
+
+  stepped(step: FollowStep, { head, lagSeconds }: { head: number; lagSeconds: number }): void {
+    const chain = this.#chain
+    if (step.kind === 'advanced') this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
+    if (step.kind === 'reorganised') {
+      const { ancestor, depth } = step
+      this.#metrics.reorganisations.inc({ chain })
+      this.#log.info({ chain, ancestor, depth }, 'The chain was reorganised; the new branch is stored.')
+    }
+    this.#metrics.head.set({ chain }, head)
+    this.#metrics.lag.set({ chain }, lagSeconds)
+  }
+
+  filled(progress: BackfillProgress): void {
+    this.progress.add(progress)
+    this.blocksLeft = Math.max(0, this.blocksLeft - progress.blocks)
+    this.#metrics.blocks.inc({ chain: this.#chain, part: 'history' }, progress.blocks)
+    this.stored(progress.ranges)
+  }
+
+  stored(ranges: readonly DecodedRange[]): void {
+    const chain = this.#chain
+    for (const { transfers, logs, malformed } of ranges) {
+      this.#metrics.transfers.inc({ chain }, transfers.length)
+      this.#metrics.logs.inc({ chain }, logs)
+      for (const [reason, count] of Object.entries(malformed))
+        if (count > 0) this.#metrics.malformedLogs.inc({ chain, reason }, count)
+    }
+  }
+
+  failed(part: Part, reason: string): void {
+    this.trouble.failed(part, reason)
+    this.#metrics.failures.inc({ chain: this.#chain, part })
+    this.#log.debug({ chain: this.#chain, part }, reason)
+  }
+}
