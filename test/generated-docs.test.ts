@@ -9,6 +9,7 @@ test('there are pages to compare', () => {
   expect(docs.map(([path]) => path)).toEqual([
     'docs/settings.md',
     'docs/commands.md',
+    'docs/errors.md',
     'docs/metrics.md',
     'docs/openapi.json',
   ])

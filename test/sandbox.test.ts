@@ -55,7 +55,7 @@ async function runLine(line: string): Promise<Answer> {
 }
 
 type Answer = {
-  result: { block_number: string; token_address: string }[]
+  result: { verified_collection: string }[]
   active_chains: { chain: string }[]
   nativeBalance: { lamports: string }
   nfts: { name: string }[]
@@ -93,6 +93,7 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     expect(curls).toHaveLength(3)
     const [transfers, chains, portfolio] = await Promise.all(curls.map(runLine))
     expect(transfers!.result).toHaveLength(2)
+    for (const transfer of transfers!.result) expect(transfer.verified_collection).toBe('true')
     expect(chains!.active_chains.map(({ chain }) => chain)).toEqual(['eth', 'polygon', 'base'])
     expect(Number(portfolio!.nativeBalance.lamports)).toBeGreaterThan(0)
     expect(portfolio!.tokens.map(({ name }) => name)).toEqual(

@@ -9,6 +9,7 @@ import { AlmanacError } from '../errors.ts'
 import { collectionsAreReady } from '../sandbox/collections.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 import { commandLine } from './command-line.ts'
+import { annotateSandbox } from './demo-annotations.ts'
 import type { DemoFlags } from './demo-command.ts'
 import { type Listening, start } from './start.ts'
 import { printNote } from './terminal.ts'
@@ -44,12 +45,14 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const file = join(directory, 'almanac.yaml')
     writeFileSync(file, stringify(configurationOf(sandbox, join(directory, 'almanac.db'))))
     const key = process.env.ALMANAC_KEY || sandboxKey
+    const loaded = load(file)
     const whenListening = async (service: Listening): Promise<void> => {
+      await annotateSandbox(sandbox, loaded.config.store)
       sandbox.begin(trouble => service.log.warn(trouble))
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }
-    await start(load(file), { key, whenListening })
+    await start(loaded, { key, whenListening })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

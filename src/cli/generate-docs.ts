@@ -6,6 +6,7 @@ import { ChainTable } from '../chains.ts'
 import { createEvmMetrics } from '../evm/metrics.ts'
 import { createMetrics } from '../metrics.ts'
 import { commandsPage } from './commands-page.ts'
+import { errorsPage } from './errors-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { createProgram } from './program.ts'
 import { settingsPage } from './settings-page.ts'
@@ -15,6 +16,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/settings.md', settingsPage()],
     ['docs/commands.md', commandsPage(createProgram())],
+    ['docs/errors.md', errorsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     [
       'docs/openapi.json',

@@ -76,7 +76,8 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
     const servers = await serve({ loaded, store, indexers, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
     const say = write ?? ((text: string) => process.stderr.write(text))
-    void whenListening?.({ url: servers[0]!.url, log, say, status: indexers.status })
+    const listening = { url: servers[0]!.url, log, say, status: indexers.status }
+    whenListening?.(listening).catch(error => log.warn({ err: error }, 'What follows the start failed.'))
   }
   // Beside a process that indexes, one that only answers needs no chain of its own.
   if (!hasChains && only !== 'api') sayNothingIsIndexed(log)
