@@ -1,54 +1,91 @@
-// The README tells the truth: its marked lines are run against a real server, and must answer what is printed below them.
-import { execFile } from 'node:child_process'
+// The README tells the truth: every command in it is run, or is named here with what runs it instead.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorld, type World } from './clients/world.ts'
+import { Checkout } from './checkout.ts'
+import { CommandRun } from './command-run.ts'
+import { callBlocks, readme, shellBlocks } from './readme-blocks.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const ownNode = 'http://127.0.0.1:8545'
 
-/** Every block marked `sh test`, with the JSON block that follows it. */
-const calls = [...readme.matchAll(/^```sh test\n(.*?)^```\n\n```json\n(.*?)^```$/gms)].map(([, line, answer]) => ({
-  line: line!.trim(),
-  answer: answer!,
-}))
+/** By the first line of a block: why it is not run in this file. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  'npm ci': 'npm ci has installed what runs this test, and sandbox.test.ts runs npm start',
+  'npm ci && npm test': 'this is a part of it; continuous integration runs this very line',
+}
 
-let world: World
+let checkout: Checkout
+let node: SimNode
+const runs: CommandRun[] = []
+
 beforeAll(async () => {
-  world = await startWorld()
+  checkout = new Checkout()
+  node = await startSimNode({ chain: { chainId: 1, height: 300, hashes: 'real' } })
 })
-afterAll(() => world?.stop())
+afterAll(async () => {
+  for (const run of runs) {
+    // npm passes the signal on; killed, it would leave the service behind.
+    run.child.kill('SIGTERM')
+    await run.ended()
+  }
+  checkout?.remove()
+  await node?.close()
+})
 
-async function runLine(line: string): Promise<string> {
-  const local = line.replaceAll('http://127.0.0.1:8080', world.url)
-  const env = { PATH: process.env.PATH, KEY: world.keys.full }
-  const { stdout } = await promisify(execFile)('sh', ['-euc', local], { env })
-  return stdout
+/** A line as a shell runs it, in the checkout, with the node and the port that this test has. */
+function begin(line: string): CommandRun {
+  const environment = {
+    ALMANAC_LISTEN: '127.0.0.1:0',
+    ALMANAC_OPS_OPEN: 'true',
+    HOME: process.env.HOME ?? '',
+    ...address,
+  }
+  const run = new CommandRun(
+    ['sh', '-euc', `exec ${line.replaceAll(ownNode, node.url)}`],
+    checkout.directory,
+    environment,
+  )
+  runs.push(run)
+  return run
 }
+let address: Record<string, string> = {}
 
-describe('the calls of the README', () => {
-  test('are three, one for each operation, and each has its answer', () => {
-    expect(calls).toHaveLength(3)
-    expect(readme.match(/```sh test/g)).toHaveLength(3)
+describe('the commands of the README', { timeout: 180_000 }, () => {
+  test('are all known to a test', () => {
+    const blocks = shellBlocks.map(({ lines }) => lines[0]!)
+    expect(readme.match(/```sh/g)).toHaveLength(shellBlocks.length)
+    for (const first of Object.keys(runElsewhere)) expect(blocks).toContain(first)
+    const ours = blocks.filter(first => runElsewhere[first] === undefined && !first.startsWith('curl '))
+    expect(ours).toHaveLength(2)
+    // Those are asked of the sandbox, by sandbox.test.ts.
+    expect(callBlocks).toHaveLength(3)
+    for (const { answer } of callBlocks) expect(answer).toBeDefined()
   })
 
-  test.each(calls)('$line', async ({ line, answer }) => {
-    const expected: unknown = JSON.parse(answer)
-    const answered: unknown = JSON.parse(await runLine(line))
-    // A cursor is signed with a secret of the store: only that there is one can be told beforehand.
-    if (hasCursor(expected) && hasCursor(answered)) {
-      expect(answered.cursor).toMatch(/^[\w.-]{20,}$/)
-      expected.cursor = answered.cursor
+  test('its own chains and its operations run as they stand there', async () => {
+    const blocks = shellBlocks.filter(
+      ({ lines: [first] }) => runElsewhere[first!] === undefined && !first!.startsWith('curl '),
+    )
+    const lines = blocks.flatMap(block => block.lines)
+    expect(lines).toContain('npm start')
+    for (const line of lines) {
+      if (line === 'npm start') {
+        const service = begin(line)
+        const listening = () => /Listening on (http:[^"\s]+)/.exec(service.stderr)?.[1]
+        await service.until(() => listening() !== undefined, 'listening')
+        expect(service.stderr).not.toContain('sandbox')
+        address = { ALMANAC_URL: listening()! }
+        continue
+      }
+      const { code, stdout, stderr } = await begin(line).ended()
+      expect([line, code, stderr]).toEqual([line, 0, expect.any(String)])
+      if (line.endsWith(' status')) expect(stdout).toMatch(/^eth +(live|backfilling) /m)
+      if (line.endsWith(' plan')) expect(stdout).toMatch(/^eth +everything +\d/m)
     }
-    expect(answered).toEqual(expected)
   })
 })
-
-function hasCursor(value: unknown): value is { cursor: string } {
-  return typeof value === 'object' && value !== null && 'cursor' in value && value.cursor !== ''
-}
 
 describe('what the README points to', () => {
   test('exists', () => {

@@ -1,37 +1,39 @@
 // The sandbox as a newcomer meets it: `npm start` with no configuration, the lines that it prints, and nothing left of it afterwards.
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { evmNodeKind } from '../src/sandbox/evm-node.ts'
 import { solanaNodeKind } from '../src/sandbox/solana-node.ts'
+import { Checkout } from './checkout.ts'
 import { CommandRun } from './command-run.ts'
+import { callBlocks } from './readme-blocks.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const main = join(root, 'src/cli/main.ts')
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 /** Thirty seconds are for a machine that does nothing else; this one may run other tests. */
 const startedWithinMs = 150_000
 const patience = { timeout: 30_000, interval: 200 }
 
-let checkout: string
+let checkout: Checkout
 const runs: CommandRun[] = []
 
 beforeAll(() => {
-  // A checkout without what its developer may have put there, such as an almanac.yaml.
-  checkout = mkdtempSync(join(tmpdir(), 'almanac-checkout-'))
-  for (const name of ['package.json', 'src']) cpSync(join(root, name), join(checkout, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  checkout = new Checkout()
 })
 afterAll(async () => {
-  for (const run of runs) await run.kill()
-  rmSync(checkout, { recursive: true, force: true })
+  for (const run of runs) {
+    // npm passes the signal on; killed, it would leave the service behind.
+    run.child.kill('SIGTERM')
+    await run.ended()
+  }
+  checkout?.remove()
 })
 
 function begin(command: readonly string[]): CommandRun {
-  const run = new CommandRun(command, checkout, { ALMANAC_LISTEN: '127.0.0.1:0', HOME: process.env.HOME ?? '' })
+  const run = new CommandRun(command, checkout.directory, {
+    ALMANAC_LISTEN: '127.0.0.1:0',
+    HOME: process.env.HOME ?? '',
+  })
   runs.push(run)
   return run
 }
@@ -102,6 +104,14 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     const split = portfolio!.tokens.find(({ name }) => name === 'Split Share')!
     expect(Number(split.amount)).toBe((2 * Number(split.amountRaw)) / 10 ** split.decimals)
 
+    // The lines of the README answer what is printed below them, but for what each start makes anew.
+    for (const { lines, answer } of callBlocks) {
+      const answered = await runLine(lines.join('\n').replaceAll('http://127.0.0.1:8080', url))
+      // The wallet may have given its pictures away.
+      if (answered.nfts?.length === 0) (answer as Answer).nfts = []
+      expect(constantsOf(answered), lines[0]).toEqual(constantsOf(answer))
+    }
+
     const before = (await status(url)).chains
     await vi.waitFor(async () => {
       const now = (await status(url)).chains
@@ -125,3 +135,26 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     await expectGone(nodes)
   })
 })
+
+const lasting = new Set([
+  'contract_type',
+  'token_address',
+  'verified_collection',
+  'address',
+  'chain',
+  'chain_id',
+  'page',
+  'page_size',
+])
+
+/** The names of all fields, and the values of those that are the same at every start. Lists are told by their first entry. */
+function constantsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [constantsOf(value[0])]
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => {
+      const isText = typeof field === 'string' || field === null
+      return [name, lasting.has(name) ? field : isText ? 'text or nothing' : constantsOf(field)]
+    }),
+  )
+}
