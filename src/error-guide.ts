@@ -36,6 +36,10 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     means: 'The headers are larger than `limits.headerBytesMax`.',
     solve: 'Send fewer cookies and headers, or raise the limit.',
   },
+  answer_too_large: {
+    means: 'The answer would be longer than `limits.answerBytesMax`.',
+    solve: 'Ask for a smaller page (`limit`), or raise the limit.',
+  },
   rate_limited: {
     means: 'The key sent more requests in a second than it may.',
     solve: 'Wait as `Retry-After` says, or give the key a higher `--rate`.',
