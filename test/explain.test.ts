@@ -61,7 +61,7 @@ describe('on the command line', () => {
 
   test('slips are told', async () => {
     const wrong = await place.run(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('transfer must be a transaction hash')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('give the hash of a transaction')])
   })
 })
 

@@ -1,7 +1,13 @@
 // The route that explains what answers show of a contract, for the console; needs the scope `ops` unless the operator opened it.
 import { AlmanacError } from '../errors.ts'
 import { type Address, type Hash, parseAddress } from '../model.ts'
-import { explainContract, explainTransfer, type NodeAnswer } from '../query/explain.ts'
+import {
+  type AskedTransfer,
+  explainContract,
+  explainTransfer,
+  type NodeAnswer,
+  parseAskedTransfer,
+} from '../query/explain.ts'
 import { shownExplanation, shownTransfer } from '../query/shown-explanation.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import type { Exchange } from './exchange.ts'
@@ -10,7 +16,6 @@ import { admitOperator } from './ops.ts'
 
 const headers = { 'Cache-Control': 'no-store', ...safetyHeaders }
 const nodeWaitMs = 10_000
-const transferPattern = /^(0x[0-9a-f]{64})(?::(\d{1,9}))?$/i
 
 export async function answerExplain(place: Workplace, exchange: Exchange): Promise<Answer> {
   await admitOperator(place, exchange)
@@ -34,13 +39,10 @@ async function askNode(place: Workplace, chain: string, contract: Address, hash:
   return await place.askTransaction({ chain, contract, hash }, AbortSignal.timeout(nodeWaitMs))
 }
 
-export function readTransfer(text: string): { transaction: Hash; logIndex: number | undefined } {
-  const [, hash, logIndex] = transferPattern.exec(text) ?? []
-  if (hash === undefined) throw unacceptable('transfer', 'a transaction hash, or one with :logIndex behind it')
-  return {
-    transaction: hash.toLowerCase() as Hash,
-    logIndex: logIndex === undefined ? undefined : Number(logIndex),
-  }
+function readTransfer(text: string): AskedTransfer {
+  const asked = parseAskedTransfer(text)
+  if (asked === undefined) throw unacceptable('transfer', 'a transaction hash, or one with :logIndex behind it')
+  return asked
 }
 
 function unacceptable(parameter: string, accepted: string): AlmanacError {

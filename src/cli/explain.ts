@@ -1,7 +1,7 @@
 // The command that explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
 import { Command } from 'commander'
-import { readTransfer } from '../api/explain.ts'
-import { explainContract, explainTransfer } from '../query/explain.ts'
+import { AlmanacError } from '../errors.ts'
+import { type AskedTransfer, explainContract, explainTransfer, parseAskedTransfer } from '../query/explain.ts'
 import { shownExplanation, shownTransfer } from '../query/shown-explanation.ts'
 import { parseChain, requireAddress } from './annotation-options.ts'
 import { addConfigOptions } from './config-options.ts'
@@ -45,6 +45,14 @@ export function explainCommand(): Command {
     },
   )
   return command
+}
+
+function readTransfer(text: string): AskedTransfer {
+  const asked = parseAskedTransfer(text)
+  if (asked !== undefined) return asked
+  throw new AlmanacError('bad_request', `--transfer is ${JSON.stringify(text)}.`, {
+    hint: 'give the hash of a transaction, or one with :logIndex behind it.',
+  })
 }
 
 type Flag = { value: boolean; because: string; mark: { source: string; updated_at: string } | null }

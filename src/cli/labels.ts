@@ -6,7 +6,7 @@ import { forgetLabels, forgetMarks, operatorSource, packSource, pagesOf } from '
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
-import { shownLabel } from '../query/shown-explanation.ts'
+import { chainName, shownLabel } from '../query/shown-explanation.ts'
 import { type AnnotationFilter, type AnnotationRank, annotationRanks, type Label, type Store } from '../store/store.ts'
 import { parseChain, parseChainIf, requireAddress, requireName } from './annotation-options.ts'
 import { addConfigOptions } from './config-options.ts'
@@ -93,13 +93,13 @@ async function write(text: string): Promise<void> {
 }
 
 function csvLine({ chain, address, label, source, rank, updatedAt }: Label, chains: ChainTable): string {
-  const fields = [chainName(chain, chains), address, label, source, rank, new Date(updatedAt).toISOString()]
+  const fields = [chainField(chain, chains), address, label, source, rank, new Date(updatedAt).toISOString()]
   return `${fields.map(field => (/[",;\t\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join()}\n`
 }
 
-/** Empty for every chain, as import reads it. A chain that is configured no longer goes by its number. */
-function chainName(chain: ChainId | undefined, chains: ChainTable): string {
-  return chain === undefined ? '' : (chains.byId(chain)?.name ?? String(chain))
+/** Empty for every chain, as import reads it. */
+function chainField(chain: ChainId | undefined, chains: ChainTable): string {
+  return chain === undefined ? '' : chainName(chain, chains)
 }
 
 function setCommand(): Command {
@@ -164,7 +164,7 @@ function showCommand(): Command {
       )
       if (flags.json) return printJson(labels.map(label => shownLabel(label, chains)))
       const rows = labels.map(label => [
-        chainName(label.chain, chains) || 'every',
+        chainField(label.chain, chains) || 'every',
         printable(label.label),
         label.rank,
         printable(label.source),

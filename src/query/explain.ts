@@ -67,6 +67,13 @@ export type TransferExplanation = {
 
 export type AskedTransfer = { transaction: Hash; logIndex: number | undefined }
 
+/** A transaction hash, or one with `:logIndex` behind it; undefined where the text is neither. */
+export function parseAskedTransfer(text: string): AskedTransfer | undefined {
+  const [, hash, logIndex] = /^(0x[0-9a-f]{64})(?::(\d{1,9}))?$/.exec(text.toLowerCase()) ?? []
+  if (hash === undefined) return undefined
+  return { transaction: hash as Hash, logIndex: logIndex === undefined ? undefined : Number(logIndex) }
+}
+
 const rowsMax = 10_000
 
 export async function explainTransfer(
