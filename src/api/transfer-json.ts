@@ -117,7 +117,7 @@ type RowTexts = {
   /** The end of a row and the beginning of the next one. */
   operator: Uint8Array
   noOperator: Uint8Array
-  /** Each pair of labels is written out once, by `from * count + to`. */
+  /** Each pair of labels on the page, by `from * count + to`. */
   parties: Map<number, Parties>
 }
 
@@ -146,11 +146,26 @@ export function factsText({
 
 function labelledParties({ parties }: RowTexts, { texts, from, to }: PageLabels, row: number): Parties {
   const pair = from[row]! * texts.length + to[row]!
-  if (pair === 0) return unlabelledParties
   const known = parties.get(pair)
   if (known !== undefined) return known
-  const written = partiesText(texts[from[row]!], texts[to[row]!])
+  const written = keptParties(texts[from[row]!], texts[to[row]!])
   parties.set(pair, written)
+  return written
+}
+
+const partiesKeptMax = 5_000
+const partiesKept = { from: new Map<string, Parties>(), to: new Map<string, Parties>() }
+
+/** One labelled side comes again on the next pages: mints, marketplaces, exchanges. Two together seldom do. */
+function keptParties(fromLabel: string | undefined, toLabel: string | undefined): Parties {
+  if (fromLabel !== undefined && toLabel !== undefined) return partiesText(fromLabel, toLabel)
+  const kept = fromLabel === undefined ? partiesKept.to : partiesKept.from
+  const label = (fromLabel ?? toLabel) as string
+  const known = kept.get(label)
+  if (known !== undefined) return known
+  if (kept.size >= partiesKeptMax) kept.clear()
+  const written = partiesText(fromLabel, toLabel)
+  kept.set(label, written)
   return written
 }
 
@@ -232,7 +247,9 @@ function writeRow(
 
   const hasTo = (flags & payloadFlags.toZero) === 0
   const hasFrom = (flags & payloadFlags.fromZero) === 0
-  const parties = page.labels === undefined ? unlabelledParties : labelledParties(texts, page.labels, row)
+  const labels = page.labels
+  const isLabelled = labels !== undefined && (labels.from[row]! | labels.to[row]!) !== 0
+  const parties = isLabelled ? labelledParties(texts, labels, row) : unlabelledParties
   bytes.set(parties.text, at)
   if (hasFrom) putHex(view, at + parties.fromAt, source.view, fromAt, 20)
   if (hasTo) putHex(view, at + parties.toAt, source.view, toAt, 20)

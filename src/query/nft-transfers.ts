@@ -8,6 +8,7 @@ import { idCountOf, payloadLengthAt } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
+import { KnownLabels } from './known-labels.ts'
 import { labelledParties, type PageLabels, pageLabels } from './page-labels.ts'
 import { RevisionCache } from './revision-cache.ts'
 
@@ -44,18 +45,18 @@ type ContractView = {
 type Verdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
 
 const viewsMax = 10_000
-const labelsMax = 20_000
 
 export class NftTransfers {
   readonly #store: Store
   readonly #revision: () => number
-  readonly #labelled = new RevisionCache<{ label: string | undefined }>(labelsMax)
+  readonly #labels: KnownLabels
   readonly #views = new RevisionCache<ContractView>(viewsMax)
 
   /** `revision` stands in for the store's where requests that arrive together share one look. */
   constructor(store: Store, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
+    this.#labels = new KnownLabels(store, revision)
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
@@ -80,7 +81,7 @@ export class NftTransfers {
       indexComplete: verdict.complete,
       evidence: verdict.evidence,
       facts: view.facts,
-      labels: await this.#labels(question, rows.stored),
+      labels: await this.#pageLabels(question, rows.stored),
     }
   }
 
@@ -121,24 +122,9 @@ export class NftTransfers {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
   }
 
-  async #labels({ chain }: TransfersQuestion, page: TransferPage): Promise<PageLabels | undefined> {
-    const parties = labelledParties(page, this.#store.labelHint())
-    if (parties === undefined) return undefined
-    const revision = this.#revision()
-    const known = parties.addresses.map(address => this.#labelled.get(`${chain} ${address}`, revision))
-    const unknown = parties.addresses.filter((_, index) => known[index] === undefined)
-    if (unknown.length > 0) {
-      const found = await this.#store.labelsOf(chain, unknown)
-      for (const [index, address] of parties.addresses.entries()) {
-        if (known[index] !== undefined) continue
-        known[index] = { label: found.get(address) }
-        this.#labelled.set(`${chain} ${address}`, revision, known[index])
-      }
-    }
-    return pageLabels(
-      parties,
-      known.map(entry => entry?.label),
-    )
+  async #pageLabels({ chain }: TransfersQuestion, page: TransferPage): Promise<PageLabels | undefined> {
+    const parties = labelledParties(page, this.#labels.hint())
+    return parties && pageLabels(parties, await this.#labels.of(chain, parties.addresses))
   }
 }
 

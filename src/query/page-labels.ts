@@ -25,36 +25,44 @@ export function labelledParties(page: TransferPage, hint: LabelHint | undefined)
   const numbers = new Map<string, number>()
   const from = new Uint32Array(length)
   const to = new Uint32Array(length)
-  const numberOf = (address: string): number => {
+  const partyAt = (at: number): number => {
+    if (hint !== undefined && !hint.mayHave(bytes, at)) return 0
+    const address = `0x${bytes.toString('hex', at, at + 20)}`
     const known = numbers.get(address)
     if (known !== undefined) return known
     numbers.set(address, numbers.size + 1)
     return numbers.size
   }
-  const zeroMayHave = hint?.mayHave(zeroBytes, 0) ?? true
-  const partyAt = (at: number): number =>
-    hint === undefined || hint.mayHave(bytes, at) ? numberOf(`0x${bytes.toString('hex', at, at + 20)}`) : 0
-  const zero = (): number => (zeroMayHave ? numberOf(zeroAddress) : 0)
+  // Every mint comes from the zero address: it is numbered once.
+  let zero = 0
+  if (hint?.mayHave(zeroBytes, 0) ?? true) {
+    zero = 1
+    numbers.set(zeroAddress, zero)
+  }
   for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(bytes, at)) {
     const flags = bytes[at]!
     const toAt = at + payloadHeaderBytes + hashBytes
     const toIsZero = (flags & payloadFlags.toZero) !== 0
-    to[row] = toIsZero ? zero() : partyAt(toAt)
-    from[row] = flags & payloadFlags.fromZero ? zero() : partyAt(toIsZero ? toAt : toAt + 20)
+    to[row] = toIsZero ? zero : partyAt(toAt)
+    from[row] = flags & payloadFlags.fromZero ? zero : partyAt(toIsZero ? toAt : toAt + 20)
   }
   return numbers.size === 0 ? undefined : { addresses: [...numbers.keys()] as Address[], from, to }
 }
 
-/** `labels` in the order of the parties' addresses. Undefined where none of them has one. */
+/** `labels` in the order of the parties' addresses, whose numbers are used up. Undefined where none of them has one. */
 export function pageLabels(
   { from, to }: LabelledParties,
   labels: readonly (string | undefined)[],
 ): PageLabels | undefined {
-  if (labels.every(label => label === undefined)) return undefined
   // Numbers of addresses become numbers of texts; an address without a label gets 0.
   const texts: (string | undefined)[] = [undefined]
   const numbers = new Uint32Array(labels.length + 1)
-  for (const [index, label] of labels.entries()) if (label !== undefined) numbers[index + 1] = texts.push(label) - 1
-  const renumbered = (parties: Uint32Array) => parties.map(number => numbers[number]!)
-  return { texts, from: renumbered(from), to: renumbered(to) }
+  for (let index = 0; index < labels.length; index++)
+    if (labels[index] !== undefined) numbers[index + 1] = texts.push(labels[index]) - 1
+  if (texts.length === 1) return undefined
+  for (let row = 0; row < from.length; row++) {
+    from[row] = numbers[from[row]!]!
+    to[row] = numbers[to[row]!]!
+  }
+  return { texts, from, to }
 }

@@ -12,14 +12,14 @@ export type LabelAddresses = {
 }
 
 const bitsPerLabel = 16
-const probes = 4
+const probes = 6
 /** Read in pieces of about 10 ms with pauses between them: the thread serves requests meanwhile. */
 const labelsPerPiece = 20_000
 const addressBytes = 20
 
 export class LabelFilter {
   readonly #addresses: LabelAddresses
-  #hint: BloomHint | undefined
+  #hint: LabelHint | undefined
   /** The state of the labels that the hint speaks of. */
   #version: number | undefined
   #building: Promise<void> | undefined
@@ -60,7 +60,7 @@ export class LabelFilter {
       piece = await this.#addresses.after(piece.subarray(piece.length - addressBytes), labelsPerPiece)
     }
     const labels = pieces.reduce((sum, { length }) => sum + length / addressBytes, 0)
-    const hint = new BloomHint(labels)
+    const hint = bloomOf(labels)
     for (const addresses of pieces) {
       for (let at = 0; at < addresses.length; at += addressBytes) hint.add(addresses, at)
       await pause()
@@ -70,54 +70,44 @@ export class LabelFilter {
   }
 }
 
-class BloomHint implements LabelHint {
-  readonly empty: boolean
-  readonly #bits: Uint32Array
-  readonly #mask: number
+type Bloom = LabelHint & { add(bytes: Uint8Array, at: number): void }
 
-  constructor(labels: number) {
-    this.empty = labels === 0
-    this.#bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(32, labels * bitsPerLabel))) / 32)
-    this.#mask = this.#bits.length * 32 - 1
-  }
-
-  add(bytes: Uint8Array, at: number): void {
-    const step = stepOf(bytes, at)
-    let probe = firstProbe(bytes, at)
-    for (let count = 0; count < probes; count++, probe += step) {
-      const bit = probe & this.#mask
-      this.#bits[bit >>> 5]! |= 1 << (bit & 31)
-    }
-  }
-
-  /** Most addresses without a label fail at the first bit, before the step is needed. */
-  mayHave(bytes: Uint8Array, at: number): boolean {
-    let probe = firstProbe(bytes, at)
-    if (!this.#has(probe)) return false
-    const step = stepOf(bytes, at)
-    for (let count = 1; count < probes; count++) {
-      probe += step
-      if (!this.#has(probe)) return false
-    }
-    return true
-  }
-
-  #has(probe: number): boolean {
-    const bit = probe & this.#mask
-    return (this.#bits[bit >>> 5]! & (1 << (bit & 31))) !== 0
+/** Functions around two constants, because `mayHave` is called for every address of every page. */
+function bloomOf(labels: number): Bloom {
+  const bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(32, labels * bitsPerLabel))) / 32)
+  const mask = bits.length * 32 - 1
+  return {
+    empty: labels === 0,
+    add(bytes, at) {
+      const step = stepOf(bytes, at)
+      let probe = firstProbe(bytes, at) & mask
+      for (let count = 0; count < probes; count++) {
+        bits[probe >>> 5]! |= 1 << (probe & 31)
+        probe = (probe + step) & mask
+      }
+    },
+    mayHave(bytes, at) {
+      let probe = firstProbe(bytes, at) & mask
+      // Most addresses without a label fail here, before the step is needed.
+      if ((bits[probe >>> 5]! & (1 << (probe & 31))) === 0) return false
+      const step = stepOf(bytes, at)
+      for (let count = 1; count < probes; count++) {
+        probe = (probe + step) & mask
+        if ((bits[probe >>> 5]! & (1 << (probe & 31))) === 0) return false
+      }
+      return true
+    },
   }
 }
 
-/** From every byte: addresses that were chosen for their looks are alike at one end or at both. */
+/** From both ends: addresses that were chosen for their looks are alike at one of them, hardly ever at both. */
 function firstProbe(bytes: Uint8Array, at: number): number {
-  let hash = wordAt(bytes, at)
-  for (let word = at + 4; word < at + addressBytes; word += 4) hash = Math.imul(hash, 0x9e3779b1) ^ wordAt(bytes, word)
-  return mixed(hash)
+  return mixed(Math.imul(wordAt(bytes, at), 0x9e3779b1) ^ wordAt(bytes, at + 16))
 }
 
 function stepOf(bytes: Uint8Array, at: number): number {
-  let hash = wordAt(bytes, at)
-  for (let word = at + 4; word < at + addressBytes; word += 4) hash = Math.imul(hash, 0x85ebca77) ^ wordAt(bytes, word)
+  let hash = wordAt(bytes, at + 16)
+  for (let word = at; word < at + 16; word += 4) hash = Math.imul(hash, 0x85ebca77) ^ wordAt(bytes, word)
   return mixed(hash) | 1
 }
 
