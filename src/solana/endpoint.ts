@@ -5,6 +5,7 @@ import { Pool } from 'undici'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import { redactText, redactUrl } from '../redact-url.ts'
+import { retryAfterOf } from '../retry-after.ts'
 import { Breaker } from './breaker.ts'
 import { Pace } from './pace.ts'
 
@@ -185,8 +186,7 @@ export class SolanaEndpoint {
   }
 
   #refused(call: RpcCall, retryAfter: string | string[] | undefined): AlmanacError {
-    const seconds = Number(retryAfter)
-    const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined
+    const retryAfterMs = retryAfterOf(retryAfter)
     this.#pace.refused({ inFlight: this.#inFlight, retryAfterMs })
     return this.#fault('upstream_rate_limited', `answered 429 to ${call.method}`, {
       hint: `lower solana.${this.#network}.requestsPerSecond or add a second endpoint.`,

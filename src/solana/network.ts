@@ -1,11 +1,12 @@
 // One Solana network of the service: reads owners when they are asked for, keeps them fresh where there is a socket, and
 // says how it fares. The parts are built here and closed here.
+
+import { DailyBudget } from '../daily-budget.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import { DailyBudget } from './daily-budget.ts'
 import { SolanaEndpoint } from './endpoint.ts'
 import { genesisHashes } from './genesis.ts'
 import { type Freshness, OnDemand } from './on-demand.ts'

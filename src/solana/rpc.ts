@@ -2,10 +2,10 @@
 // the shape of every answer. Knows nothing of the store.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { base58 } from '@scure/base'
+import type { DailyBudget } from '../daily-budget.ts'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { TokenProgram } from '../store/store.ts'
-import type { DailyBudget } from './daily-budget.ts'
 import { tokenAccountBytes } from './decode.ts'
 import { minContextSlotNotReached, type RpcCall, type SolanaEndpoint } from './endpoint.ts'
 import { tokenProgramAddresses } from './programs.ts'

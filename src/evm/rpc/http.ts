@@ -3,6 +3,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import { messageOf } from '../../errors.ts'
+import { retryAfterOf } from '../../retry-after.ts'
 import { followSignals } from './abort.ts'
 import type { EndpointAddress } from './secrets.ts'
 
@@ -85,13 +86,4 @@ async function readBounded(stream: Readable, bytesMax: number): Promise<Buffer> 
     chunks.push(chunk)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
-}
-
-/** Seconds or a date. */
-function retryAfterOf(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header
-  if (text === undefined) return undefined
-  const seconds = Number(text)
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
 }

@@ -1,5 +1,6 @@
 // How much an endpoint is asked at once: as much as a local node takes, and elsewhere as much as it has shown to take. Additive
 // increase, multiplicative decrease, Retry-After, calls per second and per day. Waiting callers are bounded.
+import { DailyBudget } from '../../daily-budget.ts'
 import type { Clock } from './clock.ts'
 
 export type LimitOptions = {
@@ -22,7 +23,6 @@ const pauseMaxMs = 30_000
 const retryAfterMaxMs = 10 * 60_000
 /** Nobody waits for a pause that is longer: they are told when to come back. */
 export const patienceMs = 10_000
-const dayMs = 86_400_000
 
 export class LimitExceeded extends Error {
   readonly reason: 'queue-full' | 'daily-budget' | 'paused'
@@ -42,6 +42,7 @@ type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: 
 export class AdaptiveLimit {
   readonly #clock: Clock
   readonly #options: LimitOptions
+  readonly #budget: DailyBudget
   readonly #urgent: Waiting[] = []
   readonly #waiting: Waiting[] = []
   readonly #idle: Waiting[] = []
@@ -54,13 +55,12 @@ export class AdaptiveLimit {
   #decreasedAt = Number.NEGATIVE_INFINITY
   #tokens: number
   #tokensAt: number
-  #day = 0
-  #usedToday = 0
   #cancelTimer: (() => void) | undefined
 
   constructor(clock: Clock, options: LimitOptions) {
     this.#clock = clock
     this.#options = options
+    this.#budget = new DailyBudget(options.requestsPerDay ?? Number.POSITIVE_INFINITY, () => clock.now())
     this.#concurrency = options.isPrivate ? concurrencyMax : politeStart
     this.#tokens = this.#bucketSize
     this.#tokensAt = clock.now()
@@ -73,13 +73,13 @@ export class AdaptiveLimit {
   /** How long until the next request could start, as far as pauses and budgets go. */
   get availableInMs(): number {
     const now = this.#clock.now()
-    if (this.#budgetLeft() <= 0) return dayMs - (now % dayMs)
+    if (this.#budget.left <= 0) return this.#budget.renewsInMs
     return Math.max(0, this.#pausedUntil - now)
   }
 
   /** Waits for a turn. `cost` is the number of calls in the request: providers count calls, not requests. */
   acquire({ cost, urgent, idle = false, signal }: Turn): Promise<Permit> {
-    if (this.#budgetLeft() <= 0) {
+    if (this.#budget.left <= 0) {
       const message = `the daily budget of ${this.#options.requestsPerDay} calls is used up`
       return Promise.reject(new LimitExceeded('daily-budget', message, this.availableInMs))
     }
@@ -161,7 +161,7 @@ export class AdaptiveLimit {
       queue.shift()
       this.#inFlight++
       this.#tokens -= next.cost
-      this.#usedToday += next.cost
+      this.#budget.use(next.cost)
       next.start({ startedAt: now })
     }
   }
@@ -177,14 +177,5 @@ export class AdaptiveLimit {
     this.#tokens = Math.min(this.#bucketSize, this.#tokens + ((now - this.#tokensAt) / 1_000) * perSecond)
     this.#tokensAt = now
     return Math.max(0, ((Math.min(cost, this.#bucketSize) - this.#tokens) / perSecond) * 1_000)
-  }
-
-  #budgetLeft(): number {
-    const day = Math.floor(this.#clock.now() / dayMs)
-    if (day !== this.#day) {
-      this.#day = day
-      this.#usedToday = 0
-    }
-    return (this.#options.requestsPerDay ?? Number.POSITIVE_INFINITY) - this.#usedToday
   }
 }

@@ -15,14 +15,23 @@ export class DailyBudget {
 
   /** Counts one request. False, and not counted, where the day has none left. */
   spend(): boolean {
+    if (this.left <= 0) return false
+    this.use(1)
+    return true
+  }
+
+  get left(): number {
     const day = Math.floor(this.#nowMs() / dayMs)
     if (day !== this.#day) {
       this.#day = day
       this.#spent = 0
     }
-    if (this.#spent >= this.requestsPerDay) return false
-    this.#spent++
-    return true
+    return this.requestsPerDay - this.#spent
+  }
+
+  /** Counts requests that are sent whatever is left: a batch may be larger than that. */
+  use(requests: number): void {
+    this.#spent += requests
   }
 
   get renewsInMs(): number {
