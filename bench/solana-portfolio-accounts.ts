@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { encodeKey } from '../src/base58.ts'
 import { metadataAddress } from '../src/solana/pda.ts'
-import type { Holding } from '../src/store/store.ts'
+import type { Holding } from '../src/store/solana-store.ts'
 
 const count = Number(process.env.COUNT ?? 2_000)
 const keyOf = (name: string) => new Uint8Array(createHash('sha256').update(name).digest())

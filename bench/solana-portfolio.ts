@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { displayAmount } from '../src/solana/amounts.ts'
 import { tokenProgramAddresses } from '../src/solana/programs.ts'
-import type { MintUpdate } from '../src/store/store.ts'
+import type { MintUpdate } from '../src/store/solana-store.ts'
 import { serveApi } from '../test/served-api.ts'
 import { address, holdings, mints, owner, pagesOfKeys } from './solana-portfolio-accounts.ts'
 

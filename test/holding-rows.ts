@@ -1,6 +1,6 @@
 // The columns of what an owner holds as one object for each holding, for tests to compare.
 import { keyBytes } from '../src/base58.ts'
-import type { HoldingColumns } from '../src/store/store.ts'
+import type { HoldingColumns } from '../src/store/solana-store.ts'
 
 export type HoldingRow = {
   account: Uint8Array

@@ -16,7 +16,8 @@ import type {
   TransferRow,
 } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
-import type { Holding, MintUpdate, Store } from '../src/store/store.ts'
+import type { Holding, MintUpdate } from '../src/store/solana-store.ts'
+import type { Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 
 /** A row as an answer shows it: an ERC-2309 range stands here as one row for each of its ids. */

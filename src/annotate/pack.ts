@@ -3,7 +3,8 @@
 import { referenceChains } from '../chains.ts'
 import type { Address } from '../model.ts'
 import { parseAddress } from '../model.ts'
-import type { SourceContent, Store } from '../store/store.ts'
+import type { SourceContent } from '../store/annotation-store.ts'
+import type { Store } from '../store/store.ts'
 import { packDate, packEntries, packVersion } from './pack-entries.ts'
 import { packSource } from './sources.ts'
 

@@ -1,5 +1,6 @@
 // What answers show of a contract, decided from what is known and what was said of it. Pure: no store, no clock.
-import type { ContractFacts, Mark } from '../store/store.ts'
+import type { ContractFacts } from '../store/contract-facts-store.ts'
+import type { Mark } from '../store/mark-store.ts'
 
 export type ShownFacts = {
   name: string | undefined

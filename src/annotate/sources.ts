@@ -1,5 +1,7 @@
 // The names of the sources that Almanac gives itself, and how a source is forgotten.
-import type { Label, Mark, Store } from '../store/store.ts'
+import type { Label } from '../store/label-store.ts'
+import type { Mark } from '../store/mark-store.ts'
+import type { Store } from '../store/store.ts'
 
 /** What the operator says by command. */
 export const operatorSource = 'operator'

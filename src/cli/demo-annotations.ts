@@ -2,8 +2,8 @@
 import { operatorSource } from '../annotate/sources.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Sandbox, SandboxChain } from '../sandbox/sandbox.ts'
+import type { Mark } from '../store/mark-store.ts'
 import { openStore } from '../store/open.ts'
-import type { Mark } from '../store/store.ts'
 
 const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']
 

@@ -2,7 +2,7 @@
 import { issueKey, registerOperatorKey } from '../keys/keys.ts'
 import { scopes } from '../keys/scopes.ts'
 import type { Log } from '../log.ts'
-import type { KeyStore } from '../store/store.ts'
+import type { KeyStore } from '../store/key-store.ts'
 import { commandLine } from './command-line.ts'
 import { printNote } from './terminal.ts'
 

@@ -4,7 +4,7 @@
 // many processes there are. Requests that arrive while a grant is asked for share the next one. A process that lets in many requests
 // of a key takes a few ahead, up to a sixteenth of what it let in within the last second: as much may be kept from other processes.
 import { LRUCache } from 'lru-cache'
-import type { AllowanceGrant, KeyRecord, KeyStore } from '../store/store.ts'
+import type { AllowanceGrant, KeyRecord, KeyStore } from '../store/key-store.ts'
 
 const aheadShare = 16
 const lotMax = 10_000

@@ -1,6 +1,6 @@
 // The gate in front of every operation: who asks, whether the key may, and how much of it is left. It knows no HTTP.
 import { AlmanacError } from '../errors.ts'
-import type { KeyRecord, KeyStore } from '../store/store.ts'
+import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
 import type { Scope } from './scopes.ts'

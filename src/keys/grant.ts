@@ -1,6 +1,6 @@
 // What one key may give to another over HTTP: never more than it has itself. The command line is not bound by this.
 import { AlmanacError } from '../errors.ts'
-import type { KeyRecord } from '../store/store.ts'
+import type { KeyRecord } from '../store/key-store.ts'
 import type { NewKey } from './keys.ts'
 
 /** Throws `forbidden` where the wanted key could do something, or could do it longer or more often, that its giver cannot. */

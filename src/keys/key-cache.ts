@@ -2,7 +2,7 @@
 // It decides nothing about a key: expiry, scopes and limits are the gatekeeper's.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
-import type { KeyRecord, KeyStore } from '../store/store.ts'
+import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { hashSecret } from './keys.ts'
 
 export type KeyCacheOptions = {

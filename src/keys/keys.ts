@@ -1,7 +1,7 @@
 // Issuing, finding and revoking keys. Only hashes reach the store; a secret is returned once and never kept.
 import { hash, randomBytes } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
-import type { KeyRecord, KeyStore } from '../store/store.ts'
+import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 export type NewKey = {

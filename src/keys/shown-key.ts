@@ -1,5 +1,5 @@
 // A key as lists and answers show it: what it may do, its state and what it used today. Never its hash.
-import type { KeyRecord, KeyStore } from '../store/store.ts'
+import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 
 export type ShownKey = ReturnType<typeof showKey>
 

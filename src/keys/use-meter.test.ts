@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { KeyStore } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
-import type { KeyStore, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { msUntilTomorrow, UseMeter } from './use-meter.ts'
 
 let directory: string

@@ -1,5 +1,5 @@
 // Counts what each key used today (UTC) in memory and writes the counts to the store in the background. It refuses nothing.
-import type { KeyStore, KeyUse } from '../store/store.ts'
+import type { KeyStore, KeyUse } from '../store/key-store.ts'
 
 const dayMs = 86_400_000
 

@@ -2,7 +2,11 @@
 // reads the store alone; what a node says of a transaction is given to it.
 import { type Verdict, verdictsOf } from '../annotate/shown-facts.ts'
 import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
-import type { ChainState, ContractFacts, Label, Mark, Store } from '../store/store.ts'
+import type { ChainState } from '../store/chain-store.ts'
+import type { ContractFacts } from '../store/contract-facts-store.ts'
+import type { Label } from '../store/label-store.ts'
+import type { Mark } from '../store/mark-store.ts'
+import type { Store } from '../store/store.ts'
 import { payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import { positionOf } from './answer-rows.ts'
 

@@ -1,6 +1,6 @@
 // What indexers offer to a question that the store cannot answer fully yet. Types only: the indexers implement them.
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
-import type { KeyRecord } from '../store/store.ts'
+import type { KeyRecord } from '../store/key-store.ts'
 
 /**
  * Each member is absent where nothing indexes such things. The EVM ones return when the data is there or `waitMs` has

@@ -1,7 +1,8 @@
 // Labels that were looked up, for as long as nothing is committed: the addresses of exchanges and marketplaces stand on every other
 // page. It decides nothing: the store says who wins.
 import type { Address, ChainId } from '../model.ts'
-import type { LabelHint, Store } from '../store/store.ts'
+import type { LabelHint } from '../store/label-store.ts'
+import type { Store } from '../store/store.ts'
 
 const addressesMax = 50_000
 

@@ -1,7 +1,8 @@
 // The labels of a page: which of its addresses may have one, and where each label belongs. It reads no store.
 import { type Address, zeroAddress } from '../model.ts'
-import type { LabelHint, TransferPage } from '../store/store.ts'
+import type { LabelHint } from '../store/label-store.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
+import type { TransferPage } from '../store/transfer-store.ts'
 
 /** For each stored row the numbers of its labels, 0 where there is none. */
 export type PageLabels = {

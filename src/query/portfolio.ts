@@ -3,7 +3,8 @@ import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
 import type { SolanaNetwork } from '../model.ts'
-import type { HoldingColumns, Store } from '../store/store.ts'
+import type { HoldingColumns } from '../store/solana-store.ts'
+import type { Store } from '../store/store.ts'
 import type { Freshen } from './freshen.ts'
 
 export type PortfolioAnswer = {

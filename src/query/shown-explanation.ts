@@ -3,7 +3,8 @@ import type { Verdict } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import type { ChainId } from '../model.ts'
-import type { Label, Mark } from '../store/store.ts'
+import type { Label } from '../store/label-store.ts'
+import type { Mark } from '../store/mark-store.ts'
 import type { ContractExplanation, TransferExplanation } from './explain.ts'
 
 export function shownExplanation(

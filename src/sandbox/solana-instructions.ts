@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base'
 import { deriveAddress } from '../solana/pda.ts'
 import { systemProgram, tokenProgramAddresses } from '../solana/programs.ts'
-import type { TokenProgram } from '../store/store.ts'
+import type { TokenProgram } from '../store/solana-store.ts'
 import type { Instruction } from './solana-wire.ts'
 
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'

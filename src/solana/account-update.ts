@@ -1,5 +1,5 @@
 // From an account that a feed or a subscription reports to the rows that it changes. Pure; the same rows as a reading or a snapshot gives.
-import type { HoldingUpdate, MintUpdate } from '../store/store.ts'
+import type { HoldingUpdate, MintUpdate } from '../store/solana-store.ts'
 import { decodeMetadata, decodeTokenAccount } from './decode.ts'
 import { mintAccountOf } from './mints.ts'
 import { programKeys, tokenProgramAddresses, tokenProgramAt } from './programs.ts'

@@ -1,7 +1,7 @@
 // Mints and their metadata: which of them must be read for a portfolio, and how they are read. The store keeps them.
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/store.ts'
+import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint } from './decode.ts'
 import { metadataAddress } from './pda.ts'
 import { metadataProgram, tokenProgramAt } from './programs.ts'

@@ -2,7 +2,7 @@
 // keeps the reading; here is only remembered how fresh it is.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
-import type { SolanaStore } from '../store/store.ts'
+import type { SolanaStore } from '../store/solana-store.ts'
 import { ensureMints } from './mints.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { type OwnerReading, readOwner } from './source.ts'

@@ -1,6 +1,6 @@
 // How far what was stored of an owner departs from a later reading, though nothing newer came in between. Pure.
 import { encodeKey, keyBytes } from '../base58.ts'
-import type { HoldingColumns } from '../store/store.ts'
+import type { HoldingColumns } from '../store/solana-store.ts'
 import type { OwnerReading } from './source.ts'
 
 /** How many token accounts are stored with another amount, or not at all, or though they are gone. */

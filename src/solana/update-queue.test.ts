@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SolanaStore } from '../store/store.ts'
+import type { SolanaStore } from '../store/solana-store.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { UpdateQueue } from './update-queue.ts'
 

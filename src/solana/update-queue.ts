@@ -2,7 +2,7 @@
 // is known, so that no reader meets a holding that cannot be shown.
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '../errors.ts'
-import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/store.ts'
+import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { ensureMints } from './mints.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { WorkLoop } from './work-loop.ts'

@@ -6,7 +6,8 @@ import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork } from '../model.ts'
 import { redactText, redactUrl } from '../redact-url.ts'
-import type { HoldingUpdate, MintUpdate, Store } from '../store/store.ts'
+import type { HoldingUpdate, MintUpdate } from '../store/solana-store.ts'
+import type { Store } from '../store/store.ts'
 import { fedRowOf } from './account-update.ts'
 import {
   beginningAt,

@@ -1,5 +1,5 @@
 // What the engines keep of a contract as JSON text: its reading and its verdict. No rule of either here.
-import type { ContractFacts, ContractReading, SpamVerdict } from './store.ts'
+import type { ContractFacts, ContractReading, SpamVerdict } from './contract-facts-store.ts'
 
 /** The parts of ContractFacts that were stored as text; absent where there is none. */
 export function judgement(

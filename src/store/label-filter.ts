@@ -1,6 +1,6 @@
 // Knows which addresses surely have no label, so that a page of 200 addresses looks up a few of them or none. It is only ever
 // a hint: an address that it lets pass is looked up. Engines bring the addresses and the number that changes with them.
-import type { LabelHint } from './store.ts'
+import type { LabelHint } from './label-store.ts'
 
 /** How an engine tells of its labels. */
 export type LabelAddresses = {

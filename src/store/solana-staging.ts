@@ -1,8 +1,9 @@
 // The bulk way in for Solana: rows wait aside, out of every answer, until all of them are brought in at once. For imports
 // of whole networks, where one upsert a row costs five times as much.
 import type { SolanaNetwork } from '../model.ts'
+import type { HoldingUpdate, MintUpdate } from './solana-store.ts'
 import { SqliteSolanaStaging } from './sqlite/solana-staging.ts'
-import type { HoldingUpdate, MintUpdate, Store } from './store.ts'
+import type { Store } from './store.ts'
 
 export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }
 

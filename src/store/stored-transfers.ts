@@ -1,8 +1,8 @@
 // Every stored transfer of a contract within a range, row by row, for work that looks at whole ranges. Pages for answers are read as they are.
 import type { Address, ChainId, Hash, Interval, Position } from '../model.ts'
 import { hexOf } from './bytes.ts'
-import type { TransferPage, TransferReader } from './store.ts'
 import { payloadLengthAt } from './transfer-payload.ts'
+import type { TransferPage, TransferReader } from './transfer-store.ts'
 
 export type StoredTransfer = Position & { blockHash: Hash; timestamp: number; payload: Uint8Array }
 

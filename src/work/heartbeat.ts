@@ -4,7 +4,8 @@ import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ChainId } from '../model.ts'
 import { pause } from '../pause.ts'
-import type { Store, WorkStore } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { WorkStore } from '../store/work-store.ts'
 
 /** Without the covered intervals, which anyone can read from the store. */
 type ReportedChain = Omit<ChainStatus, 'covered'> & { chain_id: ChainId; standby?: boolean }

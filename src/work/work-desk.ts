@@ -1,6 +1,6 @@
 // Asks other processes for work through the store, and waits for it. One question to the store stands for all who wait.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WorkStore } from '../store/store.ts'
+import type { WorkStore } from '../store/work-store.ts'
 import { type Outcome, readOutcome } from './outcome.ts'
 import { nameOf, type Subject, topicOf } from './subjects.ts'
 

@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { pause } from '../pause.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
-import type { WorkRequest, WorkStore } from '../store/store.ts'
+import type { WorkRequest, WorkStore } from '../store/work-store.ts'
 import { writeOutcome } from './outcome.ts'
 import { type Subject, subjectOf } from './subjects.ts'
 

@@ -3,7 +3,7 @@
 import { flagOfAnswer, textOfAnswer } from '../../annotate/contract-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address } from '../../model.ts'
-import type { ContractInterface } from '../../store/store.ts'
+import type { ContractInterface } from '../../store/contract-facts-store.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 import type { CallBudget } from './call-budget.ts'

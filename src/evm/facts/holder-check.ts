@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { addressOfAnswer, numberOfAnswer } from '../../annotate/contract-text.ts'
 import { noStateEvidence, type StateEvidence } from '../../annotate/spam-rules.ts'
 import { type Address, type TransferFacts, zeroAddress } from '../../model.ts'
-import type { ContractInterface } from '../../store/store.ts'
+import type { ContractInterface } from '../../store/contract-facts-store.ts'
 import { quantityHex } from '../hex.ts'
 import { askContracts, type ContractPort, contractCall } from './contract-reader.ts'
 

@@ -1,6 +1,7 @@
 // A store whose writes hold only as long as a lease does: whoever was paused and wakes up cannot write over a successor.
 import type { ChainId } from '../../model.ts'
-import type { FencedWriter, Lease, Store } from '../../store/store.ts'
+import type { FencedWriter, Lease } from '../../store/lease-store.ts'
+import type { Store } from '../../store/store.ts'
 
 const fencedMethods: ReadonlySet<PropertyKey> = new Set<keyof FencedWriter>([
   'commitCold',

@@ -2,7 +2,7 @@
 
 import { weakestOf } from '../../coverage.ts'
 import type { Block, ChainId, CoverageScope, TransferRow } from '../../model.ts'
-import type { ColdCommit, HotBlock } from '../../store/store.ts'
+import type { ColdCommit, HotBlock } from '../../store/chain-store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 
 /** The blocks that hold rows and the ends of each range. The store merges the activity of an address. */

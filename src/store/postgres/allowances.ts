@@ -1,5 +1,5 @@
 // Rates and quotas of keys, shared by every process on the database. Time is the server's.
-import type { AllowanceGrant, AllowanceRequest } from '../store.ts'
+import type { AllowanceGrant, AllowanceRequest } from '../key-store.ts'
 import type { Database, Transaction } from './database.ts'
 
 const dayOfNow = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`

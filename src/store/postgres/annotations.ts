@@ -1,9 +1,11 @@
 // Labels of addresses and facts of contracts.
 import type { Address, ChainId } from '../../model.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex } from '../bytes.ts'
+import type { ContractFacts } from '../contract-facts-store.ts'
 import { judgement } from '../judgement.ts'
 import type { LabelAddresses } from '../label-filter.ts'
-import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
+import type { Label, LabelKey } from '../label-store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction, Value } from './database.ts'
 import { bytesOf, hexTextOf, textOf } from './values.ts'

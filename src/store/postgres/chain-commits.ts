@@ -5,6 +5,7 @@
 // write their rows side by side.
 import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
 import {
   highestBlock,
   requireHotOrder,
@@ -13,7 +14,6 @@ import {
   requireStored,
   unknownBlock,
 } from '../commit-rules.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { dropHotBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
 import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'

@@ -1,6 +1,6 @@
 // Keys and their daily use. Only the hash of a key is ever seen here.
 import { AlmanacError } from '../../errors.ts'
-import type { KeyRecord, KeyUse } from '../store.ts'
+import type { KeyRecord, KeyUse } from '../key-store.ts'
 import { int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { optionalNumber } from './values.ts'

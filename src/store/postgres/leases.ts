@@ -1,6 +1,6 @@
 // Leases: which holder may do a piece of work, and the check that it still may. Time is the server's. Callers hold the transaction.
 import { leaseLost } from '../commit-rules.ts'
-import type { Lease } from '../store.ts'
+import type { Lease } from '../lease-store.ts'
 import type { Transaction } from './database.ts'
 
 export async function claim(

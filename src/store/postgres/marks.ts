@@ -1,7 +1,8 @@
 // What the operator, imported lists and the built-in pack say of contracts.
 import type { Address, ChainId } from '../../model.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex } from '../bytes.ts'
-import { type AnnotationFilter, annotationRanks, type Mark, type MarkKey } from '../store.ts'
+import type { Mark, MarkKey } from '../mark-store.ts'
 import { filterConditions, type Ordinals } from './annotations.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'

@@ -10,8 +10,19 @@ import type {
   Interval,
   SolanaNetwork,
 } from '../../model.ts'
+import type { AnnotationFilter } from '../annotation-rank.ts'
+import type { SourceContent } from '../annotation-store.ts'
+import type { ChainState, ColdCommit, HotBlock, HotCommit, WatchedContract } from '../chain-store.ts'
+import type { ContractFacts } from '../contract-facts-store.ts'
+import type { AllowanceGrant, AllowanceRequest, KeyRecord, KeyUse } from '../key-store.ts'
 import { LabelFilter } from '../label-filter.ts'
-import type * as contract from '../store.ts'
+import type { Label, LabelHint, LabelKey } from '../label-store.ts'
+import type { FencedWriter, Lease } from '../lease-store.ts'
+import type { Mark, MarkKey } from '../mark-store.ts'
+import type { Holding, HoldingColumns, HoldingUpdate, Mint, MintUpdate, SolanaAccount } from '../solana-store.ts'
+import type { Store, StoreInfo } from '../store.ts'
+import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
+import type { Heartbeat, WorkRequest } from '../work-store.ts'
 import { activityOf } from './activity.ts'
 import { databaseOptions } from './address.ts'
 import * as allowances from './allowances.ts'
@@ -47,18 +58,18 @@ export async function openPostgresStore(url: string): Promise<PostgresStore> {
   }
 }
 
-export class PostgresStore implements contract.Store {
+export class PostgresStore implements Store {
   readonly engine = 'postgres'
   readonly location: string
   readonly #database: Database
   readonly #dictionary: Dictionary
   readonly #watch: RevisionWatch
-  readonly #lease: contract.Lease | undefined
+  readonly #lease: Lease | undefined
   readonly #labelFilter: LabelFilter
   #closed = false
 
   /** With a lease it is a second face of the same store, whose writes check the lease. */
-  constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, lease?: contract.Lease) {
+  constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, lease?: Lease) {
     this.location = database.location
     this.#database = database
     this.#watch = watch
@@ -95,7 +106,7 @@ export class PostgresStore implements contract.Store {
     })
   }
 
-  async info(): Promise<contract.StoreInfo> {
+  async info(): Promise<StoreInfo> {
     const [[size] = []] = await this.#database.read('SELECT pg_database_size(current_database())')
     return { engine: this.engine, location: this.location, schemaVersion, sizeBytes: Number(size) }
   }
@@ -108,7 +119,7 @@ export class PostgresStore implements contract.Store {
 
   // ---- EVM chains
 
-  async chainState(chain: ChainId): Promise<contract.ChainState | undefined> {
+  async chainState(chain: ChainId): Promise<ChainState | undefined> {
     const [row] = await this.#database.read(
       'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL',
       chain,
@@ -141,7 +152,7 @@ export class PostgresStore implements contract.Store {
     return this.#ofChain(chain, [], ordinal => hotBlocksOf(this.#database, ordinal))
   }
 
-  watchedContracts(chain: ChainId): Promise<contract.WatchedContract[]> {
+  watchedContracts(chain: ChainId): Promise<WatchedContract[]> {
     return this.#ofChain(chain, [], async ordinal => {
       const rows = await this.#database.read(
         'SELECT contract, watched_from FROM watched_contracts WHERE chain = $1 ORDER BY contract',
@@ -155,12 +166,12 @@ export class PostgresStore implements contract.Store {
     return this.#ofChain(chain, [], ordinal => this.#dictionary.contractsOf(ordinal, after, limit))
   }
 
-  async commitCold(commit: contract.ColdCommit): Promise<{ transfersAdded: number }> {
+  async commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }> {
     const numbers = await this.#numbers(commit.chain, commit.transfers)
     return await this.#writing(transaction => commits.commitCold(transaction, numbers, commit))
   }
 
-  async commitHot(commit: contract.HotCommit): Promise<void> {
+  async commitHot(commit: HotCommit): Promise<void> {
     const numbers = await this.#numbers(
       commit.chain,
       commit.blocks.flatMap(block => block.transfers),
@@ -168,11 +179,7 @@ export class PostgresStore implements contract.Store {
     await this.#writing(transaction => commits.commitHot(transaction, numbers, commit))
   }
 
-  async addToHot(
-    chain: ChainId,
-    blocks: readonly contract.HotBlock[],
-    covered: contract.ColdCommit['covered'],
-  ): Promise<void> {
+  async addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void> {
     const numbers = await this.#numbers(
       chain,
       blocks.flatMap(block => block.transfers),
@@ -209,11 +216,11 @@ export class PostgresStore implements contract.Store {
 
   // ---- transfers and activity
 
-  transferPage(query: contract.TransferPageQuery): Promise<contract.TransferPage> {
+  transferPage(query: TransferPageQuery): Promise<TransferPage> {
     return this.#ofContract(query, emptyPage, number => transferPage(this.#database, number, query))
   }
 
-  transferCount(range: contract.TransferRange): Promise<number> {
+  transferCount(range: TransferRange): Promise<number> {
     return this.#ofContract(range, 0, number => transferCount(this.#database, number, range))
   }
 
@@ -226,45 +233,41 @@ export class PostgresStore implements contract.Store {
   portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,
-  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingColumns } | undefined> {
+  ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined> {
     return solana.portfolioOf(this.#database, network, owner)
   }
 
-  putOwner(
-    network: SolanaNetwork,
-    account: contract.SolanaAccount,
-    holdings: readonly contract.Holding[],
-  ): Promise<void> {
+  putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void> {
     return this.#writing(transaction => solana.putOwner(transaction, network, account, holdings))
   }
 
-  mintsOf(network: SolanaNetwork, wanted: readonly Uint8Array[]): Promise<contract.Mint[]> {
+  mintsOf(network: SolanaNetwork, wanted: readonly Uint8Array[]): Promise<Mint[]> {
     return mints.mintsOf(this.#database, network, wanted)
   }
 
-  putMints(network: SolanaNetwork, updates: readonly contract.MintUpdate[]): Promise<void> {
+  putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void> {
     return this.#writing(transaction => mints.putMints(transaction, network, updates))
   }
 
-  applyHoldings(network: SolanaNetwork, updates: readonly contract.HoldingUpdate[]): Promise<void> {
+  applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void> {
     return this.#writing(transaction => solana.applyHoldings(transaction, network, updates))
   }
 
-  putLamports(network: SolanaNetwork, account: contract.SolanaAccount): Promise<void> {
+  putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void> {
     return this.#writing(transaction => solana.putLamports(transaction, network, account))
   }
 
   // ---- keys
 
-  putKey(key: contract.KeyRecord): Promise<void> {
+  putKey(key: KeyRecord): Promise<void> {
     return this.#writing(transaction => keys.putKey(transaction, key))
   }
 
-  keyByHash(hash: string): Promise<contract.KeyRecord | undefined> {
+  keyByHash(hash: string): Promise<KeyRecord | undefined> {
     return keys.keyByHash(this.#database, hash)
   }
 
-  keys(): Promise<contract.KeyRecord[]> {
+  keys(): Promise<KeyRecord[]> {
     return keys.allKeys(this.#database)
   }
 
@@ -272,15 +275,15 @@ export class PostgresStore implements contract.Store {
     return this.#writing(transaction => keys.revokeKey(transaction, id, revokedAt))
   }
 
-  addUse(uses: readonly contract.KeyUse[]): Promise<ReadonlyMap<string, number>> {
+  addUse(uses: readonly KeyUse[]): Promise<ReadonlyMap<string, number>> {
     return this.#database.transaction(transaction => keys.addUse(transaction, uses))
   }
 
-  usesOf(day: string): Promise<contract.KeyUse[]> {
+  usesOf(day: string): Promise<KeyUse[]> {
     return keys.usesOf(this.#database, day)
   }
 
-  takeAllowance(request: contract.AllowanceRequest): Promise<contract.AllowanceGrant> {
+  takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant> {
     return allowances.takeAllowance(this.#database, request)
   }
 
@@ -290,11 +293,11 @@ export class PostgresStore implements contract.Store {
 
   // ---- work for other processes
 
-  requestWork(request: contract.WorkRequest): Promise<void> {
+  requestWork(request: WorkRequest): Promise<void> {
     return work.requestWork(this.#database, request)
   }
 
-  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<contract.WorkRequest[]> {
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]> {
     return work.takeWork(this.#database, asked)
   }
 
@@ -310,23 +313,23 @@ export class PostgresStore implements contract.Store {
     return work.putHeartbeat(this.#database, process, report)
   }
 
-  heartbeats(): Promise<contract.Heartbeat[]> {
+  heartbeats(): Promise<Heartbeat[]> {
     return work.heartbeats(this.#database)
   }
 
   // ---- annotations
 
-  async putLabels(labels: readonly contract.Label[]): Promise<void> {
+  async putLabels(labels: readonly Label[]): Promise<void> {
     const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
     await this.#changingLabels(transaction => annotations.putLabels(transaction, ordinals, labels))
   }
 
-  async removeLabels(labels: readonly contract.LabelKey[]): Promise<number> {
+  async removeLabels(labels: readonly LabelKey[]): Promise<number> {
     const ordinals = await this.#addOrdinals(labels.flatMap(label => label.chain ?? []))
     return await this.#changingLabels(transaction => annotations.removeLabels(transaction, ordinals, labels))
   }
 
-  labelHint(): contract.LabelHint | undefined {
+  labelHint(): LabelHint | undefined {
     return this.#labelFilter.hint()
   }
 
@@ -334,43 +337,35 @@ export class PostgresStore implements contract.Store {
     return await annotations.labelsOf(this.#database, await this.#dictionary.ordinalOf(chain), addresses)
   }
 
-  async labelCandidates(chain: ChainId, address: Address): Promise<contract.Label[]> {
+  async labelCandidates(chain: ChainId, address: Address): Promise<Label[]> {
     return await annotations.labelCandidates(this.#database, await this.#dictionary.ordinalOf(chain), address)
   }
 
-  async labels(
-    filter: contract.AnnotationFilter,
-    after: contract.LabelKey | undefined,
-    limit: number,
-  ): Promise<contract.Label[]> {
+  async labels(filter: AnnotationFilter, after: LabelKey | undefined, limit: number): Promise<Label[]> {
     const ordinals = { filter: await this.#ordinalIf(filter.chain), after: await this.#ordinalIf(after?.chain) }
     return await annotations.labelsAfter(this.#database, filter, ordinals, after, limit)
   }
 
-  async putMarks(given: readonly contract.Mark[]): Promise<void> {
+  async putMarks(given: readonly Mark[]): Promise<void> {
     const ordinals = await this.#addOrdinals(given.map(({ chain }) => chain))
     await this.#writing(transaction => marks.putMarks(transaction, ordinals, given))
   }
 
-  async removeMarks(given: readonly contract.MarkKey[]): Promise<number> {
+  async removeMarks(given: readonly MarkKey[]): Promise<number> {
     const ordinals = await this.#addOrdinals(given.map(({ chain }) => chain))
     return await this.#writing(transaction => marks.removeMarks(transaction, ordinals, given))
   }
 
-  marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
+  marksOf(chain: ChainId, address: Address): Promise<Mark[]> {
     return this.#ofChain(chain, [], ordinal => marks.marksOf(this.#database, ordinal, address))
   }
 
-  async marks(
-    filter: contract.AnnotationFilter,
-    after: contract.MarkKey | undefined,
-    limit: number,
-  ): Promise<contract.Mark[]> {
+  async marks(filter: AnnotationFilter, after: MarkKey | undefined, limit: number): Promise<Mark[]> {
     const ordinals = { filter: await this.#ordinalIf(filter.chain), after: await this.#ordinalIf(after?.chain) }
     return await marks.marksAfter(this.#database, filter, ordinals, after, limit)
   }
 
-  async replaceSource({ source, labels, marks: given, checkpoint }: contract.SourceContent): Promise<void> {
+  async replaceSource({ source, labels, marks: given, checkpoint }: SourceContent): Promise<void> {
     const ordinals = await this.#addOrdinals([...labels, ...given].flatMap(({ chain }) => chain ?? []))
     await this.#changingLabels(async transaction => {
       await annotations.forgetSource(transaction, source)
@@ -392,12 +387,12 @@ export class PostgresStore implements contract.Store {
     })
   }
 
-  async putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
+  async putContractFacts(facts: readonly ContractFacts[]): Promise<void> {
     const ordinals = await this.#addOrdinals(facts.map(({ chain }) => chain))
     await this.#writing(transaction => annotations.putContractFacts(transaction, ordinals, facts))
   }
 
-  contractFacts(chain: ChainId, address: Address): Promise<contract.ContractFacts | undefined> {
+  contractFacts(chain: ChainId, address: Address): Promise<ContractFacts | undefined> {
     return this.#ofChain(chain, undefined, ordinal =>
       annotations.contractFacts(this.#database, ordinal, chain, address),
     )
@@ -409,15 +404,15 @@ export class PostgresStore implements contract.Store {
 
   // ---- leases
 
-  claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {
+  claim(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     return this.#database.transaction(transaction => leases.claim(transaction, name, holder, ttlMs))
   }
 
-  release(lease: contract.Lease): Promise<void> {
+  release(lease: Lease): Promise<void> {
     return this.#database.transaction(transaction => leases.release(transaction, lease))
   }
 
-  fenced(lease: contract.Lease): contract.FencedWriter {
+  fenced(lease: Lease): FencedWriter {
     return new PostgresStore(this.#database, this.#watch, this.#dictionary, lease)
   }
 
@@ -454,7 +449,7 @@ export class PostgresStore implements contract.Store {
   }
 
   #ofContract<T>(
-    { chain, contract: address }: contract.TransferRange,
+    { chain, contract: address }: TransferRange,
     none: T,
     work: (number: number) => Promise<T>,
   ): Promise<T> {

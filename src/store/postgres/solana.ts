@@ -1,7 +1,7 @@
 // Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order. Holdings lie
 // with their owner, so that a portfolio is one walk and, on Citus, one shard; an account is found through an index of its own.
 import type { SolanaNetwork } from '../../model.ts'
-import type { Holding, HoldingColumns, HoldingUpdate, SolanaAccount, TokenProgram } from '../store.ts'
+import type { Holding, HoldingColumns, HoldingUpdate, SolanaAccount, TokenProgram } from '../solana-store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { nameColumn, symbolColumn } from './solana-mints.ts'

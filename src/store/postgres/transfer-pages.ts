@@ -1,5 +1,5 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
-import type { TransferPage, TransferPageQuery, TransferRange } from '../store.ts'
+import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
 import type { Database } from './database.ts'
 import { bucketBlocks, wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'

@@ -1,6 +1,6 @@
 // Work that processes ask of each other, and their heartbeats. Time is the server's. Whoever waits asks again: a notification
 // would not pass through PgBouncer.
-import type { Heartbeat, WorkRequest } from '../store.ts'
+import type { Heartbeat, WorkRequest } from '../work-store.ts'
 import { textArray } from './arrays.ts'
 import type { Database } from './database.ts'
 

@@ -1,10 +1,12 @@
 // Labels of addresses and facts of contracts. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import type { Address, ChainId } from '../../model.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
+import type { ContractFacts } from '../contract-facts-store.ts'
 import { judgement } from '../judgement.ts'
 import type { LabelAddresses } from '../label-filter.ts'
-import { type AnnotationFilter, annotationRanks, type ContractFacts, type Label, type LabelKey } from '../store.ts'
+import type { Label, LabelKey } from '../label-store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 

@@ -1,6 +1,7 @@
 // The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
 import {
   highestBlock,
   requireHotOrder,
@@ -9,7 +10,6 @@ import {
   requireStored,
   unknownBlock,
 } from '../commit-rules.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 // Keys and their daily use. Only the hash of a key is ever seen here. Callers hold the transaction.
 import { AlmanacError } from '../../errors.ts'
-import type { KeyRecord, KeyUse } from '../store.ts'
+import type { KeyRecord, KeyUse } from '../key-store.ts'
 import type { Connection, Row } from './connection.ts'
 
 const columns =

@@ -1,6 +1,6 @@
 // Leases: which holder may do a piece of work, and the check that it still may. Callers hold the transaction.
 import { leaseLost } from '../commit-rules.ts'
-import type { Lease } from '../store.ts'
+import type { Lease } from '../lease-store.ts'
 import type { Connection } from './connection.ts'
 
 export function claim(connection: Connection, name: string, holder: string, ttlMs: number): Lease | undefined {

@@ -1,7 +1,8 @@
 // What the operator, imported lists and the built-in pack say of contracts. Callers hold the transaction.
 import type { Address, ChainId } from '../../model.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
-import { type AnnotationFilter, annotationRanks, type Mark, type MarkKey } from '../store.ts'
+import type { Mark, MarkKey } from '../mark-store.ts'
 import { filterConditions } from './annotations.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'

@@ -1,6 +1,7 @@
 // What processes on one store tell each other, in a small file beside it: a commit of history never makes a request wait that
 // only wants to be counted. Nothing in it is irreplaceable, so that backups leave it out.
-import type { AllowanceGrant, AllowanceRequest, Heartbeat, WorkRequest } from '../store.ts'
+import type { AllowanceGrant, AllowanceRequest } from '../key-store.ts'
+import type { Heartbeat, WorkRequest } from '../work-store.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'

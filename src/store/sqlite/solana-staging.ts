@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import type { SolanaStaging, StagedRows } from '../solana-staging.ts'
-import type { HoldingUpdate } from '../store.ts'
+import type { HoldingUpdate } from '../solana-store.ts'
 import { storeFailure } from './failures.ts'
 
 const schema = `

@@ -3,7 +3,15 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { hexOf } from '../bytes.ts'
-import type { Holding, HoldingColumns, HoldingUpdate, Mint, MintUpdate, SolanaAccount, TokenProgram } from '../store.ts'
+import type {
+  Holding,
+  HoldingColumns,
+  HoldingUpdate,
+  Mint,
+  MintUpdate,
+  SolanaAccount,
+  TokenProgram,
+} from '../solana-store.ts'
 import type { Connection, Row } from './connection.ts'
 
 /** How long a closed account is remembered; no source delivers an update that late. */

@@ -12,9 +12,20 @@ import type {
   Interval,
   SolanaNetwork,
 } from '../../model.ts'
+import type { AnnotationFilter } from '../annotation-rank.ts'
+import type { SourceContent } from '../annotation-store.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
+import type { ChainState, ColdCommit, HotBlock, HotCommit, WatchedContract } from '../chain-store.ts'
+import type { ContractFacts } from '../contract-facts-store.ts'
+import type { AllowanceGrant, AllowanceRequest, KeyRecord, KeyUse } from '../key-store.ts'
 import { LabelFilter } from '../label-filter.ts'
-import type * as contract from '../store.ts'
+import type { Label, LabelHint, LabelKey } from '../label-store.ts'
+import type { FencedWriter, Lease } from '../lease-store.ts'
+import type { Mark, MarkKey } from '../mark-store.ts'
+import type { Holding, HoldingColumns, HoldingUpdate, Mint, MintUpdate, SolanaAccount } from '../solana-store.ts'
+import type { Store, StoreInfo } from '../store.ts'
+import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
+import type { Heartbeat, WorkRequest } from '../work-store.ts'
 import { activityOf } from './activity.ts'
 import * as annotations from './annotations.ts'
 import { blocksAround, hotBlocksOf } from './blocks.ts'
@@ -78,7 +89,7 @@ function newWriter(location: string, { openWrite, waitMsMax }: SqliteStoreParts)
   return writer
 }
 
-export class SqliteStore implements contract.Store {
+export class SqliteStore implements Store {
   readonly engine = 'sqlite'
   readonly location: string
   readonly #path: string
@@ -89,10 +100,10 @@ export class SqliteStore implements contract.Store {
   readonly #ownership: Ownership | undefined
   readonly #shared: SharedFile
   readonly #parts: SqliteStoreParts
-  readonly #lease: contract.Lease | undefined
+  readonly #lease: Lease | undefined
 
   /** With a fence it is a second face of the same store, whose writes check the lease. */
-  constructor(parts: SqliteStoreParts, fence?: { lease: contract.Lease; writer: Writer }) {
+  constructor(parts: SqliteStoreParts, fence?: { lease: Lease; writer: Writer }) {
     this.location = `file:${parts.path}`
     this.#path = parts.path
     this.#read = parts.read
@@ -132,7 +143,7 @@ export class SqliteStore implements contract.Store {
     })
   }
 
-  async info(): Promise<contract.StoreInfo> {
+  async info(): Promise<StoreInfo> {
     const { engine, location } = this
     return { engine, location, schemaVersion, sizeBytes: sizeOf(this.#path) + sizeOf(`${this.#path}-wal`) }
   }
@@ -148,7 +159,7 @@ export class SqliteStore implements contract.Store {
 
   // ---- EVM chains
 
-  async chainState(chain: ChainId): Promise<contract.ChainState | undefined> {
+  async chainState(chain: ChainId): Promise<ChainState | undefined> {
     const row = this.#reading(read =>
       read.get('SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ?', chain),
     )
@@ -197,7 +208,7 @@ export class SqliteStore implements contract.Store {
     return this.#ofChain(chain, [], hotBlocksOf)
   }
 
-  async watchedContracts(chain: ChainId): Promise<contract.WatchedContract[]> {
+  async watchedContracts(chain: ChainId): Promise<WatchedContract[]> {
     return this.#ofChain(chain, [], (read, ordinal) =>
       read
         .all('SELECT contract, watched_from FROM watched_contracts WHERE chain = ? ORDER BY contract', ordinal)
@@ -212,19 +223,15 @@ export class SqliteStore implements contract.Store {
     return this.#ofChain(chain, [], (_read, ordinal) => this.#readDictionary.contractsOf(ordinal, after, limit))
   }
 
-  commitCold(commit: contract.ColdCommit): Promise<{ transfersAdded: number }> {
+  commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }> {
     return this.#writing(context => commits.commitCold(context, commit))
   }
 
-  commitHot(commit: contract.HotCommit): Promise<void> {
+  commitHot(commit: HotCommit): Promise<void> {
     return this.#writing(context => commits.commitHot(context, commit))
   }
 
-  addToHot(
-    chain: ChainId,
-    blocks: readonly contract.HotBlock[],
-    covered: contract.ColdCommit['covered'],
-  ): Promise<void> {
+  addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void> {
     return this.#writing(context => commits.addToHot(context, chain, blocks, covered))
   }
 
@@ -252,11 +259,11 @@ export class SqliteStore implements contract.Store {
 
   // ---- transfers and activity
 
-  async transferPage(query: contract.TransferPageQuery): Promise<contract.TransferPage> {
+  async transferPage(query: TransferPageQuery): Promise<TransferPage> {
     return this.#ofContract(query, emptyPage, (read, ordinal, number) => transferPage(read, ordinal, number, query))
   }
 
-  async transferCount(range: contract.TransferRange): Promise<number> {
+  async transferCount(range: TransferRange): Promise<number> {
     return this.#ofContract(range, 0, (read, _ordinal, number) => transferCount(read, number, range))
   }
 
@@ -269,45 +276,41 @@ export class SqliteStore implements contract.Store {
   async portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,
-  ): Promise<{ account: contract.SolanaAccount; holdings: contract.HoldingColumns } | undefined> {
+  ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined> {
     return this.#reading(read => solana.portfolioOf(read, network, owner))
   }
 
-  putOwner(
-    network: SolanaNetwork,
-    account: contract.SolanaAccount,
-    holdings: readonly contract.Holding[],
-  ): Promise<void> {
+  putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void> {
     return this.#writing(({ connection }) => solana.putOwner(connection, network, account, holdings))
   }
 
-  async mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<contract.Mint[]> {
+  async mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]> {
     return this.#reading(read => solana.mintsOf(read, network, mints))
   }
 
-  putMints(network: SolanaNetwork, mints: readonly contract.MintUpdate[]): Promise<void> {
+  putMints(network: SolanaNetwork, mints: readonly MintUpdate[]): Promise<void> {
     return this.#writing(({ connection }) => solana.putMints(connection, network, mints))
   }
 
-  applyHoldings(network: SolanaNetwork, updates: readonly contract.HoldingUpdate[]): Promise<void> {
+  applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void> {
     return this.#writing(({ connection }) => solana.applyHoldings(connection, network, updates))
   }
 
-  putLamports(network: SolanaNetwork, account: contract.SolanaAccount): Promise<void> {
+  putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void> {
     return this.#writing(({ connection }) => solana.putLamports(connection, network, account))
   }
 
   // ---- keys
 
-  putKey(key: contract.KeyRecord): Promise<void> {
+  putKey(key: KeyRecord): Promise<void> {
     return this.#writing(({ connection }) => keys.putKey(connection, key))
   }
 
-  async keyByHash(hash: string): Promise<contract.KeyRecord | undefined> {
+  async keyByHash(hash: string): Promise<KeyRecord | undefined> {
     return this.#reading(read => keys.keyByHash(read, hash))
   }
 
-  async keys(): Promise<contract.KeyRecord[]> {
+  async keys(): Promise<KeyRecord[]> {
     return this.#reading(keys.allKeys)
   }
 
@@ -315,15 +318,15 @@ export class SqliteStore implements contract.Store {
     return this.#writing(({ connection }) => keys.revokeKey(connection, id, revokedAt))
   }
 
-  addUse(uses: readonly contract.KeyUse[]): Promise<ReadonlyMap<string, number>> {
+  addUse(uses: readonly KeyUse[]): Promise<ReadonlyMap<string, number>> {
     return this.#writer.queue.transaction(connection => keys.addUse(connection, uses))
   }
 
-  async usesOf(day: string): Promise<contract.KeyUse[]> {
+  async usesOf(day: string): Promise<KeyUse[]> {
     return this.#reading(read => keys.usesOf(read, day))
   }
 
-  takeAllowance(request: contract.AllowanceRequest): Promise<contract.AllowanceGrant> {
+  takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant> {
     return this.#shared.takeAllowance(request, day => this.#reading(read => keys.usedOn(read, day, request.keyId)))
   }
 
@@ -333,11 +336,11 @@ export class SqliteStore implements contract.Store {
 
   // ---- work for other processes
 
-  requestWork(request: contract.WorkRequest): Promise<void> {
+  requestWork(request: WorkRequest): Promise<void> {
     return this.#shared.requestWork(request)
   }
 
-  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<contract.WorkRequest[]> {
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]> {
     return this.#shared.takeWork(asked)
   }
 
@@ -353,21 +356,21 @@ export class SqliteStore implements contract.Store {
     return this.#shared.putHeartbeat(process, report)
   }
 
-  heartbeats(): Promise<contract.Heartbeat[]> {
+  heartbeats(): Promise<Heartbeat[]> {
     return this.#shared.heartbeats()
   }
 
   // ---- annotations
 
-  putLabels(labels: readonly contract.Label[]): Promise<void> {
+  putLabels(labels: readonly Label[]): Promise<void> {
     return this.#writing(({ connection, dictionary }) => annotations.putLabels(connection, dictionary, labels))
   }
 
-  removeLabels(labels: readonly contract.LabelKey[]): Promise<number> {
+  removeLabels(labels: readonly LabelKey[]): Promise<number> {
     return this.#writing(({ connection, dictionary }) => annotations.removeLabels(connection, dictionary, labels))
   }
 
-  labelHint(): contract.LabelHint | undefined {
+  labelHint(): LabelHint | undefined {
     return this.#reading(() => this.#labelFilter.hint())
   }
 
@@ -375,39 +378,31 @@ export class SqliteStore implements contract.Store {
     return this.#reading(read => annotations.labelsOf(read, this.#readDictionary, chain, addresses))
   }
 
-  async labelCandidates(chain: ChainId, address: Address): Promise<contract.Label[]> {
+  async labelCandidates(chain: ChainId, address: Address): Promise<Label[]> {
     return this.#reading(read => annotations.labelCandidates(read, this.#readDictionary, chain, address))
   }
 
-  async labels(
-    filter: contract.AnnotationFilter,
-    after: contract.LabelKey | undefined,
-    limit: number,
-  ): Promise<contract.Label[]> {
+  async labels(filter: AnnotationFilter, after: LabelKey | undefined, limit: number): Promise<Label[]> {
     return this.#reading(read => annotations.labelsAfter(read, this.#readDictionary, filter, after, limit))
   }
 
-  putMarks(given: readonly contract.Mark[]): Promise<void> {
+  putMarks(given: readonly Mark[]): Promise<void> {
     return this.#writing(({ connection, dictionary }) => marks.putMarks(connection, dictionary, given))
   }
 
-  removeMarks(given: readonly contract.MarkKey[]): Promise<number> {
+  removeMarks(given: readonly MarkKey[]): Promise<number> {
     return this.#writing(({ connection, dictionary }) => marks.removeMarks(connection, dictionary, given))
   }
 
-  async marksOf(chain: ChainId, address: Address): Promise<contract.Mark[]> {
+  async marksOf(chain: ChainId, address: Address): Promise<Mark[]> {
     return this.#ofChain(chain, [], (read, ordinal) => marks.marksOf(read, ordinal, address))
   }
 
-  async marks(
-    filter: contract.AnnotationFilter,
-    after: contract.MarkKey | undefined,
-    limit: number,
-  ): Promise<contract.Mark[]> {
+  async marks(filter: AnnotationFilter, after: MarkKey | undefined, limit: number): Promise<Mark[]> {
     return this.#reading(read => marks.marksAfter(read, this.#readDictionary, filter, after, limit))
   }
 
-  replaceSource({ source, labels, marks: given, checkpoint }: contract.SourceContent): Promise<void> {
+  replaceSource({ source, labels, marks: given, checkpoint }: SourceContent): Promise<void> {
     return this.#writing(({ connection, dictionary }) => {
       annotations.forgetSource(connection, source)
       annotations.putLabels(
@@ -424,11 +419,11 @@ export class SqliteStore implements contract.Store {
     })
   }
 
-  putContractFacts(facts: readonly contract.ContractFacts[]): Promise<void> {
+  putContractFacts(facts: readonly ContractFacts[]): Promise<void> {
     return this.#writing(({ connection, dictionary }) => annotations.putContractFacts(connection, dictionary, facts))
   }
 
-  async contractFacts(chain: ChainId, address: Address): Promise<contract.ContractFacts | undefined> {
+  async contractFacts(chain: ChainId, address: Address): Promise<ContractFacts | undefined> {
     return this.#reading(read => annotations.contractFacts(read, this.#readDictionary, chain, address))
   }
 
@@ -438,15 +433,15 @@ export class SqliteStore implements contract.Store {
 
   // ---- leases
 
-  claim(name: string, holder: string, ttlMs: number): Promise<contract.Lease | undefined> {
+  claim(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     return this.#writer.queue.transaction(connection => leases.claim(connection, name, holder, ttlMs))
   }
 
-  release(lease: contract.Lease): Promise<void> {
+  release(lease: Lease): Promise<void> {
     return this.#writer.queue.transaction(connection => leases.release(connection, lease))
   }
 
-  fenced(lease: contract.Lease): contract.FencedWriter {
+  fenced(lease: Lease): FencedWriter {
     return new SqliteStore(this.#parts, { lease, writer: this.#writer })
   }
 
@@ -480,7 +475,7 @@ export class SqliteStore implements contract.Store {
   }
 
   #ofContract<T>(
-    { chain, contract: address }: contract.TransferRange,
+    { chain, contract: address }: TransferRange,
     none: T,
     work: (read: Connection, ordinal: number, number: number) => T,
   ): T {

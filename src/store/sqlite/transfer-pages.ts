@@ -1,7 +1,7 @@
 // Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
 import type { Position } from '../../model.ts'
-import type { TransferPage, TransferPageQuery, TransferRange } from '../store.ts'
 import { idCountOf } from '../transfer-payload.ts'
+import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan, bucketBlocks } from './migrations.ts'
 import { isRangeSql } from './transfer-rows.ts'

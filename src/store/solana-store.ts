@@ -1,0 +1,105 @@
+// What is kept of Solana accounts and mints. Keys are raw 32 bytes; how an amount is displayed is decided elsewhere.
+import type { SolanaNetwork } from '../model.ts'
+
+/**
+ * What was read of an owner itself. `chainTime` is the unix time of the chain's own clock at `slot`: the displayed
+ * amount of interest-bearing and scaled mints depends on it.
+ */
+export type SolanaAccount = { owner: Uint8Array; lamports: bigint; slot: number; chainTime: number; readAtMs: number }
+
+export type TokenProgram = 'token' | 'token-2022'
+
+export type Holding = {
+  account: Uint8Array
+  owner: Uint8Array
+  mint: Uint8Array
+  amount: bigint
+  program: TokenProgram
+  slot: number
+  /** Orders updates within a slot; 0 where the source has none. */
+  writeVersion: bigint
+}
+
+export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
+
+/** What a mint's own account says. */
+export type MintAccount = {
+  program: TokenProgram
+  decimals: number
+  supply: bigint
+  /** From the token metadata extension; undefined where the mint has none. */
+  name: string | undefined
+  symbol: string | undefined
+  /** What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads. */
+  amountRule: string | undefined
+}
+
+/** What a mint's Metaplex metadata account says; all undefined where it was looked for and there is none. */
+export type MintMetadata = { name: string | undefined; symbol: string | undefined; tokenStandard: number | undefined }
+
+/** The two accounts arrive apart on streams: each part replaces the stored one unless that one has a higher slot. */
+export type MintUpdate = {
+  mint: Uint8Array
+  slot: number
+  readAtMs: number
+  account?: MintAccount
+  metadata?: MintMetadata
+}
+
+/** Both parts as one: the extension's name and symbol win over Metaplex's, and `''` stands where there is neither. */
+export type Mint = {
+  mint: Uint8Array
+  program: TokenProgram
+  decimals: number
+  supply: bigint
+  name: string
+  symbol: string
+  tokenStandard: number | undefined
+  amountRule: string | undefined
+  /** The lower one of the two parts: when and at which slot both were last known to be so. 0 where metadata was never read. */
+  slot: number
+  readAtMs: number
+}
+
+/** What an owner holds, by columns, because answers have thousands of rows: one array for each fact of all holdings. */
+export type HoldingColumns = {
+  length: number
+  /** 32 bytes each, in their own order. */
+  accounts: Uint8Array
+  mints: Uint8Array
+  /** In the smallest unit, decimal. */
+  amounts: string[]
+  /** This and the columns below are facts of the mint; null while the mint's own account was never read. */
+  decimals: (number | null)[]
+  /** Decimal. */
+  supplies: (string | null)[]
+  names: string[]
+  symbols: string[]
+  tokenStandards: (number | null)[]
+  amountRules: (string | null)[]
+}
+
+export interface SolanaStore {
+  /** One consistent look at an owner; undefined when the owner was never read. */
+  portfolioOf(
+    network: SolanaNetwork,
+    owner: Uint8Array,
+  ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined>
+  /**
+   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
+   * gone, unless what is stored of a token account (held or closed) has a higher slot than the reading. An older reading
+   * than the stored one changes nothing.
+   */
+  putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
+  /** Those of the given mints whose own account was read. */
+  mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
+  putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
+  /**
+   * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
+   * so that of two updates in one slot without write versions the later call wins. A close is remembered with its
+   * version, so that an older reading cannot bring the account back; an owner's next newer reading may forget it.
+   */
+  applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
+  /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */
+  putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void>
+}
