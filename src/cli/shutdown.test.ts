@@ -29,3 +29,26 @@ describe('a defect', () => {
     })
   })
 })
+
+describe('a signal', () => {
+  /** Sends signals to a program that would go on for a while after the first. */
+  function signalled(...program: string[]) {
+    const text = `
+      const { firstSignal } = await import(${source('./shutdown.ts')})
+      void firstSignal().then(() => setTimeout(() => process.exit(0), 1_000))
+      const pause = ms => new Promise(done => setTimeout(done, ms))
+      ${program.join('\n')}
+      await pause(5_000)`
+    return spawnSync(process.execPath, ['--input-type=module', '-e', text]).status
+  }
+  const send = (signal: string) => `process.kill(process.pid, '${signal}')`
+
+  test('that comes twice at once is one', () => {
+    expect(signalled(send('SIGINT'), 'await pause(20)', send('SIGINT'))).toBe(0)
+  })
+
+  test('that comes again later, or another one, ends the process where it stands', () => {
+    expect(signalled(send('SIGINT'), 'await pause(600)', send('SIGINT'))).toBe(130)
+    expect(signalled(send('SIGTERM'), 'await pause(20)', send('SIGINT'))).toBe(130)
+  })
+})

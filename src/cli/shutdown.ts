@@ -3,13 +3,17 @@
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-code.ts'
 
+/** One Ctrl-C comes twice where npm is in between: from the terminal, and from npm, which passes it on. */
+const echoMs = 400
+
 /** Resolves with the first signal. From then on a second one ends the process where it stands. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
-    let signalled = false
+    let first: { signal: NodeJS.Signals; atMs: number } | undefined
     const onSignal = (signal: NodeJS.Signals) => {
-      if (signalled) process.exit(exitCodes.interrupted)
-      signalled = true
+      const isEcho = first?.signal === signal && performance.now() - first.atMs < echoMs
+      if (first !== undefined && !isEcho) process.exit(exitCodes.interrupted)
+      first ??= { signal, atMs: performance.now() }
       resolve(signal)
     }
     process.on('SIGINT', onSignal)
