@@ -1,9 +1,12 @@
 // The sandbox as a newcomer meets it: `npm start` with no configuration, the lines that it prints, and nothing left of it afterwards.
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { evmNodeKind } from '../src/sandbox/evm-node.ts'
+import { loadCollections } from '../src/sandbox/collections.ts'
+import { evmNodeKind, startEvmNode } from '../src/sandbox/evm-node.ts'
+import { EvmWorld } from '../src/sandbox/evm-world.ts'
 import { solanaNodeKind } from '../src/sandbox/solana-node.ts'
 import { Checkout } from './checkout.ts'
 import { CommandRun } from './command-run.ts'
@@ -30,10 +33,9 @@ afterAll(async () => {
 })
 
 function begin(command: readonly string[]): CommandRun {
-  const run = new CommandRun(command, checkout.directory, {
-    ALMANAC_LISTEN: '127.0.0.1:0',
-    HOME: process.env.HOME ?? '',
-  })
+  // What a killed one leaves behind is removed with the checkout.
+  const places = { HOME: process.env.HOME ?? '', TMPDIR: checkout.directory }
+  const run = new CommandRun(command, checkout.directory, { ALMANAC_LISTEN: '127.0.0.1:0', ...places })
   runs.push(run)
   return run
 }
@@ -123,6 +125,7 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     run.child.kill('SIGINT')
     expect((await run.ended()).code).toBe(0)
     await expectGone(nodes)
+    expect(readdirSync(checkout.directory).filter(name => name.startsWith('almanac-sandbox-'))).toEqual([])
     expect(run.stderr).not.toMatch(/"level":"(warn|error|fatal)"/)
   })
 
@@ -135,6 +138,43 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     await expectGone(nodes)
   })
 })
+
+describe.skipIf(evmNodeKind === undefined)('a chain of the sandbox', { timeout: 120_000 }, () => {
+  const genesisTimestamp = Math.floor(Date.now() / 1_000) - 3_600
+
+  /** What happened on a chain of this seed, and that nothing failed. */
+  async function storyOf(seed: string): Promise<string[]> {
+    const node = await startEvmNode({ chainId: 1, genesisTimestamp })
+    try {
+      const kinds = ['ERC721', 'ERC721A', 'ERC1155', 'airdrop'] as const
+      const world = await EvmWorld.create({ node, compiled: await loadCollections(), seed, kinds, genesisTimestamp })
+      for (let block = 0; block < 20; block++) await world.mineBlock()
+      await world.reorganise()
+      await world.mineBlock()
+      const head = Number(await node.ask('eth_blockNumber'))
+      const story: string[] = []
+      for (let block = 1; block <= head; block++) {
+        const receipts = (await node.ask('eth_getBlockReceipts', `0x${block.toString(16)}`)) as Receipt[]
+        for (const { status, logs } of receipts) {
+          expect(status, `block ${block}`).toBe('0x1')
+          story.push(...logs.map(({ address, topics, data }) => [block, address, ...topics, data].join(' ')))
+        }
+      }
+      return story
+    } finally {
+      await node.stop()
+    }
+  }
+
+  test('is the same for the same seed and another one for another; every transaction succeeds, whatever was taken back', async () => {
+    const [one, same, other] = await Promise.all([storyOf('one'), storyOf('one'), storyOf('other')])
+    expect(one!.length).toBeGreaterThan(60)
+    expect(same).toEqual(one)
+    expect(other).not.toEqual(one)
+  })
+})
+
+type Receipt = { status: string; logs: { address: string; topics: string[]; data: string }[] }
 
 const lasting = new Set([
   'contract_type',

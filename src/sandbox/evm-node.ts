@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import type { Hex } from 'viem'
 import { developmentAccount, fundedAccounts, mnemonic } from './evm-accounts.ts'
+import { loads } from './installed.ts'
 import { endProcess, printedBy, spawnTethered } from './tethered-process.ts'
 
 export type EvmNodeKind = 'anvil' | 'edr'
@@ -135,13 +136,4 @@ function anvilOnPath(): string[] | undefined {
     }
   })
   return found === undefined ? undefined : [found]
-}
-
-function loads(name: string): boolean {
-  try {
-    require(name)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,8 +1,8 @@
 // What a local Solana node offers, and the one that this machine has: Surfpool where its package loads (x64, macOS), otherwise the token programs behind
 // a small node, where litesvm loads.
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type DrivenProcess, startDriven } from './driven-process.ts'
+import { loads } from './installed.ts'
 
 export type SolanaNode = {
   rpcUrl: string
@@ -15,8 +15,6 @@ export type SolanaNode = {
   travelTo(unixTimestamp: number): Promise<void>
   stop(): Promise<void>
 }
-
-const require = createRequire(import.meta.url)
 
 // The package exists for two platforms; elsewhere SURFPOOL_NODE can name a Node.js that runs it (with an emulator), and SURFPOOL_MODULE its file.
 const surfpoolModule =
@@ -73,13 +71,4 @@ function offered(
 
 function processFile(name: string): string {
   return join(import.meta.dirname, `${name}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`)
-}
-
-function loads(name: string): boolean {
-  try {
-    require(name)
-    return true
-  } catch {
-    return false
-  }
 }
