@@ -11,6 +11,7 @@ test('there are pages to compare', () => {
     'docs/commands.md',
     'docs/errors.md',
     'docs/metrics.md',
+    'docs/spam-rules.md',
     'docs/openapi.json',
   ])
 })

@@ -10,6 +10,7 @@ import { errorsPage } from './errors-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { createProgram } from './program.ts'
 import { settingsPage } from './settings-page.ts'
+import { spamRulesPage } from './spam-rules-page.ts'
 import { packageVersion } from './version.ts'
 
 export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
@@ -18,6 +19,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/commands.md', commandsPage(createProgram())],
     ['docs/errors.md', errorsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
+    ['docs/spam-rules.md', spamRulesPage()],
     [
       'docs/openapi.json',
       openApiText({

@@ -85,7 +85,7 @@ export function eagerAnnotator(
   const annotator = new ContractAnnotator({
     ...{ chain, store, rpc, budget: new CallBudget(Number.POSITIVE_INFINITY), metrics: createEvmMetrics() },
     log: createLog({ level: 'silent', format: 'text' }),
-    pace: { restPerWork: 0 },
+    pace: { restPerWork: 0, restPerWorkFilling: 0 },
   })
   return { annotator, close: () => rpc.close() }
 }

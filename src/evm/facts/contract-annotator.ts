@@ -5,7 +5,7 @@
 // was missed (a crash between a commit and its verdict, a new version of the rules, time that passed) is found by a round over all contracts.
 import { LRUCache } from 'lru-cache'
 import { type DistributionEvidence, distributionEvidence, noDistribution } from '../../annotate/spam-distribution.ts'
-import { nameEvidence, type VerifiedNames, verifiedNamesOf } from '../../annotate/spam-names.ts'
+import { type NameEvidence, nameEvidence, type VerifiedNames, verifiedNamesOf } from '../../annotate/spam-names.ts'
 import {
   type Judgement,
   judgeSpam,
@@ -42,6 +42,8 @@ export type ContractAnnotatorOptions = {
 export type AnnotatorPace = {
   /** How long it rests for each millisecond of work, so that the index keeps the rest of its thread. */
   restPerWork: number
+  /** The same while history is filled. */
+  restPerWorkFilling: number
   /** How often all contracts are looked at. */
   roundEveryMs: number
   /** A name may change behind a proxy: it is read again when the contract changes and this time has passed. */
@@ -50,7 +52,8 @@ export type AnnotatorPace = {
 }
 
 const usualPace: AnnotatorPace = {
-  restPerWork: 30,
+  restPerWork: 20,
+  restPerWorkFilling: 150,
   roundEveryMs: 6 * 3_600_000,
   readingAgeMsMax: 7 * 86_400_000,
   retryDelayMs: { first: 1_000, max: 300_000 },
@@ -58,7 +61,7 @@ const usualPace: AnnotatorPace = {
 
 const contractsAtOnce = 16
 const contractsPerRoundStep = 64
-const restMsMax = 2_000
+const restMsMax = 4_000
 const idleMs = 1_000
 const verifiedNamesAgeMs = 60_000
 const attemptsMax = 3
@@ -119,8 +122,14 @@ export class ContractAnnotator {
     this.changed([contract])
   }
 
+  /** History is being filled: that comes first. */
+  historyBegan(): void {
+    this.#filling = true
+  }
+
   /** History is whole: what was judged on parts of it is looked at again. */
-  lookAtAll(): void {
+  historyEnded(): void {
+    this.#filling = false
     this.#round = { after: undefined }
     this.#wake()
   }
@@ -144,6 +153,7 @@ export class ContractAnnotator {
   }
 
   #busy = false
+  #filling = true
   /** What the step at hand took of the thread, apart from waiting for nodes. */
   #workMs = 0
 
@@ -157,7 +167,7 @@ export class ContractAnnotator {
         delayMs = this.#pace.retryDelayMs.first
         this.#busy = false
         if (!worked) await this.#sleep(idleMs, signal)
-        else if (!this.#queue.hasAsked) await pause(Math.min(restMsMax, this.#workMs * this.#pace.restPerWork), signal)
+        else if (!this.#queue.hasAsked) await pause(Math.min(restMsMax, this.#workMs * this.#restPerWork), signal)
       } catch (error) {
         this.#busy = false
         if (signal.aborted) return
@@ -286,7 +296,7 @@ export class ContractAnnotator {
       const isNothing = named.name === undefined && named.symbol === undefined && reading?.interfaces.length === 0
       return before === undefined && (said === undefined || isNothing) ? undefined : { ...facts, possibleSpam: false }
     }
-    const evidence = { ...nameEvidence(named, await this.#verifiedNames()), ...distribution }
+    const evidence = { ...(await this.#nameEvidence(contract, named)), ...distribution }
     const { score, possibleSpam, reasons } = await this.#weigh(contract, { evidence, sample, reading }, signal)
     metrics.contractsJudged.inc({ chain: chain.name, verdict: possibleSpam ? 'spam' : 'clean' })
     const verdict = { rulesVersion, score, reasons, basis: sample.basis, judgedAtMs: Date.now() }
@@ -375,12 +385,26 @@ export class ContractAnnotator {
     }
   }
 
+  /** A collection that is verified imitates nobody. */
+  async #nameEvidence(contract: Address, named: Pick<ContractFacts, 'name' | 'symbol'>): Promise<NameEvidence> {
+    const evidence = nameEvidence(named, await this.#verifiedNames())
+    if (evidence.sameNameAsVerified + evidence.looksLikeVerified === 0) return evidence
+    const marks = await this.#options.store.marksOf(this.#options.chain.id, contract)
+    return marks.find(({ verified }) => verified !== undefined)?.verified === true
+      ? nameEvidence(named, new Map())
+      : evidence
+  }
+
   async #verifiedNames(): Promise<VerifiedNames> {
     const nowMs = performance.now()
     if (this.#verified === undefined || nowMs - this.#verified.atMs > verifiedNamesAgeMs) {
       this.#verified = { names: verifiedNamesOf(await this.#options.store.verifiedNames()), atMs: nowMs }
     }
     return this.#verified.names
+  }
+
+  get #restPerWork(): number {
+    return this.#filling ? this.#pace.restPerWorkFilling : this.#pace.restPerWork
   }
 
   #answer(contract: Address): void {

@@ -268,7 +268,7 @@ export class ChainIndexer {
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
-      this.#options.annotator?.lookAtAll()
+      this.#options.annotator?.historyEnded()
     }
     return this.#pace.historyCheckMs
   }
@@ -281,6 +281,7 @@ export class ChainIndexer {
       this.#tally.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
       if (this.#tally.blocksLeft === 0) return
       this.#historyDone = false
+      this.#options.annotator?.historyBegan()
       await backfill({ from, to }, this.#historyOptions('full'), signal)
       return
     }

@@ -187,7 +187,7 @@ export function verifiedNames(connection: Connection): string[] {
   return connection
     .all(
       `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract) WHERE verified = 1 AND name IS NOT NULL
-       UNION SELECT label FROM labels JOIN contract_marks AS marks ON marks.contract = labels.address
+       UNION SELECT label FROM contract_marks AS marks CROSS JOIN labels ON labels.address = marks.contract
        WHERE verified = 1 AND labels.chain IN (0, marks.chain) LIMIT ${verifiedNamesMax}`,
     )
     .map(([name]) => name as string)
