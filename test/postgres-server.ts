@@ -1,7 +1,7 @@
 // A throwaway PostgreSQL for tests, from the binaries that npm installs. It needs nothing on the machine and leaves nothing behind.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { chown, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { appendFile, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,6 +20,8 @@ const settings = {
   max_connections: '120',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
+  // For copies of a running server: what they need of the log stays there.
+  wal_keep_size: '256MB',
 }
 
 export type PostgresServer = {
@@ -28,19 +30,33 @@ export type PostgresServer = {
   url(database: string): string
   /** Kills the server without a goodbye, as a crash does; `start` brings it back with its data. */
   kill(): Promise<void>
+  /**
+   * Copies the files of the running server between `pg_backup_start` and `pg_backup_stop`, as tools for base backups do, and
+   * starts another server on the copy: restored from it alone, or as a standby that follows this one.
+   */
+  startCopy(as: 'restored' | 'standby'): Promise<PostgresServer>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-export async function startPostgres(overrides: Record<string, string> = {}): Promise<PostgresServer> {
+export function startPostgres(overrides: Record<string, string> = {}): Promise<PostgresServer> {
+  return startOn(overrides, undefined)
+}
+
+/** Makes a cluster in a directory of its own, empty or with what `fill` puts there, and starts a server on it. */
+async function startOn(
+  overrides: Record<string, string>,
+  fill: ((cluster: string, owner: Owner) => Promise<void>) | undefined,
+): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), 'almanac-postgres-'))
-  const owner = process.getuid?.() === 0 ? { uid: nobodyId, gid: nobodyId } : {}
+  const owner: Owner = process.getuid?.() === 0 ? { uid: nobodyId, gid: nobodyId } : {}
   if (owner.uid !== undefined) await chown(directory, owner.uid, owner.gid)
   const native = await binaries(directory, owner)
   const environment = { PATH: process.env.PATH, LC_ALL: 'C', LD_LIBRARY_PATH: `${directory}/lib:${native}/lib` }
   const cluster = join(directory, 'data')
+  if (fill !== undefined) await fill(cluster, owner)
   const initialised = spawnSync(
-    join(native, 'bin/initdb'),
+    fill !== undefined ? 'true' : join(native, 'bin/initdb'),
     ['-D', cluster, '-U', 'almanac', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
     { ...owner, env: environment, cwd: directory, encoding: 'utf8' },
   )
@@ -103,11 +119,50 @@ export async function startPostgres(overrides: Record<string, string> = {}): Pro
       return url(name)
     },
     kill: () => end('SIGKILL'),
+    startCopy: as => startOn(overrides, (copy, copyOwner) => copyCluster({ cluster, port, url }, copy, copyOwner, as)),
     async stop() {
       await end('SIGINT')
       process.off('exit', abandon)
       await rm(directory, { recursive: true, force: true })
     },
+  }
+}
+
+type Owner = { uid: number; gid: number } | { uid?: undefined; gid?: undefined }
+
+async function copyCluster(
+  { cluster, port, url }: { cluster: string; port: number; url: (database: string) => string },
+  copy: string,
+  owner: Owner,
+  as: 'restored' | 'standby',
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url('postgres') })
+  await client.connect()
+  const copyFiles = (from: string, to: string): void => {
+    // Files that vanish meanwhile are temporary ones; cp says so and goes on.
+    spawnSync('cp', ['-a', from, to], owner)
+  }
+  try {
+    await client.query("SELECT pg_backup_start('test', true)")
+    copyFiles(cluster, copy)
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(true)')
+    // What was written while the files were copied is in the log, which is copied last.
+    await rm(join(copy, 'pg_wal'), { recursive: true })
+    copyFiles(join(cluster, 'pg_wal'), join(copy, 'pg_wal'))
+    for (const file of ['postmaster.pid', 'postmaster.opts']) await rm(join(copy, file), { force: true })
+    await writeFile(join(copy, 'backup_label'), rows[0].labelfile)
+    if (as === 'standby') {
+      await writeFile(join(copy, 'standby.signal'), '')
+      await appendFile(
+        join(copy, 'postgresql.auto.conf'),
+        `primary_conninfo = 'host=127.0.0.1 port=${port} user=almanac'\n`,
+      )
+    }
+    if (owner.uid !== undefined)
+      for (const file of ['backup_label', 'standby.signal'])
+        if (existsSync(join(copy, file))) await chown(join(copy, file), owner.uid, owner.gid)
+  } finally {
+    await client.end()
   }
 }
 
@@ -122,7 +177,7 @@ async function administer(url: string, sql: string): Promise<void> {
  * Where the binaries are: npm's, whose libraries are found through links that packages cannot hold, or those of another
  * version at ALMANAC_TEST_POSTGRES, a directory with `bin` in it.
  */
-async function binaries(directory: string, owner: { uid?: number; gid?: number }): Promise<string> {
+async function binaries(directory: string, owner: Owner): Promise<string> {
   const installed = process.env.ALMANAC_TEST_POSTGRES
   if (installed !== undefined) return installed
   const require = createRequire(import.meta.url)

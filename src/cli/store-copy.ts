@@ -4,6 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import type { CopyProgress } from '../store/copy-store.ts'
 import type { ReadableName } from '../store/parts.ts'
 import { firstSignal } from './shutdown.ts'
+import { backupCommand } from './store-backup.ts'
 import { printData, printJson, printNote, table } from './terminal.ts'
 
 type CopyFlags = { from: string; to: string; json?: true }
@@ -13,7 +14,10 @@ const terminalEveryMs = 200
 const logEveryMs = 10_000
 
 export function storeCommand(): Command {
-  return new Command('store').description('Move the store.').addCommand(copyCommand())
+  return new Command('store')
+    .description('Move the store, or copy it for safety.')
+    .addCommand(copyCommand())
+    .addCommand(backupCommand())
 }
 
 function copyCommand(): Command {

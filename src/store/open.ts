@@ -38,6 +38,17 @@ export async function openStoreParts(url: string): Promise<StoreParts> {
   return await openPostgresParts(url)
 }
 
+/** Copies a store in a file while it is in use. */
+export async function backUpStore(url: string, target: string): Promise<{ bytes: number }> {
+  if (url.startsWith('file:')) {
+    const { backUpFile } = await import('./sqlite/backup.ts')
+    return await backUpFile(resolve(pathOf(url)), target)
+  }
+  throw new AlmanacError('config_invalid', 'A store on a server is backed up with the tools of the server.', {
+    hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
+  })
+}
+
 /** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */
 function pathOf(url: string): string {
   const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')

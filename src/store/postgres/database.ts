@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { isConnectionFailure, isLockTimeout, isRolledBackForOthers, storeFailure } from './failures.ts'
+import { isConnectionFailure, isLockTimeout, isLostName, isRolledBackForOthers, storeFailure } from './failures.ts'
 
 /** Values come as the server writes them: text, or null. Each reader knows its columns. */
 export type Row = (string | null)[]
@@ -17,7 +17,8 @@ export type DatabaseOptions = {
   connectionsMax: number
   /**
    * Named statements are planned once for each connection. They work behind PgBouncer 1.21 and later in transaction mode,
-   * where max_prepared_statements is above 0; without them each call is planned anew.
+   * where max_prepared_statements is above 0; without them each call is planned anew. Where names turn out not to work they are
+   * given up.
    */
   namedStatements: boolean
 }
@@ -48,7 +49,7 @@ const asText = { getTypeParser: () => (text: string) => text }
 export class Database {
   readonly location: string
   readonly #pool: pg.Pool
-  readonly #namedStatements: boolean
+  #namedStatements: boolean
   readonly #names = new Map<string, string>()
 
   constructor({ connectionString, location, connectionsMax, namedStatements }: DatabaseOptions) {
@@ -75,7 +76,7 @@ export class Database {
       try {
         return (await this.#pool.query<Row>(this.statement(sql, values))).rows
       } catch (error) {
-        if (!isConnectionFailure(error)) throw error
+        if (!isConnectionFailure(error) && !this.#givesUpNames(error)) throw error
         return (await this.#pool.query<Row>(this.statement(sql, values))).rows
       }
     } catch (error) {
@@ -89,7 +90,8 @@ export class Database {
       try {
         return (await this.#pool.query<Row>(this.statement(sql, values))).rows
       } catch (error) {
-        if (!isRolledBackForOthers(error) || attempt === attemptsMax) throw storeFailure(error, this.location)
+        const harmless = isRolledBackForOthers(error) || this.#givesUpNames(error)
+        if (!harmless || attempt === attemptsMax) throw storeFailure(error, this.location)
       }
     }
   }
@@ -104,12 +106,20 @@ export class Database {
         // A connection lost later than this may have lost only the news of a commit: the caller decides.
         const harmless =
           isRolledBackForOthers(error) ||
+          this.#givesUpNames(error) ||
           (isConnectionFailure(error) && !progress.begun && attempt === 1) ||
           (isLockTimeout(error) && attempt === 1 && (await this.#endStalled()))
         if (!harmless || attempt === attemptsMax) throw storeFailure(error, this.location)
         await delay(Math.random() * 20 * attempt)
       }
     }
+  }
+
+  /** A pooler that gives each transaction any session loses names, or finds them taken. Nothing was done then. */
+  #givesUpNames(error: unknown): boolean {
+    if (!isLostName(error)) return false
+    this.#namedStatements = false
+    return true
   }
 
   /** Whether any was ended. */

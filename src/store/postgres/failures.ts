@@ -33,6 +33,12 @@ export function isRolledBackForOthers(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
+/** A named statement that the session does not know, or knows already. */
+export function isLostName(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '26000' || code === '42P05'
+}
+
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }

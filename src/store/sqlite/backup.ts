@@ -1,0 +1,51 @@
+// A copy of the file while others read and write it: one consistent moment, compact, ready to be put in its place.
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { AlmanacError } from '../../errors.ts'
+import { storeFailure } from './failures.ts'
+import { prepareFile } from './open-file.ts'
+
+/**
+ * VACUUM INTO reads within one snapshot, which holds up nobody; SQLite's backup API would begin anew with every commit of another
+ * process. The copy has its name only once it is whole and checked.
+ */
+export async function backUpFile(path: string, target: string): Promise<{ bytes: number }> {
+  if (!existsSync(path))
+    throw new AlmanacError('not_found', `There is no store at file:${path}.`, { hint: 'name the store with --store.' })
+  if (existsSync(target))
+    throw new AlmanacError('conflict', `${target} is there already and was left as it is.`, {
+      hint: 'name a file that does not exist yet.',
+    })
+  await prepareFile(path)
+  const partial = `${target}.partial`
+  rmSync(partial, { force: true })
+  try {
+    const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+    try {
+      source.prepare('VACUUM INTO ?').run(partial)
+    } finally {
+      source.close()
+    }
+    check(partial)
+    const file = openSync(partial, 'r')
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(partial, target)
+    return { bytes: statSync(target).size }
+  } catch (error) {
+    for (const end of ['', '-wal', '-shm']) rmSync(partial + end, { force: true })
+    throw storeFailure(error, `file:${target}`)
+  }
+}
+
+/** What a service that opens the copy expects: the log beside the file, and no damage. */
+function check(path: string): void {
+  const copy = new DatabaseSync(path)
+  try {
+    copy.exec('PRAGMA journal_mode = WAL')
+    const verdict = Object.values(copy.prepare('PRAGMA quick_check(1)').get() ?? {})[0]
+    if (verdict !== 'ok') throw new Error(`the copy is damaged: ${verdict}`)
+  } finally {
+    copy.close()
+  }
+}
