@@ -42,7 +42,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...dependencies,
     freshen: freshenAside(dependencies.freshen, gate),
     cache: new AnswerCache(settings.answerCacheBytes),
-    revision: oncePerTurn(() => dependencies.store.revision()),
+    revision: oncePerTurn(() => dependencies.store.revision() + (dependencies.replica?.revision() ?? 0)),
     gate,
   }
   const desk = new Desk(place)

@@ -7,7 +7,7 @@ import type { Address, Hash } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
-import type { Store } from '../store/store.ts'
+import type { ReadReplica, Store } from '../store/store.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { ApiSettings } from './settings.ts'
 import type { StaticFiles } from './static-files.ts'
@@ -33,6 +33,8 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
+  /** A copy of the store that first pages and wallets may be read from. */
+  replica?: ReadReplica | undefined
   /** Absent where nothing indexes. */
   freshen?: Freshen | undefined
   /** How amounts of interest-bearing and scaled mints are shown; absent: as raw / 10^decimals, like all others. */

@@ -2,7 +2,12 @@
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address } from '../model.ts'
-import { NftTransfers, type TransfersAnswer, type TransfersQuestion } from '../query/nft-transfers.ts'
+import {
+  NftTransfers,
+  type TransfersAnswer,
+  type TransfersOptions,
+  type TransfersQuestion,
+} from '../query/nft-transfers.ts'
 import { CursorSigner } from '../store/cursor.ts'
 import type { Answer } from './answer.ts'
 import { readyAnswer } from './answer-cache.ts'
@@ -13,6 +18,7 @@ import { pageTag } from './page-tag.ts'
 import { readParameter, showGiven, transferParameters } from './params.ts'
 import { patienceMs } from './prefer.ts'
 import { QueryText } from './query-text.ts'
+import { ReplicaReads } from './replica-reads.ts'
 import { type TransferJson, writeTransfers } from './transfer-json.ts'
 
 /** `disable_total` was announced as deprecated on 2023-01-12 (RFC 9745 writes dates so). */
@@ -22,12 +28,14 @@ export class NftTransfersRoute {
   readonly #place: Workplace
   readonly #parameters: ReturnType<typeof transferParameters>
   readonly #transfers: NftTransfers
+  readonly #copies: ReplicaReads<NftTransfers>
   #signer: CursorSigner | undefined
 
   constructor(place: Workplace) {
     this.#place = place
     this.#parameters = transferParameters(place.chains, place.settings.pageSizeMax)
     this.#transfers = new NftTransfers(place.store, place.revision)
+    this.#copies = new ReplicaReads(place.replica, store => new NftTransfers(store))
   }
 
   answer(exchange: Exchange, version: ApiVersion): Answer | Promise<Answer> {
@@ -45,11 +53,8 @@ export class NftTransfersRoute {
         const signer = this.#signer
         const query = new QueryText(exchange.query)
         const question = this.#question(exchange, query, version, signer)
-        const answer = await this.#transfers.answer(question, {
-          key: admission.key,
-          freshen,
-          freshenWaitMs: patienceMs(exchange, settings),
-        })
+        const options = { key: admission.key, freshen, freshenWaitMs: patienceMs(exchange, settings) }
+        const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
         const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
         const page = pageOf(answer, { dialect, version, signer })
         const { bytes, release } = writeTransfers(page)
@@ -63,6 +68,18 @@ export class NftTransfersRoute {
         return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
       },
     })
+  }
+
+  /**
+   * First pages alone: what follows comes from the store itself, which is never behind what a client has seen. One that is not
+   * complete and could be is left to the store, where the indexers' work shows at once.
+   */
+  async #fromReplica(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer | undefined> {
+    if (question.after !== undefined) return undefined
+    return await this.#copies.answer(
+      copy => copy.answer(question, { ...options, freshen: undefined }),
+      ({ indexComplete }) => indexComplete || options.freshen?.contract === undefined,
+    )
   }
 
   #question(exchange: Exchange, query: QueryText, version: ApiVersion, signer: CursorSigner): TransfersQuestion {

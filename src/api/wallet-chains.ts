@@ -11,16 +11,19 @@ import { perform, type Workplace } from './operation.ts'
 import { readParameter, walletParameters } from './params.ts'
 import { patienceMs } from './prefer.ts'
 import { QueryText } from './query-text.ts'
+import { ReplicaReads } from './replica-reads.ts'
 
 export class WalletChainsRoute {
   readonly #place: Workplace
   readonly #parameters: ReturnType<typeof walletParameters>
   readonly #wallets: WalletChains
+  readonly #copies: ReplicaReads<WalletChains>
 
   constructor(place: Workplace) {
     this.#place = place
     this.#parameters = walletParameters(place.chains)
     this.#wallets = new WalletChains(place.store, place.chains)
+    this.#copies = new ReplicaReads(place.replica, store => new WalletChains(store, place.chains))
   }
 
   answer(exchange: Exchange, version: ApiVersion): Answer | Promise<Answer> {
@@ -36,10 +39,13 @@ export class WalletChainsRoute {
       work: async (_, admission) => {
         const wallet = readParameter(this.#parameters.address, exchange.pathParameter('address'))
         const chains = new QueryText(exchange.query).list(this.#parameters.chains)
-        const answer = await this.#wallets.answer(
-          { wallet, chains },
-          { key: admission.key, freshen, freshenWaitMs: patienceMs(exchange, settings) },
+        const options = { key: admission.key, freshen, freshenWaitMs: patienceMs(exchange, settings) }
+        const fromCopy = await this.#copies.answer(
+          copy => copy.answer({ wallet, chains }, { ...options, freshen: undefined }),
+          // What indexers could complete is left to the store, where their work shows at once.
+          ({ incomplete }) => incomplete.length === 0 || freshen?.wallet === undefined,
         )
+        const answer = fromCopy ?? (await this.#wallets.answer({ wallet, chains }, options))
         const ready = readyAnswer({
           headers: { 'X-Dialect': dialect, ...completenessHeaders(answer.incomplete) },
           body: Buffer.from(JSON.stringify(bodyOf(answer, dialect))) as Buffer<ArrayBuffer>,

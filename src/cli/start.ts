@@ -14,7 +14,7 @@ import { StoreGatekeeper } from '../keys/gatekeeper.ts'
 import { createLog, type Log, type LogOptions, LogThrottle } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { displayAmount } from '../solana/amounts.ts'
-import { openStore } from '../store/open.ts'
+import { openReplica, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { Reports } from '../work/heartbeat.ts'
 import { remoteFreshen } from '../work/remote-freshen.ts'
@@ -135,8 +135,12 @@ async function serve({ loaded, store, indexers, log, metrics, opened }: Parts): 
   const { status } = indexers
   const version = packageVersion()
   const live = new LiveFeed({ status, store, version })
+  const replica =
+    config.store_read === undefined ? undefined : await openReplica(store, config.store_read, limits.replicaLagMaxMs)
+  if (replica !== undefined) opened.defer(() => replica.close())
   const app = createApp({
     store,
+    replica,
     chains,
     gatekeeper,
     log,

@@ -123,6 +123,18 @@ export const settingsSchema = z.strictObject({
       flag: true,
     },
   ),
+  store_read: setting(
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\/.+$/i)
+      .optional(),
+    {
+      about:
+        'A streaming replica of the PostgreSQL server under `store`, from which first pages and wallets are answered while it is at most `limits.replicaLagMaxMs` behind.',
+      accepts: 'postgres://user:password@host/database',
+      secret: 'store',
+    },
+  ),
   dialect: setting(z.enum(['reference', 'live']).optional(), {
     about: 'The JSON types of all answers. Unset: each request decides by its path and headers.',
     accepts: '`reference` or `live`',
@@ -187,6 +199,10 @@ export const settingsSchema = z.strictObject({
     drainTimeoutMs: setting(z.int().min(0).default(10_000), {
       about: 'How long running requests may take to finish after the first signal to stop.',
       accepts: 'a whole number of milliseconds from 0 on',
+    }),
+    replicaLagMaxMs: setting(positiveWhole.default(1_000), {
+      about: 'How far the replica under `store_read` may be behind; beyond that the store itself is read.',
+      accepts: 'a whole number of milliseconds from 1 on',
     }),
     lagMaxSeconds: setting(positiveWhole.default(300), {
       about: 'How far a followed chain may be behind its head before /ready answers 503.',

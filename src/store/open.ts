@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { StoreParts } from './parts.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
-import type { Store } from './store.ts'
+import type { ReadReplica, Store } from './store.ts'
 
 export type { StoreRole }
 
@@ -25,6 +25,16 @@ export async function openStore(url: string, { role }: OpenStoreOptions): Promis
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
   throw new AlmanacError('not_configured', `A store at an address with ${scheme} is not available in this version.`, {
     hint: 'set store to a file, such as file:./almanac.db, or to postgres://user:password@host/database.',
+  })
+}
+
+/** A replica that follows the server of a store. */
+export async function openReplica(store: Store, url: string, lagMsMax: number): Promise<ReadReplica> {
+  const { openReadReplica } = await import('./postgres/read-replica.ts')
+  const { PostgresStore } = await import('./postgres/postgres-store.ts')
+  if (store instanceof PostgresStore) return openReadReplica({ primary: store, url, lagMsMax })
+  throw new AlmanacError('config_invalid', 'store_read names a replica, and the store has none: it is a file.', {
+    hint: 'remove store_read, or name a PostgreSQL server under store.',
   })
 }
 

@@ -39,4 +39,15 @@ export interface Store
   close(): Promise<void>
 }
 
+/** A copy of the store on another server that follows it with a lag, for reads that may be a moment old. */
+export interface ReadReplica {
+  /** Undefined while the copy is further behind than allowed, or cannot be reached. Reads of one answer stay with one of both. */
+  current(): Store | undefined
+  /** Reports a read that failed: the copy is not used until it has answered again. */
+  failed(): void
+  /** Another number after anything that answers from the copy can show has changed, or the copy comes or goes. */
+  revision(): number
+  close(): Promise<void>
+}
+
 export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }

@@ -85,6 +85,11 @@ export class PostgresStore implements Store {
     return this.#watch.value
   }
 
+  /** The commits that this process knows of, and when it last asked. */
+  seen(): { commits: number; atMs: number } {
+    return { commits: this.#watch.commits, atMs: this.#watch.seenAtMs }
+  }
+
   async secret(): Promise<Uint8Array> {
     const [[value] = []] = await this.#database.read("SELECT value FROM secrets WHERE name = 'cursor'")
     return bytesOf(value)

@@ -23,6 +23,7 @@ export class RevisionWatch {
   readonly #known = new Map<number, number>()
   readonly #ownRow = Math.floor(Math.random() * revisionRows)
   #value = 1
+  #seenAtMs = Number.NEGATIVE_INFINITY
   #failures = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -32,6 +33,18 @@ export class RevisionWatch {
 
   get value(): number {
     return this.#value
+  }
+
+  /** How many commits are known of, by all processes: the same number on a replica that has replayed them. */
+  get commits(): number {
+    let sum = 0
+    for (const value of this.#known.values()) sum += value
+    return sum
+  }
+
+  /** When that was last asked for with success, by `performance.now()`; long ago where it never was. */
+  get seenAtMs(): number {
+    return this.#seenAtMs
   }
 
   /** Another number after labels were changed. While the server cannot be asked nobody knows, and it is another one too. */
@@ -82,9 +95,11 @@ export class RevisionWatch {
     if (database === undefined) return
     const first = this.#known.size === 0
     const before = this.#value
+    const askedMs = performance.now()
     for (const [id, value] of await database.read('SELECT id, value FROM revisions'))
       this.#learn(Number(id), Number(value))
     if (first) this.#value = before
+    this.#seenAtMs = askedMs
   }
 
   #learn(row: number, value: number): void {
