@@ -2,15 +2,18 @@
 // goes back in time.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Address, ChainId, Hash } from '../src/model.ts'
+import { type Address, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { openReplica, openStore } from '../src/store/open.ts'
 import type { ReadReplica, Store } from '../src/store/store.ts'
+import { packTransfer } from '../src/store/transfer-payload.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
 const chain = 1 as ChainId
 const contract = `0x${'c'.repeat(40)}` as Address
 const hashOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '0')}` as Hash
+/** Generous, because a busy machine may look at both servers late. */
+const lagMsMax = 3_000
 const patience = { timeout: 10_000, interval: 50 }
 
 let server: PostgresServer
@@ -26,7 +29,7 @@ beforeAll(async () => {
   store = await openStore(url, { role: 'reader' })
   standby = await server.startCopy('standby')
   replicaUrl = standby.url(new URL(url).pathname.slice(1))
-  replica = await openReplica(store, replicaUrl, 1_000)
+  replica = await openReplica(store, replicaUrl, lagMsMax)
   api = await serveApi({ parts: { store, replica } })
 }, 60_000)
 afterAll(async () => {
@@ -40,7 +43,11 @@ afterAll(async () => {
 /** Block by block, one row in each. */
 async function commit(from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
-  const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload: new Uint8Array(40) }
+  const payload = packTransfer({
+    ...{ standard: 'ERC721', batch: false, from: zeroAddress, to: contract, operator: undefined, tokenId: 1n },
+    ...{ amount: 1n, value: 0n, transactionHash: hashOf(1), idCount: 1 },
+  })
+  const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload }
   const head = { number: to, hash: hashOf(to), timestamp: to }
   await store.commitCold({
     chain,
@@ -77,13 +84,15 @@ test('a replica is read while it follows, and is left while it lags or is gone',
   const first = await vi.waitFor(async () => {
     const answer = await page('limit=4')
     expect(answer.result[0]?.block_number).toBe('9')
+    expect(fromCopy).toHaveBeenCalled()
     return answer
   }, patience)
   expect(first.index_complete).toBe(true)
-  expect([fromCopy.mock.calls.length > 0, fromStore.mock.calls.length]).toEqual([true, 0])
   const second = await page(`cursor=${first.cursor}`)
   expect(second.result.map(row => row.block_number)).toEqual(['5', '4', '3', '2'])
-  expect(fromStore.mock.calls.length).toBe(1)
+  expect(fromStore).toHaveBeenLastCalledWith(expect.objectContaining({ after: expect.anything() }))
+
+  expect(fromCopy.mock.calls.every(([query]) => query.after === undefined)).toBe(true)
 
   // While it lags within the bound its answer is of one moment: whole, whatever the store has by then.
   await replay('pause')
@@ -100,9 +109,11 @@ test('a replica is read while it follows, and is left while it lags or is gone',
   expect((await page('limit=3')).result[0]?.block_number).toBe('19')
   await replay('resume')
   await vi.waitFor(() => expect(replica.current()).toBeDefined(), patience)
-  const before = fromCopy.mock.calls.length
-  await vi.waitFor(async () => expect((await page('limit=2')).result[0]?.block_number).toBe('19'), patience)
-  expect(fromCopy.mock.calls.length).toBeGreaterThan(before)
+  fromCopy.mockClear()
+  await vi.waitFor(async () => {
+    expect((await page(`limit=${Math.floor(Math.random() * 1_000) + 100}`)).result[0]?.block_number).toBe('19')
+    expect(fromCopy).toHaveBeenCalled()
+  }, patience)
 
   // Gone in the middle of it all: no request fails, and it is used again once it is back.
   await standby.kill()

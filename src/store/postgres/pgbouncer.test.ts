@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
 import { storeContract } from '../../../test/store-contract.ts'
 import { openPostgresStore } from './postgres-store.ts'
@@ -35,7 +35,7 @@ else {
     writeFileSync(
       file,
       `[databases]
-* = host=${hostname} port=${serverPort}
+* = host=${hostname} port=${serverPort} user=almanac
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -51,7 +51,7 @@ ${namesPass ? 'max_prepared_statements = 200' : ''}
     const owner = process.getuid?.() === 0 ? { uid: nobodyId, gid: nobodyId } : {}
     if (owner.uid !== undefined) for (const path of [folder, file]) chownSync(path, owner.uid, owner.gid)
     bouncer = spawn(program, [file], { ...owner, stdio: 'ignore' })
-    await expect.poll(() => reachable(throughBouncer(server.url('postgres'))), { timeout: 10_000 }).toBe(true)
+    await vi.waitFor(() => reach(throughBouncer(server.url('postgres'))), { timeout: 10_000, interval: 100 })
   })
   afterAll(async () => {
     bouncer.kill('SIGTERM')
@@ -62,7 +62,6 @@ ${namesPass ? 'max_prepared_statements = 200' : ''}
   const throughBouncer = (address: string, query = ''): string => {
     const url = new URL(address)
     url.port = String(port)
-    // Any user will do here; the databases' own is the one that made them.
     return url.href + query
   }
   const prepare = namesPass ? '' : '?prepare=false'
@@ -89,17 +88,11 @@ ${namesPass ? 'max_prepared_statements = 200' : ''}
   })
 }
 
-async function reachable(url: string): Promise<boolean> {
+async function reach(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
-  try {
-    await client.connect()
-    await client.query('SELECT 1')
-    return true
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => {})
-  }
+  await client.connect()
+  await client.query('SELECT 1')
+  await client.end()
 }
 
 async function freePort(): Promise<number> {
