@@ -62,7 +62,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   opened.defer(() => store.close())
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
-  const onDemand = remembered(heldMs, async () => new Set((await evm?.onDemandChains()) ?? []))
+  // A thread that died has no chains: questions are answered from what is stored, or by another process.
+  const onDemand = remembered(heldMs, async () => new Set((await evm?.onDemandChains().catch(() => [])) ?? []))
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() })
   const ensure: Ensure = {
