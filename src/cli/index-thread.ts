@@ -1,35 +1,5 @@
-// The thread that indexes EVM chains, so that parsing and writing never delay an answer. It opens its own connection to the store,
-// as the owner, and is called from the thread that serves.
-import { parentPort, workerData } from 'node:worker_threads'
-import { type Chain, ChainTable } from '../chains.ts'
-import type { EvmChainSettings } from '../evm/connect-chain.ts'
-import { createEvm } from '../evm/create-evm.ts'
-import { yieldToServing } from '../indexing-share.ts'
-import { createLog, type LogOptions } from '../log.ts'
-import { openStore } from '../store/open.ts'
-import { serveThread } from '../thread-link.ts'
+// The entry of the thread that indexes EVM chains; see `index-chains.ts`. It imports nothing else before compiled code is kept.
+import { keepCompiledCode } from '../compile-cache.ts'
 
-export type IndexThreadData = {
-  store: string
-  settings: Record<string, EvmChainSettings>
-  addedChains: Chain[]
-  pageSizeMax: number
-  log: Pick<LogOptions, 'level' | 'format' | 'colours'>
-}
-
-if (parentPort === null) throw new Error('This file is a thread of almanac start.')
-yieldToServing()
-const data = workerData as IndexThreadData
-const store = await openStore(data.store, { role: 'owner' })
-const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
-const { settings, pageSizeMax } = data
-const evm = createEvm({ settings, pageSizeMax, chains: new ChainTable(data.addedChains), store, log })
-
-serveThread(parentPort, {
-  ...evm,
-  async close() {
-    await evm.close()
-    await store.close()
-  },
-})
-parentPort.postMessage('ready')
+keepCompiledCode()
+await import('./index-chains.ts')

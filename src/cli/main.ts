@@ -1,18 +1,7 @@
 #!/usr/bin/env node
-// The entry of the command line: runs one command and turns its failure into two lines and an exit code.
-import { describeError } from '../errors.ts'
-import { exitCodeOf } from './exit-code.ts'
-import { createProgram } from './program.ts'
-import { printNote } from './terminal.ts'
+// The entry of the command line. It imports nothing else before compiled code is kept, because only later imports profit from it.
+import { keepCompiledCode } from '../compile-cache.ts'
 
-// A reader that has seen enough, such as `head`, closes the pipe: that is no failure.
-process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-})
-
-try {
-  await createProgram().parseAsync()
-} catch (error) {
-  printNote(describeError(error))
-  process.exitCode = exitCodeOf(error)
-}
+keepCompiledCode()
+const { runCommand } = await import('./run-command.ts')
+await runCommand()

@@ -6,7 +6,7 @@ import type { Evm } from '../evm/create-evm.ts'
 import { indexingMemory } from '../indexing-share.ts'
 import type { Log } from '../log.ts'
 import { callThread } from '../thread-link.ts'
-import type { IndexThreadData } from './index-thread.ts'
+import type { IndexThreadData } from './index-chains.ts'
 
 /** `write` takes what the thread writes to stderr, where that must not go there by itself. */
 export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
