@@ -275,7 +275,9 @@ function walk(): void {
   test('a contract: what is known of it, and transfers that arrive while it is looked at', async () => {
     const page = await open(`/contract/eth/${seeded.collection}`)
     await page.getByRole('heading', { name: 'Collection (COLL)' }).waitFor(patience)
-    await page.getByText('verified').waitFor(patience)
+    await page.getByText('verified', { exact: true }).waitFor(patience)
+    await page.getByText('Why it is marked as it is').click()
+    await page.getByRole('img', { name: /0x[0-9a-f]{40}: 100 % of the blocks/ }).waitFor(patience)
     await page.getByText('253', { exact: true }).waitFor(patience)
     await page.getByRole('button', { name: 'Older' }).click()
     await page.getByText('page 2').waitFor(patience)

@@ -1,8 +1,8 @@
 // One chain or Solana network in full: its evidence, its endpoints over time, the contracts that it holds.
-import type { ComponentChildren } from 'preact'
 import { Badge } from '../parts/badge.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { evidences } from '../parts/evidence.ts'
+import { Fact } from '../parts/fact.tsx'
 import { HealthStrip } from '../parts/health-strip.tsx'
 import { KnownContracts } from '../parts/known-contracts.tsx'
 import { linesOf } from '../parts/past-lines.ts'
@@ -73,15 +73,6 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
       <EndpointsSection name={name} rpc={network.rpc} height="slot" />
       <PlotsSection name={name} measures={['lag_seconds', 'latency_ms']} />
     </>
-  )
-}
-
-function Fact({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

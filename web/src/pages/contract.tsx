@@ -4,21 +4,24 @@ import { useEffect, useRef } from 'preact/hooks'
 import { askTransfers } from '../explorer/operations.ts'
 import { Badge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { CoverageBar, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { Explanation } from '../parts/explanation.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
 import { placeOf, type ShownTransfer, TransfersTable } from '../parts/transfers-table.tsx'
 import { countText } from '../quantities.ts'
-import { status } from '../state/live.ts'
+import { type Coverage, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 type Page = Schemas['NamedTransferCollection']
-type Subject = { chain: string; address: string }
+type Explained = Schemas['Explanation']
 
 const pageSize = 25
 
-export function ContractPage({ chain, address }: Subject) {
+export function ContractPage({ chain, address }: { chain: string; address: string }) {
   // A new head asks again; between two heads nothing can be new.
   const head = status.value?.chains[chain]?.head
   const cursor = useSignal<string | undefined>(undefined)
@@ -31,11 +34,15 @@ export function ContractPage({ chain, address }: Subject) {
   const question = JSON.stringify([asked, cursor.value === undefined ? head : undefined])
   const state = useAnswer(question, signal => askTransfers(asked, signal))
   const { answered, problem } = state.value
+  const told = useAnswer(JSON.stringify([chain, address, head]), signal =>
+    service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
+  )
+  const explained = told.value.answered?.data
   const fresh = useFresh(answered?.data.result, cursor.value === undefined)
   return (
     <>
       <div class="heading">
-        <h1>{titleOf(answered?.data) ?? 'Contract'}</h1>
+        <h1>{titleOf(explained) ?? 'Contract'}</h1>
         {answered?.data !== undefined && <Marks page={answered.data} />}
       </div>
       <p class="subject">
@@ -45,8 +52,13 @@ export function ContractPage({ chain, address }: Subject) {
         <a href={hrefOf(['wallet', address], { chain })}>As a wallet</a>
       </p>
       {problem !== undefined && <FailureNote problem={problem} />}
-      <ContractFacts chain={chain} address={address} response={answered?.response} head={head} />
-      <Explanation chain={chain} contract={address} />
+      {explained !== undefined && (
+        <>
+          <ContractFacts explained={explained} response={answered?.response} />
+          <Explanation explained={explained} />
+          <ContractCoverage explained={explained} />
+        </>
+      )}
       {answered !== undefined && (
         <section aria-labelledby="transfers">
           <h2 id="transfers">Transfers</h2>
@@ -89,10 +101,9 @@ export function ContractPage({ chain, address }: Subject) {
   )
 }
 
-function titleOf(page: Page | undefined): string | undefined {
-  const row = page?.result[0]
-  if (row?.token_name == null || row.token_name === '') return undefined
-  return row.token_symbol ? `${row.token_name} (${row.token_symbol})` : row.token_name
+function titleOf(explained: Explained | undefined): string | undefined {
+  if (explained?.name == null || explained.name === '') return undefined
+  return explained.symbol ? `${explained.name} (${explained.symbol})` : explained.name
 }
 
 function Marks({ page }: { page: Page }) {
@@ -123,34 +134,46 @@ function useFresh(rows: readonly ShownTransfer[] | undefined, isFirstPage: boole
   return fresh.value
 }
 
-type FactsProps = Subject & { response: Response | undefined; head: number | undefined }
+type FactsProps = { explained: Explained; response: Response | undefined }
 
-function ContractFacts({ chain, address, response, head }: FactsProps) {
-  const counted = useAnswer(JSON.stringify([chain, address, head]), signal =>
-    service.GET('/api/v2/nft/{address}/transfers', {
-      params: { path: { address }, query: { chain, limit: 1, disable_total: false } },
-      signal,
-    }),
-  )
-  const total = counted.value.answered?.data.total
+function ContractFacts({ explained, response }: FactsProps) {
+  const { index, created_block: created, deployer, chain } = explained
   const complete = response?.headers.get('x-index-complete')
   const evidence = response?.headers.get('x-index-evidence')
   return (
     <dl class="facts wide">
-      <div>
-        <dt>Transfers</dt>
-        <dd>{total == null ? '–' : countText(Number(total))}</dd>
-      </div>
-      <div>
-        <dt>History</dt>
-        <dd class={complete === 'false' ? 'warn' : undefined}>
-          {complete == null ? '–' : complete === 'true' ? 'complete' : 'not complete yet'}
-        </dd>
-      </div>
-      <div>
-        <dt>Evidence</dt>
-        <dd>{evidence?.replaceAll('-', ' ') ?? '–'}</dd>
-      </div>
+      <Fact title="Transfers">{countText(index.transfers)}</Fact>
+      <Fact title="History">
+        {complete == null ? '–' : complete === 'true' ? 'complete' : <span class="warn">not complete yet</span>}
+      </Fact>
+      <Fact title="Evidence">{evidence?.replaceAll('-', ' ') ?? '–'}</Fact>
+      {created !== null && <Fact title="Made in block">{countText(created)}</Fact>}
+      {deployer !== null && (
+        <Fact title="Made by">
+          <ReferenceText text={deployer} what="address" href={hrefOf(['wallet', deployer], { chain })} />
+        </Fact>
+      )}
     </dl>
+  )
+}
+
+function ContractCoverage({ explained: { index, created_block, contract } }: { explained: Explained }) {
+  const covered = index.covered as Coverage['intervals']
+  if (index.head === null) return null
+  const blocks: Coverage['blocks'] = {}
+  for (const { from, to, evidence } of covered) blocks[evidence] = (blocks[evidence] ?? 0) + to - from + 1
+  return (
+    <section aria-labelledby="coverage">
+      <div class="section-heading">
+        <h2 id="coverage">Covered</h2>
+        <EvidenceLegend />
+      </div>
+      <CoverageBar
+        coverage={{ intervals: covered, intervals_total: covered.length, blocks }}
+        from={Math.min(created_block ?? 0, covered[0]?.from ?? 0)}
+        head={index.head}
+        subject={contract}
+      />
+    </section>
   )
 }

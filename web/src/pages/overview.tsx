@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { Badge } from '../parts/badge.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
 import { bytesText, countText, percentText, rateText, spanText } from '../quantities.ts'
@@ -67,22 +68,13 @@ function Summary({ chains, networks }: { chains: Entries<LiveChain>; networks: E
   const rows = chains.reduce((sum, [, { rates }]) => sum + (rates?.rowsPerSecond ?? 0), 0)
   return (
     <dl class="facts">
-      <div>
-        <dt>Live</dt>
-        <dd>
-          {live} of {all.length}
-        </dd>
-      </div>
-      <div>
-        <dt>Rows a second</dt>
-        <dd>{rateText(rows)}</dd>
-      </div>
-      <div>
-        <dt>Store</dt>
-        <dd>
-          {bytesText(store.size_bytes)} <small class="soft">{store.engine}</small>
-        </dd>
-      </div>
+      <Fact title="Live">
+        {live} of {all.length}
+      </Fact>
+      <Fact title="Rows a second">{rateText(rows)}</Fact>
+      <Fact title="Store">
+        {bytesText(store.size_bytes)} <small class="soft">{store.engine}</small>
+      </Fact>
     </dl>
   )
 }
@@ -128,18 +120,9 @@ function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
         </>
       )}
       <dl class="facts small">
-        <div>
-          <dt>Behind</dt>
-          <dd>{spanText(lag_seconds)}</dd>
-        </div>
-        <div>
-          <dt>Blocks/s</dt>
-          <dd>{rateText(rates?.blocksPerSecond ?? 0)}</dd>
-        </div>
-        <div>
-          <dt>Rows/s</dt>
-          <dd>{rateText(rates?.rowsPerSecond ?? 0)}</dd>
-        </div>
+        <Fact title="Behind">{spanText(lag_seconds)}</Fact>
+        <Fact title="Blocks/s">{rateText(rates?.blocksPerSecond ?? 0)}</Fact>
+        <Fact title="Rows/s">{rateText(rates?.rowsPerSecond ?? 0)}</Fact>
         <Endpoints rpc={rpc} />
       </dl>
     </li>
@@ -177,10 +160,7 @@ function NetworkCard({ name, network }: { name: string; network: LiveNetwork }) 
         </span>
       </div>
       <dl class="facts small">
-        <div>
-          <dt>Behind</dt>
-          <dd>{spanText(network.lag_seconds)}</dd>
-        </div>
+        <Fact title="Behind">{spanText(network.lag_seconds)}</Fact>
         <Endpoints rpc={network.rpc} />
       </dl>
     </li>

@@ -1,31 +1,97 @@
-// Why a contract carries its marks, where the service can explain them.
-import { useEffect } from 'preact/hooks'
-import { apiDocument, loadDocument } from '../state/document.ts'
-import { service } from '../state/service.ts'
-import { useAnswer } from '../state/use-answer.ts'
-import { CodeView } from './code-view.tsx'
+// Why a contract carries its flags and names: who said so, what the rules counted, and which labels there are.
+import { exactText } from '../quantities.ts'
+import type { Schemas } from '../state/service.ts'
+import { Badge } from './badge.tsx'
 
-const path = '/explain/{chain}/{contract}'
+type Explained = Schemas['Explanation']
+type Flag = Explained['verified_collection']
 
-export function Explanation({ chain, contract }: { chain: string; contract: string }) {
-  useEffect(loadDocument, [])
-  const known = apiDocument.value !== undefined && path in apiDocument.value.paths
-  const state = useAnswer(known ? JSON.stringify([chain, contract]) : undefined, signal =>
-    // The document of an older service lacks it, so the types do not name it.
-    (service.GET as unknown as (path: string, options: object) => Promise<{ data?: unknown; response: Response }>)(
-      path,
-      {
-        params: { path: { chain, contract } },
-        signal,
-      },
-    ),
-  )
-  const { answered } = state.value
-  if (answered === undefined) return null
+const reasons: Record<Flag['because'], string> = {
+  pin: 'the operator said so',
+  list: 'an imported list says so',
+  pack: 'the built-in pack says so',
+  rules: 'the rules counted it together',
+  verified: 'the collection is verified',
+  nobody: 'nobody said otherwise',
+}
+
+export function Explanation({ explained }: { explained: Explained }) {
+  const { possible_spam: spam, verified_collection: verified, labels } = explained
   return (
     <details class="explanation">
       <summary>Why it is marked as it is</summary>
-      <CodeView text={JSON.stringify(answered.data, null, 2)} what="the explanation" />
+      <dl class="reasons">
+        <Reason title="Verified" flag={verified} />
+        <Reason title="Possible spam" flag={spam} />
+      </dl>
+      {spam.score !== null && (
+        <p>
+          The rules came to <b>{spam.score}</b>; {spam.score_needed} would mark it
+          {spam.judged_at !== null && `, as of ${exactText(Date.parse(spam.judged_at))}`}.
+        </p>
+      )}
+      {spam.rules.length > 0 && <Rules rules={spam.rules} />}
+      {labels.length > 0 && (
+        <ul class="labels">
+          {labels.map(({ label, source, chain, shown }) => (
+            <li key={`${label} ${source}`} class={shown ? undefined : 'soft'}>
+              {label}{' '}
+              <small class="soft">
+                {source}, {chain ?? 'every chain'}
+                {shown ? '' : ', outranked'}
+              </small>
+            </li>
+          ))}
+        </ul>
+      )}
     </details>
+  )
+}
+
+function Reason({ title, flag }: { title: string; flag: Flag }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        <Badge
+          word={flag.value ? 'yes' : 'no'}
+          tone={flag.value && title !== 'Verified' ? 'bad' : flag.value ? 'good' : 'quiet'}
+        />{' '}
+        {reasons[flag.because]}
+        {flag.mark !== null && <small class="soft"> ({flag.mark.source})</small>}
+      </dd>
+    </div>
+  )
+}
+
+function Rules({ rules }: { rules: Explained['possible_spam']['rules'] }) {
+  return (
+    <div class="table-scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Rule</th>
+            <th scope="col" class="number">
+              Weight
+            </th>
+            <th scope="col">Because</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rules.map(({ rule, weight, reason, numbers }) => (
+            <tr key={rule}>
+              <th scope="row">{rule}</th>
+              <td class="number">{weight}</td>
+              <td>
+                {reason ??
+                  Object.entries(numbers)
+                    .map(([name, value]) => `${name} ${value}`)
+                    .join(', ')}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
