@@ -1,8 +1,10 @@
 // One Solana account: what it holds.
+
 import { askPortfolio } from '../explorer/operations.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
@@ -20,11 +22,7 @@ export function AccountPage({ network, address }: { network: string; address: st
         <CopyButton text={address} what="address" />
         <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Ask in the explorer</a>
       </p>
-      {loading && (
-        <p class="soft waiting" role="status">
-          Asking …
-        </p>
-      )}
+      {loading && <Waiting />}
       {problem !== undefined && <FailureNote problem={problem} />}
       {answered !== undefined && <PortfolioTables portfolio={answered.data} />}
     </>

@@ -1,4 +1,5 @@
 // One chain or Solana network in full: its evidence, its endpoints over time, the contracts that it holds.
+
 import { Badge } from '../parts/badge.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { evidences } from '../parts/evidence.ts'
@@ -8,6 +9,7 @@ import { KnownContracts } from '../parts/known-contracts.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
 import { type Endpoint, type LiveChain, type LiveNetwork, past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
@@ -91,18 +93,7 @@ function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain
         <span class="mono">{head < 0 ? '–' : countText(head)}</span>
       </p>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Evidence</th>
-            <th scope="col" class="number">
-              Blocks
-            </th>
-            <th scope="col" class="number">
-              Share
-            </th>
-            <th scope="col">Meaning</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Evidence', { figures: 'Blocks' }, { figures: 'Share' }, 'Meaning']} />
         <tbody>
           {evidences.map(({ name: evidence, title, meaning }) => (
             <tr key={evidence}>
@@ -161,25 +152,17 @@ function EndpointsSection({ name, rpc, height }: { name: string; rpc: readonly E
       <h2 id="endpoints">Endpoints</h2>
       <div class="table-scroll">
         <table class="stacked">
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">State</th>
-              <th scope="col">The last hour</th>
-              <th scope="col" class="number">
-                {height === 'head' ? 'Head' : 'Slot'}
-              </th>
-              <th scope="col" class="number">
-                Answers in
-              </th>
-              <th scope="col" class="number">
-                Requests
-              </th>
-              <th scope="col" class="number">
-                Errors
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Endpoint',
+              'State',
+              'The last hour',
+              { figures: height === 'head' ? 'Head' : 'Slot' },
+              { figures: 'Answers in' },
+              { figures: 'Requests' },
+              { figures: 'Errors' },
+            ]}
+          />
           <tbody>
             {rpc.map(endpoint => (
               <tr key={endpoint.endpoint}>

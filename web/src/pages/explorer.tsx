@@ -1,4 +1,5 @@
 // The explorer: a form for each operation, and its answer. What is asked stands in the address, so it can be linked to.
+
 import { useEffect } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
@@ -8,6 +9,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { KnownContracts } from '../parts/known-contracts.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
 import { TransfersTable } from '../parts/transfers-table.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
 import { loadDocument, parametersOf } from '../state/document.ts'
 import { status } from '../state/live.ts'
@@ -71,7 +73,7 @@ function Transfers({ values }: { values: Values }) {
   return (
     <>
       <Form operation="transfers" values={values} problem={problem} />
-      {loading && <Loading />}
+      {loading && <Waiting />}
       {values.address === undefined && <KnownContracts chain={values.chain ?? firstChain()} />}
       {answered !== undefined && (
         <AnswerView operation="transfers" values={values} answered={answered}>
@@ -130,7 +132,7 @@ function Wallet({ values }: { values: Values }) {
   return (
     <>
       <Form operation="wallet" values={values} problem={problem} />
-      {loading && <Loading />}
+      {loading && <Waiting />}
       {answered !== undefined && (
         <AnswerView operation="wallet" values={values} answered={answered}>
           {answered.data.active_chains.length === 0 ? (
@@ -155,7 +157,7 @@ function Portfolio({ values }: { values: Values }) {
   return (
     <>
       <Form operation="portfolio" values={values} problem={problem} />
-      {loading && <Loading />}
+      {loading && <Waiting />}
       {answered !== undefined && (
         <AnswerView operation="portfolio" values={values} answered={answered}>
           <PortfolioTables portfolio={answered.data} />
@@ -167,13 +169,5 @@ function Portfolio({ values }: { values: Values }) {
         </AnswerView>
       )}
     </>
-  )
-}
-
-function Loading() {
-  return (
-    <p class="soft waiting" role="status">
-      Asking …
-    </p>
   )
 }

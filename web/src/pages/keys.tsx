@@ -1,4 +1,5 @@
 // The keys: which there are, what each may do and used, a new one, and the end of one.
+
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Age } from '../parts/age.tsx'
@@ -6,6 +7,7 @@ import { Badge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { NewKeyForm } from '../parts/new-key-form.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText, exactText } from '../quantities.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -60,27 +62,19 @@ function KeyTable({ keys, revoking }: { keys: readonly Key[]; revoking: Signal<K
   return (
     <div class="table-scroll">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col">May</th>
-            <th scope="col" class="number">
-              Today
-            </th>
-            <th scope="col" class="number">
-              Rate/s
-            </th>
-            <th scope="col" class="number">
-              Quota/day
-            </th>
-            <th scope="col">Made</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span class="offstage">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Name',
+            'State',
+            'May',
+            { figures: 'Today' },
+            { figures: 'Rate/s' },
+            { figures: 'Quota/day' },
+            'Made',
+            'Ends',
+            { hidden: 'Actions' },
+          ]}
+        />
         <tbody>
           {keys.map(key => (
             <tr key={key.id} class={key.state === 'active' ? undefined : 'past'}>

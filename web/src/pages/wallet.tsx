@@ -1,7 +1,9 @@
 // One wallet: the chains that it is active on.
+
 import { askWallet } from '../explorer/operations.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
 import { hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -21,11 +23,7 @@ export function WalletPage({ address, chain }: { address: string; chain: string 
         <a href={hrefOf(['explore', 'wallet'], { address })}>Ask in the explorer</a>
         <a href={hrefOf(['contract', chain, address])}>As a contract on {chain}</a>
       </p>
-      {loading && (
-        <p class="soft waiting" role="status">
-          Asking …
-        </p>
-      )}
+      {loading && <Waiting />}
       {problem !== undefined && <FailureNote problem={problem} />}
       {missing && (
         <p class="note note-warn">

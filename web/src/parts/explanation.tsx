@@ -1,7 +1,9 @@
 // Why a contract carries its flags and names: who said so, what the rules counted, and which labels there are.
+
 import { exactText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
 import { Badge } from './badge.tsx'
+import { TableHead } from './table-head.tsx'
 
 type Explained = Schemas['Explanation']
 type Flag = Explained['verified_collection']
@@ -68,15 +70,7 @@ function Rules({ rules }: { rules: Explained['possible_spam']['rules'] }) {
   return (
     <div class="table-scroll">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Rule</th>
-            <th scope="col" class="number">
-              Weight
-            </th>
-            <th scope="col">Because</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Rule', { figures: 'Weight' }, 'Because']} />
         <tbody>
           {rules.map(({ rule, weight, reason, numbers }) => (
             <tr key={rule}>

@@ -1,4 +1,5 @@
 // Contracts of a chain that the store holds transfers of, to begin with: a list that grows on demand.
+
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { countText } from '../quantities.ts'
@@ -7,6 +8,7 @@ import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { ReferenceText } from './reference-text.tsx'
+import { TableHead } from './table-head.tsx'
 
 type Listed = Schemas['ContractList']['contracts']
 
@@ -37,15 +39,7 @@ export function KnownContracts({ chain, limit = 10 }: { chain: string; limit?: n
       <h2 id="known">Contracts with transfers</h2>
       <div class="table-scroll">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Contract</th>
-              <th scope="col">Name</th>
-              <th scope="col" class="number">
-                Transfers
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Contract', 'Name', { figures: 'Transfers' }]} />
           <tbody>
             {[...before.value, ...answer.contracts].map(({ address, name, symbol, transfers }) => (
               <tr key={address}>

@@ -1,6 +1,8 @@
 // What a Solana account holds, to be read: its balance, tokens and NFTs.
+
 import type { Schemas } from '../state/service.ts'
 import { ReferenceText } from './reference-text.tsx'
+import { TableHead } from './table-head.tsx'
 
 type Holding = Schemas['Holding']
 
@@ -28,17 +30,7 @@ function Holdings({ title, holdings }: { title: string; holdings: readonly Holdi
       ) : (
         <div class="table-scroll">
           <table class="stacked">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col" class="number">
-                  Amount
-                </th>
-                <th scope="col">Symbol</th>
-                <th scope="col">Mint</th>
-                <th scope="col">Token account</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']} />
             <tbody>
               {holdings.map(holding => (
                 <tr key={holding.associatedTokenAddress}>

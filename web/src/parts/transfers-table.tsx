@@ -1,9 +1,11 @@
 // NFT transfers to be read: what moved, from whom to whom, when and where.
+
 import { countText, parseMoment, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { Age } from './age.tsx'
 import { ReferenceText } from './reference-text.tsx'
+import { TableHead } from './table-head.tsx'
 
 export type ShownTransfer = Schemas['Transfer'] | Schemas['NamedTransfer']
 
@@ -19,22 +21,9 @@ export function TransfersTable({ rows, chain, fresh }: Props) {
   return (
     <div class="table-scroll">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">What</th>
-            <th scope="col">Token</th>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col" class="number">
-              Value
-            </th>
-            <th scope="col" class="number">
-              Block
-            </th>
-            <th scope="col">Transaction</th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={['When', 'What', 'Token', 'From', 'To', { figures: 'Value' }, { figures: 'Block' }, 'Transaction']}
+        />
         <tbody>
           {rows.map(row => (
             <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>

@@ -1,8 +1,10 @@
 // The chains of a wallet to be read: its first and last transaction on each.
+
 import { countText, parseMoment } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
 import { Age } from './age.tsx'
 import { ReferenceText } from './reference-text.tsx'
+import { TableHead } from './table-head.tsx'
 
 type Chains = Schemas['WalletChains']['active_chains']
 
@@ -10,15 +12,7 @@ export function WalletChainsTable({ chains }: { chains: Chains }) {
   return (
     <div class="table-scroll">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">Chain</th>
-            <th scope="col">First seen</th>
-            <th scope="col">First transaction</th>
-            <th scope="col">Last seen</th>
-            <th scope="col">Last transaction</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Chain', 'First seen', 'First transaction', 'Last seen', 'Last transaction']} />
         <tbody>
           {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
             <tr key={chain_id}>
