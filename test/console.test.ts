@@ -283,7 +283,7 @@ function walk(): void {
     await page.getByText('page 2').waitFor(patience)
     await accept(page, 'contract')
     await page.goto(`${world.url}/#/contract/sim/${world.contract}`)
-    await page.locator('tbody tr').first().waitFor(patience)
+    await page.locator('td[data-title="Block"]').first().waitFor(patience)
     const newest = async () =>
       Number((await page.locator('td[data-title="Block"]').first().textContent())!.replaceAll(',', ''))
     const before = await newest()
