@@ -102,7 +102,8 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect(existsSync(join(place.directory, 'x.db'))).toBe(false)
 })
 
-test('a base backup of a server that is written to is restored to one moment', { timeout: 60_000 }, async () => {
+/** A server whose store is being written to; `least` commits are there already. */
+async function writtenServer() {
   const server = await startPostgres()
   cleanups.push(() => server.stop())
   const url = await server.createDatabase()
@@ -112,6 +113,11 @@ test('a base backup of a server that is written to is restored to one moment', {
   cleanups.push(() => writer.stop())
   await expect.poll(writer.commits, { timeout: 20_000 }).toBeGreaterThan(5)
   const least = writer.commits()
+  return { server, url, writer, least }
+}
+
+test('a base backup of a server that is written to is restored to one moment', { timeout: 60_000 }, async () => {
+  const { server, url, writer, least } = await writtenServer()
   const restored = await server.startCopy('restored')
   cleanups.push(() => restored.stop())
   await expectOneMoment(restored.url(new URL(url).pathname.slice(1)), { least, most: writer.commits() })
@@ -120,15 +126,7 @@ test('a base backup of a server that is written to is restored to one moment', {
 // The tools must be of the server's version: they come with ALMANAC_TEST_POSTGRES, and not with the binaries of npm.
 const tools = process.env.ALMANAC_TEST_POSTGRES
 test.skipIf(tools === undefined)('pg_dump and pg_restore', { timeout: 60_000 }, async () => {
-  const server = await startPostgres()
-  cleanups.push(() => server.stop())
-  const url = await server.createDatabase()
-  const store = await openStore(url, { role: 'owner' })
-  cleanups.push(() => store.close())
-  const writer = keepWriting(store)
-  cleanups.push(() => writer.stop())
-  await expect.poll(writer.commits, { timeout: 20_000 }).toBeGreaterThan(5)
-  const least = writer.commits()
+  const { server, url, writer, least } = await writtenServer()
   const folder = mkdtempSync(join(tmpdir(), 'almanac-dump-'))
   cleanups.push(async () => rmSync(folder, { recursive: true }))
   const run = (tool: string, ...parameters: string[]) => {
