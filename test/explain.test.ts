@@ -1,6 +1,8 @@
 // Explanations, on the command line against a simulated node and over HTTP against the real schema.
+import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { explanation } from '../src/api/explain-schemas.ts'
+import { AlmanacError } from '../src/errors.ts'
 import { CommandPlace } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { seed, seeded } from './seed.ts'
@@ -119,9 +121,30 @@ describe('over HTTP', () => {
     const shown = await ask(`/explain/eth/${contract}?transfer=${transfer}`)
     expect(shown.transfer).toMatchObject({ verdict: 'not asked' })
     expect((await api.get(`/explain/eth/${contract}?transfer=1`)).status).toBe(400)
+    expect((await api.get(`/explain/eth/${contract}?note=why?&transfer=1`)).status).toBe(400)
     expect((await api.get(`/explain/nowhere/${contract}`)).status).toBe(400)
     expect((await api.get('/explain/eth/0x12')).status).toBe(400)
     expect((await api.get(`/explain/eth/${contract}`, { 'x-api-key': undefined })).status).toBe(401)
+  })
+
+  test('a node that does not answer is named as such', async () => {
+    const own = await serveApi({
+      fill: seed,
+      settings: { requestTimeoutMs: 50 },
+      parts: {
+        askTransaction: async (_, signal) => {
+          await once(signal, 'abort')
+          throw new AlmanacError('interrupted', 'The request was called off.', { cause: signal.reason })
+        },
+      },
+    })
+    try {
+      const answer = await own.get(`/explain/eth/${contract}?transfer=0x${'cd'.repeat(32)}`)
+      expect(answer.status).toBe(504)
+      expect(await answer.json()).toMatchObject({ code: 'timeout', message: 'No node of eth answered within 50 ms' })
+    } finally {
+      await own.close()
+    }
   })
 
   test('what the node has and the store lacks in covered blocks is called missing', async () => {

@@ -15,7 +15,7 @@ import type { Workplace } from './operation.ts'
 import { admitOperator } from './ops.ts'
 
 const headers = { 'Cache-Control': 'no-store', ...safetyHeaders }
-const nodeWaitMs = 10_000
+const nodeWaitMsMax = 10_000
 
 export async function answerExplain(place: Workplace, exchange: Exchange): Promise<Answer> {
   await admitOperator(place, exchange)
@@ -23,7 +23,7 @@ export async function answerExplain(place: Workplace, exchange: Exchange): Promi
   if (chain === undefined) throw unacceptable('chain', 'a chain by name or id')
   const contract = parseAddress(exchange.pathParameter('contract'))
   if (contract === undefined) throw unacceptable('contract', '0x and 40 hex digits')
-  const text = new URLSearchParams(exchange.target.split('?')[1] ?? '').get('transfer')
+  const text = new URLSearchParams(exchange.query).get('transfer')
   const asked = text === null ? undefined : readTransfer(text)
   const explanation = await explainContract(place.store, chain.id, contract)
   const shown = shownExplanation(explanation, place.chains)
@@ -36,7 +36,15 @@ export async function answerExplain(place: Workplace, exchange: Exchange): Promi
 /** A node is slow or away now and then; the work of others must not wait for it. */
 async function askNode(place: Workplace, chain: string, contract: Address, hash: Hash): Promise<NodeAnswer> {
   if (place.askTransaction === undefined) return 'not asked'
-  return await place.askTransaction({ chain, contract, hash }, AbortSignal.timeout(nodeWaitMs))
+  const waitMs = Math.min(nodeWaitMsMax, place.settings.requestTimeoutMs)
+  const signal = AbortSignal.timeout(waitMs)
+  try {
+    return await place.askTransaction({ chain, contract, hash }, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    const message = `No node of ${chain} answered within ${waitMs} ms`
+    throw new AlmanacError('timeout', message, { cause: error, retryable: true })
+  }
 }
 
 function readTransfer(text: string): AskedTransfer {
