@@ -1,13 +1,20 @@
 // The routes behind the console: keys over HTTP, events, and files as they are served.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { keyCheckMs } from '../src/api/events.ts'
 import { issuedKey, keyList, shownKey } from '../src/api/key-schemas.ts'
+import { LiveFeed } from '../src/api/live-feed.ts'
 import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from '../src/api/live-schemas.ts'
 import { contractList } from '../src/api/schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { ChainStatus, StatusReport } from '../src/api/status-report.ts'
+import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, type NewKey } from '../src/keys/keys.ts'
+import type { KeyRecord } from '../src/store/key-store.ts'
 import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 
@@ -136,6 +143,32 @@ describe('keys over HTTP', () => {
     expect((await fetch(`${api.url}/keys`)).status).toBe(401)
     expect((await fetch(`${api.url}/keys`, { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await fetch(`${api.url}/status`)).status).toBe(200)
+  })
+
+  test('a revocation tells what the key was used for today', async () => {
+    await serve()
+    const secret = await keyWith({})
+    const key = (await api.store.keys()).find(({ name }) => name === 'giver')!
+    expect((await send('GET', '/keys', undefined, secret)).status).toBe(200)
+    await expect.poll(async () => await api.store.usesOf(new Date().toISOString().slice(0, 10))).not.toEqual([])
+    await expect
+      .poll(async () => shownKey.parse(await (await send('DELETE', `/keys/${key.id}`)).json()).used_today, {
+        timeout: 5_000,
+      })
+      .toBe(1)
+  })
+
+  test('an order that breaks off is nobody’s defect', async () => {
+    await serve()
+    const start = `POST /keys HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\nContent-Length: 50\r\n\r\n{"name":`
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.end(start))
+    await once(socket.resume(), 'close')
+    const counted = async () => await (await api.get('/metrics')).text()
+    await expect
+      .poll(counted)
+      .toMatch(/http_request_duration_seconds_count\{route="\/keys",method="POST",status="400"\} 1/)
+    expect(api.logged.filter(line => line.includes('"level":"error"'))).toEqual([])
+    expect((await api.store.keys()).length).toBe(1)
   })
 
   test('other methods are refused with those that there are', async () => {
@@ -317,6 +350,24 @@ describe('events', () => {
     expect(refused.response.headers.get('retry-after')).toBe('10')
     await readers[0]!.close()
     await expect.poll(async () => (await EventReader.open()).response.status).toBe(200)
+  })
+
+  test('leave nothing behind of a client that finds no room', async () => {
+    let checks = 0
+    const gatekeeper: Gatekeeper = {
+      admit: () => ({ key: {} as KeyRecord, rateLimit: undefined }),
+      stillHolds: async () => {
+        checks++
+        return true
+      },
+    }
+    const status = async () => report(1)
+    const live = new LiveFeed({ status, store: { info: () => api.store.info() }, version: '0', listenersMax: 0 })
+    await serve({ parts: { live, gatekeeper } })
+    expect((await EventReader.open()).response.status).toBe(503)
+    await delay(2 * keyCheckMs)
+    live.close()
+    expect(checks).toBe(0)
   })
 
   test('need the scope ops', async () => {

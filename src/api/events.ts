@@ -8,8 +8,8 @@ import { admitOperator } from './ops.ts'
 
 /** A comment goes out this often, so that neither side takes a quiet connection for a dead one. */
 const heartbeatMs = 10_000
-/** How long a key may be revoked before its streams end. */
-const keyCheckMs = 2_000
+/** A revoked key ends its streams within a second: a look may find a key that was read as long ago as the look before. */
+export const keyCheckMs = 300
 /** A client that lets more than this pile up is cut off; it can come back and starts with the state of then. */
 const backlogBytesMax = 4 * 1024 * 1024
 
@@ -63,12 +63,13 @@ function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Read
           send(keyEnded)
           end()
         }
-        timers.push(
-          setInterval(() => send(heartbeat), heartbeatMs),
-          setInterval(() => void check(), keyCheckMs),
-        )
-        for (const timer of timers) timer.unref()
+        // Before anything that would stay behind where there is no room for another listener.
         leave = live.listen({ hear: event => send(frameOf(event)), end })
+        if (ended) return leave()
+        timers.push(
+          setInterval(() => send(heartbeat), heartbeatMs).unref(),
+          setInterval(() => void check(), keyCheckMs).unref(),
+        )
       },
       cancel: release,
     },

@@ -72,10 +72,15 @@ export class Exchange {
   async readBody(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = []
     let bytes = 0
-    for await (const chunk of this.#asked.body?.() ?? []) {
-      bytes += chunk.length
-      if (bytes > bytesMax) throw new AlmanacError('bad_request', `The body is longer than ${bytesMax} bytes`)
-      chunks.push(chunk)
+    try {
+      for await (const chunk of this.#asked.body?.() ?? []) {
+        bytes += chunk.length
+        if (bytes > bytesMax) throw new AlmanacError('bad_request', `The body is longer than ${bytesMax} bytes`)
+        chunks.push(chunk)
+      }
+    } catch (error) {
+      if (error instanceof AlmanacError) throw error
+      throw new AlmanacError('bad_request', 'The body broke off', { cause: error })
     }
     return Buffer.concat(chunks).toString()
   }

@@ -31,14 +31,13 @@ export async function answerNewKey(place: Workplace, exchange: Exchange): Promis
 export async function answerRevocation(place: Workplace, exchange: Exchange): Promise<Answer> {
   const revoker = await admit(place, exchange)
   const id = exchange.pathParameter('id')
-  const found = (await place.store.keys()).find(key => key.id === id)
+  const shown = async () => (await listKeys(place.store)).find(key => key.id === id)
+  const found = await shown()
   if (found === undefined) throw new AlmanacError('not_found', 'There is no key with this id')
-  const revokedAt = found.revokedAt ?? Date.now()
-  if (found.revokedAt === undefined) {
-    await place.store.revokeKey(id, revokedAt)
-    place.log.info({ key: id, by: revoker.id }, 'A key was revoked')
-  }
-  return jsonAnswer(showKey({ ...found, revokedAt }, 0), headers)
+  if (found.state === 'revoked') return jsonAnswer(found, headers)
+  await place.store.revokeKey(id, Date.now())
+  place.log.info({ key: id, by: revoker.id }, 'A key was revoked')
+  return jsonAnswer(await shown(), headers)
 }
 
 async function admit({ gatekeeper }: Workplace, exchange: Exchange): Promise<KeyRecord> {
