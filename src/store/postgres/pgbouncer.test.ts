@@ -26,7 +26,8 @@ else {
   const namesPass = Number(version[1]) > 1 || Number(version[2]) >= 21
 
   beforeAll(async () => {
-    server = await startPostgres()
+    // Every test has a database of its own, and PgBouncer keeps sessions to each for a while.
+    server = await startPostgres({ max_connections: '400', shared_buffers: '64MB' })
     folder = mkdtempSync(join(tmpdir(), 'almanac-pgbouncer-'))
     port = await freePort()
     const { hostname, port: serverPort } = new URL(server.url('x'))
@@ -43,6 +44,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = 4
+server_idle_timeout = 2
 max_client_conn = 200
 ignore_startup_parameters = extra_float_digits
 ${namesPass ? 'max_prepared_statements = 200' : ''}
@@ -66,11 +68,15 @@ ${namesPass ? 'max_prepared_statements = 200' : ''}
   }
   const prepare = namesPass ? '' : '?prepare=false'
 
-  storeContract('postgres behind PgBouncer', async () => {
-    const url = throughBouncer(await server.createDatabase(), prepare)
-    const store = await openPostgresStore(url)
-    return { store, beside: () => openPostgresStore(url), dispose: () => store.close() }
-  })
+  storeContract(
+    'postgres behind PgBouncer',
+    async () => {
+      const url = throughBouncer(await server.createDatabase(), prepare)
+      const store = await openPostgresStore(url)
+      return { store, beside: () => openPostgresStore(url), dispose: () => store.close() }
+    },
+    { runs: 15 },
+  )
 
   describe.skipIf(namesPass)('a PgBouncer that does not know named statements', () => {
     test('is noticed, and statements are sent without names from then on', async () => {
