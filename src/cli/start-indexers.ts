@@ -15,10 +15,12 @@ import { Heartbeat, type Report, Reports } from '../work/heartbeat.ts'
 import { mayIndex, remoteFreshen } from '../work/remote-freshen.ts'
 import { evmTopic, type Subject, solanaTopic } from '../work/subjects.ts'
 import { WorkTaker } from '../work/work-taker.ts'
+import { remembered } from './remembered.ts'
 import { startIndexThread } from './start-index-thread.ts'
 
 /** How long it is believed which chains are this process's own: on a shared server another one may take them over. */
 const heldMs = 250
+const heldForMsMax = 5_000
 
 export type Indexers = {
   freshen: Freshen
@@ -63,7 +65,10 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
   // A thread that died has no chains: questions are answered from what is stored, or by another process.
-  const onDemand = remembered(heldMs, async () => new Set((await evm?.onDemandChains().catch(() => [])) ?? []))
+  const onDemand = remembered(
+    { staleAfterMs: heldMs, forgottenAfterMs: heldForMsMax },
+    async () => new Set((await evm?.onDemandChains().catch(() => [])) ?? []),
+  )
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() })
   const ensure: Ensure = {
@@ -148,16 +153,6 @@ function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Rep
     { ...status, chain_id: table.parse(name)!.id },
   ])
   return { chains: Object.fromEntries(reported), solana }
-}
-
-/** Asks again once the answer is older than that; whoever asks meanwhile gets the known one. */
-function remembered<T>(ageMsMax: number, ask: () => Promise<T>): () => Promise<T> {
-  let known: { atMs: number; answer: Promise<T> } | undefined
-  return () => {
-    if (known === undefined || performance.now() - known.atMs > ageMsMax)
-      known = { atMs: performance.now(), answer: ask() }
-    return known.answer
-  }
 }
 
 /** A question is answered from what is stored even when the indexer cannot help; the answer says that it is not complete. */
