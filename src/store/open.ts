@@ -31,8 +31,8 @@ export async function openStore(url: string, { role }: OpenStoreOptions): Promis
 /** A replica that follows the server of a store. */
 export async function openReplica(store: Store, url: string, lagMsMax: number): Promise<ReadReplica> {
   const { openReadReplica } = await import('./postgres/read-replica.ts')
-  const { PostgresStore } = await import('./postgres/postgres-store.ts')
-  if (store instanceof PostgresStore) return openReadReplica({ primary: store, url, lagMsMax })
+  const { isPostgresStore } = await import('./postgres/postgres-store.ts')
+  if (isPostgresStore(store)) return openReadReplica({ primary: store, url, lagMsMax })
   throw new AlmanacError('config_invalid', 'store_read names a replica, and the store has none: it is a file.', {
     hint: 'remove store_read, or name a PostgreSQL server under store.',
   })

@@ -35,6 +35,19 @@ export type TransferPage = {
   payloads: Uint8Array
 }
 
+const noBytes = new Uint8Array(0)
+
+export const emptyPage: TransferPage = {
+  length: 0,
+  blocks: [],
+  transactionIndexes: [],
+  logIndexes: [],
+  batchIndexes: [],
+  timestamps: [],
+  blockHashes: noBytes,
+  payloads: noBytes,
+}
+
 export interface TransferReader {
   transferPage(query: TransferPageQuery): Promise<TransferPage>
   /** How many transfers there are, an ERC-2309 range counting as many as its ids. From kept counts, never a whole scan. */

@@ -1,11 +1,17 @@
 // First and last transactions of addresses, cold and hot. Callers hold the transaction.
 import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../../model.ts'
+import type { ActivityReader } from '../activity-store.ts'
 import { bytesOfHex } from '../bytes.ts'
 import { mergeActivity, mergedByAddress } from '../merge-activity.ts'
 import { byteaArray, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
+import type { StoreDatabase } from './store-database.ts'
 import { hexTextOf } from './values.ts'
+
+export function activityReader({ database, dictionary }: StoreDatabase): ActivityReader {
+  return { activityOf: address => activityOf(database, dictionary, address) }
+}
 
 const columns = `first_block, first_tx, first_hash, first_timestamp, last_block, last_tx, last_hash, last_timestamp`
 
@@ -71,7 +77,7 @@ export async function moveActivityToCold(transaction: Transaction, ordinal: numb
   )
 }
 
-export async function activityOf(
+async function activityOf(
   database: Database,
   dictionary: Dictionary,
   address: Address,

@@ -130,22 +130,6 @@ export async function dropRange(
   await removeCoverageRows(transaction, ordinal, interval, scopes)
 }
 
-export async function watchContract(
-  transaction: Transaction,
-  ordinal: number,
-  contract: Address,
-  watchedFrom: number,
-): Promise<void> {
-  await transaction.run(
-    `INSERT INTO watched_contracts (chain, contract, watched_from) VALUES ($1, $2, $3)
-     ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
-     WHERE excluded.watched_from < watched_contracts.watched_from`,
-    ordinal,
-    bytesOfHex(contract),
-    watchedFrom,
-  )
-}
-
 async function finalizedOf(transaction: Transaction, ordinal: number): Promise<number> {
   const [[finalized] = []] = await transaction.query('SELECT finalized FROM chains WHERE ordinal = $1', ordinal)
   return Number(finalized)

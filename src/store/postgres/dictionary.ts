@@ -9,6 +9,11 @@ import { hexTextOf } from './values.ts'
 
 const contractsMax = 100_000
 
+/** Of the chains that rows name, found before the transaction that writes them. */
+export type Ordinals = ReadonlyMap<ChainId, number>
+
+export type WalkOrdinals = Record<'filter' | 'after', number | undefined>
+
 export class Dictionary {
   readonly #database: Database
   readonly #ordinals = new Map<ChainId, number>()
@@ -36,6 +41,19 @@ export class Dictionary {
       ),
     )
     return (await this.ordinalOf(chain)) as number
+  }
+
+  async addOrdinals(chains: readonly ChainId[]): Promise<Ordinals> {
+    const ordinals = new Map<ChainId, number>()
+    for (const chain of new Set(chains)) ordinals.set(chain, await this.addOrdinal(chain))
+    return ordinals
+  }
+
+  /** Those of the chain that rows are chosen by, and of the row behind which they begin, where there are such. */
+  async ordinalsOf(chains: Record<'filter' | 'after', ChainId | undefined>): Promise<WalkOrdinals> {
+    const ordinalIf = async (chain: ChainId | undefined) =>
+      chain === undefined ? undefined : await this.ordinalOf(chain)
+    return { filter: await ordinalIf(chains.filter), after: await ordinalIf(chains.after) }
   }
 
   async chainOf(ordinal: number): Promise<ChainId> {

@@ -1,14 +1,30 @@
 // Keys and their daily use. Only the hash of a key is ever seen here.
 import { AlmanacError } from '../../errors.ts'
-import type { KeyRecord, KeyUse } from '../key-store.ts'
+import type { KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
+import { takeAllowance, takeIndexing } from './allowances.ts'
 import { int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
+import type { StoreDatabase } from './store-database.ts'
 import { optionalNumber } from './values.ts'
+
+export function keyStore(store: StoreDatabase): KeyStore {
+  const { database } = store
+  return {
+    putKey: key => store.writing(transaction => putKey(transaction, key)),
+    keyByHash: hash => keyByHash(database, hash),
+    keys: () => allKeys(database),
+    revokeKey: (id, revokedAt) => store.writing(transaction => revokeKey(transaction, id, revokedAt)),
+    addUse: uses => store.writingUnseen(transaction => addUse(transaction, uses)),
+    usesOf: day => usesOf(database, day),
+    takeAllowance: request => takeAllowance(database, request),
+    takeIndexing: asked => store.writingUnseen(transaction => takeIndexing(transaction, asked)),
+  }
+}
 
 const columns =
   'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
 
-export async function putKey(transaction: Transaction, key: KeyRecord): Promise<void> {
+async function putKey(transaction: Transaction, key: KeyRecord): Promise<void> {
   const others = await transaction.query('SELECT 1 FROM keys WHERE id = $1 AND hash <> $2', key.id, key.hash)
   if (others.length > 0) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
   await transaction.run(
@@ -30,23 +46,23 @@ export async function putKey(transaction: Transaction, key: KeyRecord): Promise<
   )
 }
 
-export async function keyByHash(database: Database, hash: string): Promise<KeyRecord | undefined> {
+async function keyByHash(database: Database, hash: string): Promise<KeyRecord | undefined> {
   const [row] = await database.read(`SELECT ${columns} FROM keys WHERE hash = $1`, hash)
   return row === undefined ? undefined : keyOf(row)
 }
 
-export async function allKeys(database: Database): Promise<KeyRecord[]> {
+async function allKeys(database: Database): Promise<KeyRecord[]> {
   return (await database.read(`SELECT ${columns} FROM keys ORDER BY created_at, id COLLATE "C"`)).map(keyOf)
 }
 
 /** The first revocation stays. */
-export async function revokeKey(transaction: Transaction, id: string, revokedAt: number): Promise<boolean> {
+async function revokeKey(transaction: Transaction, id: string, revokedAt: number): Promise<boolean> {
   await transaction.run('UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL', id, revokedAt)
   return (await transaction.query('SELECT 1 FROM keys WHERE id = $1', id)).length > 0
 }
 
 /** Uses of one key, day and operation are summed first: one statement cannot write one row twice. */
-export async function addUse(transaction: Transaction, uses: readonly KeyUse[]): Promise<Map<string, number>> {
+async function addUse(transaction: Transaction, uses: readonly KeyUse[]): Promise<Map<string, number>> {
   const sums = new Map<string, KeyUse>()
   const latestDays = new Map<string, string>()
   for (const use of uses) {
@@ -73,7 +89,7 @@ export async function addUse(transaction: Transaction, uses: readonly KeyUse[]):
   return new Map(totals.map(([keyId, total]) => [keyId as string, Number(total)]))
 }
 
-export async function usesOf(database: Database, day: string): Promise<KeyUse[]> {
+async function usesOf(database: Database, day: string): Promise<KeyUse[]> {
   const rows = await database.read(
     'SELECT key_id, operation, count FROM key_uses WHERE day = $1 ORDER BY key_id, operation',
     day,

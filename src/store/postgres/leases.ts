@@ -1,9 +1,18 @@
-// Leases: which holder may do a piece of work, and the check that it still may. Time is the server's. Callers hold the transaction.
+// Leases: which holder may do a piece of work, and the check that it still may. Time is the server's.
 import { leaseLost } from '../commit-rules.ts'
-import type { Lease } from '../lease-store.ts'
+import type { Lease, LeaseStore } from '../lease-store.ts'
 import type { Transaction } from './database.ts'
+import type { StoreDatabase } from './store-database.ts'
 
-export async function claim(
+/** Without `fenced`, which needs every table that a lease guards. */
+export function leases(store: StoreDatabase): Omit<LeaseStore, 'fenced'> {
+  return {
+    claim: (name, holder, ttlMs) => store.writingUnseen(transaction => claim(transaction, name, holder, ttlMs)),
+    release: lease => store.writingUnseen(transaction => release(transaction, lease)),
+  }
+}
+
+async function claim(
   transaction: Transaction,
   name: string,
   holder: string,
@@ -23,7 +32,7 @@ export async function claim(
 }
 
 /** The row stays, because the next token must be higher. */
-export async function release(transaction: Transaction, { name, token }: Lease): Promise<void> {
+async function release(transaction: Transaction, { name, token }: Lease): Promise<void> {
   await transaction.run(
     "UPDATE leases SET holder = NULL, expires_at = '-infinity' WHERE name = $1 AND token = $2",
     name,

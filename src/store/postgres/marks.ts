@@ -2,11 +2,33 @@
 import type { Address, ChainId } from '../../model.ts'
 import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex } from '../bytes.ts'
-import type { Mark, MarkKey } from '../mark-store.ts'
-import { filterConditions, type Ordinals } from './annotations.ts'
+import type { Mark, MarkKey, MarkStore } from '../mark-store.ts'
+import { filterConditions } from './annotation-filter.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
+import type { Ordinals, WalkOrdinals } from './dictionary.ts'
+import type { StoreDatabase } from './store-database.ts'
 import { hexTextOf } from './values.ts'
+
+export function markStore(store: StoreDatabase): MarkStore {
+  const { database, dictionary } = store
+  const addOrdinals = (marks: readonly MarkKey[]) => dictionary.addOrdinals(marks.map(({ chain }) => chain))
+  return {
+    putMarks: async marks => {
+      const ordinals = await addOrdinals(marks)
+      await store.writing(transaction => putMarks(transaction, ordinals, marks))
+    },
+    removeMarks: async marks => {
+      const ordinals = await addOrdinals(marks)
+      return await store.writing(transaction => removeMarks(transaction, ordinals, marks))
+    },
+    marksOf: (chain, contract) => store.ofChain(chain, [], ordinal => marksOf(database, ordinal, contract)),
+    marks: async (filter, after, limit) => {
+      const ordinals = await dictionary.ordinalsOf({ filter: filter.chain, after: after?.chain })
+      return await marksAfter(database, filter, ordinals, after, limit)
+    },
+  }
+}
 
 /** One statement cannot write one row twice: what is said of one contract by one source is joined first, as it would be row by row. */
 export async function putMarks(transaction: Transaction, ordinals: Ordinals, marks: readonly Mark[]): Promise<void> {
@@ -38,11 +60,7 @@ export async function putMarks(transaction: Transaction, ordinals: Ordinals, mar
   )
 }
 
-export async function removeMarks(
-  transaction: Transaction,
-  ordinals: Ordinals,
-  marks: readonly MarkKey[],
-): Promise<number> {
+async function removeMarks(transaction: Transaction, ordinals: Ordinals, marks: readonly MarkKey[]): Promise<number> {
   return await transaction.run(
     `DELETE FROM contract_marks
      WHERE (chain, contract, source) IN (SELECT * FROM unnest($1::int4[], $2::bytea[], $3::text[]))`,
@@ -52,18 +70,22 @@ export async function removeMarks(
   )
 }
 
+export async function forgetMarks(transaction: Transaction, source: string): Promise<void> {
+  await transaction.run('DELETE FROM contract_marks WHERE source = $1', source)
+}
+
 const columns =
   'chains.id, contract, source, rank, verified, spam, updated_at FROM contract_marks JOIN chains ON ordinal = chain'
 
-export async function marksOf(database: Database, ordinal: number, contract: Address): Promise<Mark[]> {
+async function marksOf(database: Database, ordinal: number, contract: Address): Promise<Mark[]> {
   const sql = `SELECT ${columns} WHERE chain = $1 AND contract = $2 ORDER BY rank, updated_at DESC, source`
   return (await database.read(sql, ordinal, bytesOfHex(contract))).map(markOf)
 }
 
-export async function marksAfter(
+async function marksAfter(
   database: Database,
   filter: AnnotationFilter,
-  ordinals: { filter: number | undefined; after: number | undefined },
+  ordinals: WalkOrdinals,
   after: MarkKey | undefined,
   limit: number,
 ): Promise<Mark[]> {

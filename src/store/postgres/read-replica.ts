@@ -4,8 +4,9 @@ import type { ReadReplica, Store } from '../store.ts'
 import { databaseOptions } from './address.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
-import { PostgresStore } from './postgres-store.ts'
+import { type PostgresStore, postgresStore } from './postgres-store.ts'
 import { watchRevision } from './revision.ts'
+import { StoreDatabase } from './store-database.ts'
 
 const lookMs = 100
 /** After a read that failed. */
@@ -29,7 +30,7 @@ export function openReadReplica({
   const options = databaseOptions(url)
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
-  const store = new PostgresStore(database, watch, new Dictionary(database))
+  const store = postgresStore(new StoreDatabase(database, watch, new Dictionary(database)))
   /** Commits of the primary that the replica was not seen to have, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0

@@ -1,22 +1,10 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
-import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
+import { emptyPage, type TransferPage, type TransferPageQuery, type TransferRange } from '../transfer-store.ts'
 import type { Database } from './database.ts'
 import { bucketBlocks, wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'
 import { weightSql } from './transfer-counts.ts'
 import { bytesOf } from './values.ts'
-
-const noBytes = new Uint8Array(0)
-export const emptyPage: TransferPage = {
-  length: 0,
-  blocks: [],
-  transactionIndexes: [],
-  logIndexes: [],
-  batchIndexes: [],
-  timestamps: [],
-  blockHashes: noBytes,
-  payloads: noBytes,
-}
 
 type Order = TransferPageQuery['order']
 

@@ -1,12 +1,23 @@
 // Work that processes ask of each other, and their heartbeats. Time is the server's. Whoever waits asks again: a notification
 // would not pass through PgBouncer.
-import type { Heartbeat, WorkRequest } from '../work-store.ts'
+import type { Heartbeat, WorkRequest, WorkStore } from '../work-store.ts'
 import { textArray } from './arrays.ts'
 import type { Database } from './database.ts'
 
+export function workStore(database: Database): WorkStore {
+  return {
+    requestWork: request => requestWork(database, request),
+    takeWork: asked => takeWork(database, asked),
+    finishWork: (name, outcome) => finishWork(database, name, outcome),
+    workOutcomes: names => workOutcomes(database, names),
+    putHeartbeat: (process, report) => putHeartbeat(database, process, report),
+    heartbeats: () => heartbeats(database),
+  }
+}
+
 const milliseconds = (parameter: string): string => `${parameter}::float8 * interval '1 millisecond'`
 
-export async function requestWork(database: Database, { name, topic, waitMs }: WorkRequest): Promise<void> {
+async function requestWork(database: Database, { name, topic, waitMs }: WorkRequest): Promise<void> {
   await database.write(
     `INSERT INTO work AS known (name, topic, asked_at, wanted_until, taken_until)
      VALUES ($1, $2, clock_timestamp(), clock_timestamp() + ${milliseconds('$3')}, '-infinity')
@@ -23,7 +34,7 @@ export async function requestWork(database: Database, { name, topic, waitMs }: W
 
 const waiting = `outcome IS NULL AND wanted_until > clock_timestamp() AND taken_until <= clock_timestamp() AND topic = ANY($1::text[])`
 
-export async function takeWork(
+async function takeWork(
   database: Database,
   { topics, holdMs, limit }: { topics: readonly string[]; holdMs: number; limit: number },
 ): Promise<WorkRequest[]> {
@@ -43,11 +54,11 @@ export async function takeWork(
   }))
 }
 
-export async function finishWork(database: Database, name: string, outcome: string): Promise<void> {
+async function finishWork(database: Database, name: string, outcome: string): Promise<void> {
   await database.write('UPDATE work SET outcome = $2 WHERE name = $1', name, outcome)
 }
 
-export async function workOutcomes(database: Database, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function workOutcomes(database: Database, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.read(
     'SELECT name, outcome FROM work WHERE name = ANY($1::text[]) AND outcome IS NOT NULL',
     textArray(names),
@@ -55,7 +66,7 @@ export async function workOutcomes(database: Database, names: readonly string[])
   return new Map(rows as [string, string][])
 }
 
-export async function putHeartbeat(database: Database, process: string, report: string | undefined): Promise<void> {
+async function putHeartbeat(database: Database, process: string, report: string | undefined): Promise<void> {
   if (report === undefined) await database.write('DELETE FROM heartbeats WHERE process = $1', process)
   else
     await database.write(
@@ -67,7 +78,7 @@ export async function putHeartbeat(database: Database, process: string, report: 
     )
 }
 
-export async function heartbeats(database: Database): Promise<Heartbeat[]> {
+async function heartbeats(database: Database): Promise<Heartbeat[]> {
   const rows = await database.read(
     'SELECT process, extract(epoch FROM clock_timestamp() - at) * 1000, report FROM heartbeats ORDER BY at DESC',
   )

@@ -2,9 +2,15 @@
 // order of commits give the same rows. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../../model.ts'
+import type { ActivityReader } from '../activity-store.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import { mergeActivity, mergedByAddress } from '../merge-activity.ts'
 import type { Connection, Row } from './connection.ts'
+import type { StoreFile } from './store-file.ts'
+
+export function activityReader(file: StoreFile): ActivityReader {
+  return { activityOf: async address => file.reading(read => activityOf(read, address)) }
+}
 
 const isEarlier = `(excluded.first_block < first_block
   OR (excluded.first_block = first_block AND excluded.first_tx < first_tx))`
@@ -58,7 +64,7 @@ export function moveActivityToCold(connection: Connection, ordinal: number, upTo
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block <= ?', ordinal, upTo)
 }
 
-export function activityOf(connection: Connection, address: Address): Map<ChainId, ActivityRow> {
+function activityOf(connection: Connection, address: Address): Map<ChainId, ActivityRow> {
   const bytes = bytesOfHex(address)
   const rows = connection.all(
     `SELECT id, ${columns} FROM activity JOIN chains ON chain = ordinal WHERE address = ?

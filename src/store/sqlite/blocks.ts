@@ -79,11 +79,24 @@ function nextAbove(connection: Connection, table: BlockTable, ordinal: number, n
   )
 }
 
+/** Hot blocks lie above all cold ones. */
+export function blocksAround(
+  connection: Connection,
+  ordinal: number,
+  timestamp: number,
+): { before: Block | undefined; after: Block | undefined } {
+  return connection.snapshot(() => {
+    const hot = blocksAroundIn(connection, 'hot_blocks', ordinal, timestamp)
+    const cold = blocksAroundIn(connection, 'blocks', ordinal, timestamp)
+    return { before: hot.before ?? cold.before, after: cold.after ?? hot.after }
+  })
+}
+
 /**
  * Timestamps never decrease with the number, so the place is found by halving the numbers: about 25 point reads, and no
  * index of timestamps to keep.
  */
-export function blocksAround(
+function blocksAroundIn(
   connection: Connection,
   table: BlockTable,
   ordinal: number,

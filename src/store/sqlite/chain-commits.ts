@@ -14,11 +14,9 @@ import * as activity from './activity.ts'
 import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
-import type { Dictionary } from './dictionary.ts'
 import { blockKeySpan } from './migrations.ts'
+import type { WriteContext } from './store-file.ts'
 import * as transfers from './transfer-rows.ts'
-
-export type WriteContext = { connection: Connection; dictionary: Dictionary }
 
 const aboveAll = blockKeySpan
 
@@ -114,16 +112,6 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
   for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
   if (contract !== undefined) transfers.deleteCold(connection, contract, interval.from, interval.to)
-}
-
-export function watchContract(context: WriteContext, chain: ChainId, contract: string, watchedFrom: number): void {
-  context.connection.run(
-    `INSERT INTO watched_contracts VALUES (?, ?, ?) ON CONFLICT DO UPDATE
-     SET watched_from = excluded.watched_from WHERE excluded.watched_from < watched_from`,
-    context.dictionary.addOrdinal(chain),
-    bytesOfHex(contract),
-    watchedFrom,
-  )
 }
 
 function finalizedOf(connection: Connection, ordinal: number): number {

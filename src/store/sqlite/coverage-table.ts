@@ -3,6 +3,7 @@ import { addCoverage, removeCoverage } from '../../coverage.ts'
 import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection, Row } from './connection.ts'
+import { watchedFrom } from './watched-contracts.ts'
 
 type StoredScope = string | Buffer
 
@@ -44,6 +45,24 @@ export function coverageByScope(
     else intervals.push(intervalOf(row))
   }
   return [...byScope].map(([scope, intervals]) => ({ scope, intervals }))
+}
+
+/** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
+export function contractCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
+  return connection.snapshot(() => {
+    const covered = [
+      coverageOf(connection, ordinal, 'full'),
+      coverageOf(connection, ordinal, contract),
+      watchedCoverage(connection, ordinal, contract),
+    ].filter(intervals => intervals.length > 0)
+    return covered.length < 2 ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
+  })
+}
+
+function watchedCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
+  const from = watchedFrom(connection, ordinal, contract)
+  if (from === undefined) return []
+  return removeCoverage(coverageOf(connection, ordinal, 'watched'), { from: 0, to: from - 1 })
 }
 
 export function addCoverageRows(

@@ -22,7 +22,7 @@ import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { migrations, schemaVersion } from './migrations.ts'
 import { prepareFile, readOptions, writeOptions } from './open-file.ts'
-import { SqliteStore } from './sqlite-store.ts'
+import { sqliteStore } from './sqlite-store.ts'
 
 let directory: string
 let path: string
@@ -165,7 +165,7 @@ describe('a full disk', () => {
     await prepareFile(path)
     let write: Connection | undefined
     const limitPages = (pages: number) => write?.database.exec(`PRAGMA max_page_count = ${pages}`)
-    const store = new SqliteStore({
+    const store = sqliteStore({
       path,
       read: new Connection(path, readOptions),
       openWrite: () => (write = new Connection(path, writeOptions)),

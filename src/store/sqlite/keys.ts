@@ -1,12 +1,32 @@
-// Keys and their daily use. Only the hash of a key is ever seen here. Callers hold the transaction.
+// Keys and their daily use. Only the hash of a key is ever seen here. Functions that take a connection run
+// in their caller's transaction.
 import { AlmanacError } from '../../errors.ts'
-import type { KeyRecord, KeyUse } from '../key-store.ts'
+import type { KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
+import { takeAllowance, takeIndexing } from './allowances.ts'
 import type { Connection, Row } from './connection.ts'
+import type { SharedFile } from './shared-file.ts'
+import type { StoreFile } from './store-file.ts'
+
+export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
+  return {
+    putKey: key => file.writing(({ connection }) => putKey(connection, key)),
+    keyByHash: async hash => file.reading(read => keyByHash(read, hash)),
+    keys: async () => file.reading(allKeys),
+    revokeKey: (id, revokedAt) => file.writing(({ connection }) => revokeKey(connection, id, revokedAt)),
+    addUse: uses => file.writingUnseen(connection => addUse(connection, uses)),
+    usesOf: async day => file.reading(read => usesOf(read, day)),
+    takeAllowance: request =>
+      shared.writing(connection =>
+        takeAllowance(connection, request, day => file.reading(read => usedOn(read, day, request.keyId))),
+      ),
+    takeIndexing: asked => shared.writing(connection => takeIndexing(connection, asked)),
+  }
+}
 
 const columns =
   'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
 
-export function putKey(connection: Connection, key: KeyRecord): void {
+function putKey(connection: Connection, key: KeyRecord): void {
   const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
   if (other !== undefined) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
   connection.run(
@@ -28,22 +48,22 @@ export function putKey(connection: Connection, key: KeyRecord): void {
   )
 }
 
-export function keyByHash(connection: Connection, hash: string): KeyRecord | undefined {
+function keyByHash(connection: Connection, hash: string): KeyRecord | undefined {
   const row = connection.get(`SELECT ${columns} FROM keys WHERE hash = ?`, hash)
   return row === undefined ? undefined : keyOf(row)
 }
 
-export function allKeys(connection: Connection): KeyRecord[] {
+function allKeys(connection: Connection): KeyRecord[] {
   return connection.all(`SELECT ${columns} FROM keys ORDER BY created_at, id`).map(keyOf)
 }
 
 /** The first revocation stays. */
-export function revokeKey(connection: Connection, id: string, revokedAt: number): boolean {
+function revokeKey(connection: Connection, id: string, revokedAt: number): boolean {
   connection.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', revokedAt, id)
   return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
 }
 
-export function addUse(connection: Connection, uses: readonly KeyUse[]): Map<string, number> {
+function addUse(connection: Connection, uses: readonly KeyUse[]): Map<string, number> {
   const latestDays = new Map<string, string>()
   for (const { keyId, day, operation, count } of uses) {
     connection.run(
@@ -62,12 +82,12 @@ export function addUse(connection: Connection, uses: readonly KeyUse[]): Map<str
 }
 
 /** All operations of a key on a day. */
-export function usedOn(connection: Connection, day: string, keyId: string): number {
+function usedOn(connection: Connection, day: string, keyId: string): number {
   const row = connection.get('SELECT coalesce(sum(count), 0) FROM key_uses WHERE day = ? AND key_id = ?', day, keyId)
   return (row as Row)[0] as number
 }
 
-export function usesOf(connection: Connection, day: string): KeyUse[] {
+function usesOf(connection: Connection, day: string): KeyUse[] {
   return connection
     .all('SELECT key_id, operation, count FROM key_uses WHERE day = ? ORDER BY key_id, operation', day)
     .map(([keyId, operation, count]) => ({

@@ -1,9 +1,19 @@
-// Leases: which holder may do a piece of work, and the check that it still may. Callers hold the transaction.
+// Leases: which holder may do a piece of work, and the check that it still may. Functions that take a connection run
+// in their caller's transaction.
 import { leaseLost } from '../commit-rules.ts'
-import type { Lease } from '../lease-store.ts'
+import type { Lease, LeaseStore } from '../lease-store.ts'
 import type { Connection } from './connection.ts'
+import type { StoreFile } from './store-file.ts'
 
-export function claim(connection: Connection, name: string, holder: string, ttlMs: number): Lease | undefined {
+/** Without `fenced`, which needs every table that a lease guards. */
+export function leases(file: StoreFile): Omit<LeaseStore, 'fenced'> {
+  return {
+    claim: (name, holder, ttlMs) => file.writingUnseen(connection => claim(connection, name, holder, ttlMs)),
+    release: lease => file.writingUnseen(connection => release(connection, lease)),
+  }
+}
+
+function claim(connection: Connection, name: string, holder: string, ttlMs: number): Lease | undefined {
   const now = Date.now()
   const row = connection.get(
     `INSERT INTO leases VALUES (?1, ?2, 1, ?3) ON CONFLICT DO UPDATE SET holder = excluded.holder,
@@ -18,7 +28,7 @@ export function claim(connection: Connection, name: string, holder: string, ttlM
 }
 
 /** The row stays, because the next token must be higher. */
-export function release(connection: Connection, { name, token }: Lease): void {
+function release(connection: Connection, { name, token }: Lease): void {
   connection.run('UPDATE leases SET holder = NULL, expires_at = 0 WHERE name = ? AND token = ?', name, token)
 }
 

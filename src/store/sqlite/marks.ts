@@ -1,11 +1,23 @@
-// What the operator, imported lists and the built-in pack say of contracts. Callers hold the transaction.
+// What the operator, imported lists and the built-in pack say of contracts. Functions that take a connection run
+// in their caller's transaction.
 import type { Address, ChainId } from '../../model.ts'
 import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
-import type { Mark, MarkKey } from '../mark-store.ts'
-import { filterConditions } from './annotations.ts'
+import type { Mark, MarkKey, MarkStore } from '../mark-store.ts'
+import { filterConditions } from './annotation-filter.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
+import type { StoreFile } from './store-file.ts'
+
+export function markStore(file: StoreFile): MarkStore {
+  return {
+    putMarks: marks => file.writing(({ connection, dictionary }) => putMarks(connection, dictionary, marks)),
+    removeMarks: marks => file.writing(({ connection, dictionary }) => removeMarks(connection, dictionary, marks)),
+    marksOf: async (chain, contract) => file.ofChain(chain, [], (read, ordinal) => marksOf(read, ordinal, contract)),
+    marks: async (filter, after, limit) =>
+      file.reading(read => marksAfter(read, file.dictionary, filter, after, limit)),
+  }
+}
 
 export function putMarks(connection: Connection, dictionary: Dictionary, marks: readonly Mark[]): void {
   const put = connection.prepare(
@@ -25,7 +37,7 @@ export function putMarks(connection: Connection, dictionary: Dictionary, marks: 
     )
 }
 
-export function removeMarks(connection: Connection, dictionary: Dictionary, marks: readonly MarkKey[]): number {
+function removeMarks(connection: Connection, dictionary: Dictionary, marks: readonly MarkKey[]): number {
   let removed = 0
   for (const { chain, contract, source } of marks) {
     const ordinal = dictionary.ordinalOf(chain)
@@ -40,15 +52,19 @@ export function removeMarks(connection: Connection, dictionary: Dictionary, mark
   return removed
 }
 
+export function forgetMarks(connection: Connection, source: string): void {
+  connection.run('DELETE FROM contract_marks WHERE source = ?', source)
+}
+
 const columns =
   'chains.id, contract, source, rank, verified, spam, updated_at FROM contract_marks JOIN chains ON ordinal = chain'
 
-export function marksOf(connection: Connection, ordinal: number, contract: Address): Mark[] {
+function marksOf(connection: Connection, ordinal: number, contract: Address): Mark[] {
   const sql = `SELECT ${columns} WHERE chain = ? AND contract = ? ORDER BY rank, updated_at DESC, source`
   return connection.all(sql, ordinal, bytesOfHex(contract)).map(markOf)
 }
 
-export function marksAfter(
+function marksAfter(
   connection: Connection,
   dictionary: Dictionary,
   filter: AnnotationFilter,

@@ -13,7 +13,7 @@ import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { readOptions, writeOptions } from './open-file.ts'
-import { SqliteStore } from './sqlite-store.ts'
+import { sqliteStore } from './sqlite-store.ts'
 
 const writerFile = fileURLToPath(new URL('../../../test/store-writer.ts', import.meta.url))
 
@@ -164,7 +164,7 @@ describe('while another process holds the write lock', () => {
 
   test('a write that waited too long says so, can be retried, and those behind it still run', async () => {
     await (await open('tool')).addUse([use])
-    const store = new SqliteStore({
+    const store = sqliteStore({
       path,
       read: new Connection(path, readOptions),
       openWrite: () => new Connection(path, writeOptions),

@@ -1,23 +1,12 @@
 // Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
 import type { Position } from '../../model.ts'
 import { idCountOf } from '../transfer-payload.ts'
-import type { TransferPage, TransferPageQuery, TransferRange } from '../transfer-store.ts'
+import { emptyPage, type TransferPage, type TransferPageQuery, type TransferRange } from '../transfer-store.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan, bucketBlocks } from './migrations.ts'
 import { isRangeSql } from './transfer-rows.ts'
 
 const blockMax = blockKeySpan - 1
-const noBytes = new Uint8Array(0)
-export const emptyPage: TransferPage = {
-  length: 0,
-  blocks: [],
-  transactionIndexes: [],
-  logIndexes: [],
-  batchIndexes: [],
-  timestamps: [],
-  blockHashes: noBytes,
-  payloads: noBytes,
-}
 
 /** `whole`: the cold rows of a contract without hot ones, nothing of any other. */
 type Part = 'hot' | 'cold' | 'whole'

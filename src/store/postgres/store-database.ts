@@ -1,0 +1,90 @@
+// The database of a store as its tables use it: reads, transactions that count the revision up, and the numbers of chains
+// and contracts. It knows no table but those.
+import type { Address, ChainId } from '../../model.ts'
+import type { Database, Transaction } from './database.ts'
+import type { Dictionary } from './dictionary.ts'
+import type { RevisionWatch } from './revision.ts'
+
+/** Throws, as one of the last statements of a transaction, where its writes are no longer wanted. */
+export type Fence = (transaction: Transaction) => Promise<void>
+
+export class StoreDatabase {
+  readonly database: Database
+  readonly dictionary: Dictionary
+  readonly watch: RevisionWatch
+  readonly #fence: Fence | undefined
+  #closed = false
+
+  constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, fence?: Fence) {
+    this.database = database
+    this.watch = watch
+    this.dictionary = dictionary
+    this.#fence = fence
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed
+  }
+
+  /** A second face of the same database, each of whose transactions ends with the fence. */
+  fenced(fence: Fence): StoreDatabase {
+    return new StoreDatabase(this.database, this.watch, this.dictionary, fence)
+  }
+
+  async ofChain<T>(chain: ChainId, none: T, work: (ordinal: number) => Promise<T>): Promise<T> {
+    const ordinal = await this.dictionary.ordinalOf(chain)
+    return ordinal === undefined ? none : await work(ordinal)
+  }
+
+  ofContract<T>(
+    { chain, contract }: { chain: ChainId; contract: Address },
+    none: T,
+    work: (number: number) => Promise<T>,
+  ): Promise<T> {
+    return this.ofChain(chain, none, async ordinal => {
+      const number = await this.dictionary.contractOf(ordinal, contract)
+      return number === undefined ? none : await work(number)
+    })
+  }
+
+  /** One transaction; the revision counts up when it changed anything. */
+  async writing<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let counted: number | undefined
+    const result = await this.database.transaction(async transaction => {
+      counted = undefined
+      const done = await work(transaction)
+      await this.#fence?.(transaction)
+      if (transaction.changed) counted = await this.watch.countUp(transaction)
+      return done
+    })
+    if (counted !== undefined) this.watch.committed(counted)
+    return result
+  }
+
+  /** One transaction that changes nothing an answer can show: the revision stays. */
+  async writingUnseen<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return await this.database.transaction(async transaction => {
+      const done = await work(transaction)
+      await this.#fence?.(transaction)
+      return done
+    })
+  }
+
+  /** One transaction that tells, where it changed anything, that labels changed. */
+  async writingLabels<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let counted: number | undefined
+    const result = await this.writing(async transaction => {
+      const done = await work(transaction)
+      counted = transaction.changed ? await this.watch.countLabels(transaction) : undefined
+      return done
+    })
+    if (counted !== undefined) this.watch.labelsCommitted(counted)
+    return result
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.watch.leave(this.database)
+    await this.database.close()
+  }
+}
