@@ -23,11 +23,19 @@ export async function loadCollections(): Promise<CompiledCollections> {
   const kept = keptFile()
   if (existsSync(kept)) return read(kept)
   const compiled = await compileCollections()
-  // Renamed into place: another start at the same moment reads all of it or nothing.
-  mkdirSync(dirname(kept), { recursive: true })
-  writeFileSync(`${kept}.${process.pid}`, JSON.stringify(compiled))
-  renameSync(`${kept}.${process.pid}`, kept)
+  keep(kept, compiled)
   return compiled
+}
+
+function keep(file: string, compiled: CompiledCollections): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    // Renamed into place: another start at the same moment reads all of it or nothing.
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(compiled))
+    renameSync(`${file}.${process.pid}`, file)
+  } catch {
+    // Packages that another user installed cannot be written to; the next start compiles again.
+  }
 }
 
 /** For the build: what it writes is in the package instead of the sources and the compiler. */
