@@ -1,6 +1,8 @@
 // Labels and pins as their operator changes them, by command beside two running services: the next answer shows them, in
 // every process, on both engines, and the entity tags change with them.
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -156,6 +158,16 @@ async function seedOperatorLabel(store: string): Promise<void> {
   await opened.removeLabels([{ chain: undefined, address: seeded.alice, source: 'seed' }])
   await opened.close()
 }
+
+test('a list may come through a pipe', async () => {
+  const pipe = join(place.directory, 'list')
+  execFileSync('mkfifo', [pipe])
+  const run = place.begin(['labels', 'import', pipe, '--json', '--store', place.storeUrl])
+  await writeFile(pipe, `address,label\n0x${'7'.repeat(40)},Seven\n`)
+  const { code, stdout, stderr } = await run.ended()
+  expect([code, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toMatchObject({ written: 1, refused: 0 })
+})
 
 test('slips are told with what is accepted', async () => {
   const at = ['--store', place.storeUrl]

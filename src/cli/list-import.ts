@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
 import {
   importList,
   type ListOptions,
@@ -41,13 +42,13 @@ export function sourceOf(flags: ListFlags, file: string): string {
 export async function runImport(run: ImportRun): Promise<void> {
   const { file, flags, chains, what, source } = run
   const chain = parseChainIf(chains, flags.chain)
-  await requireText(file)
+  await requireFile(file)
   const signal = interruption()
   const startedAt = performance.now()
   const result = await importList({
     ...{ chains, chain: chain?.id, source, signal, strict: flags.strict === true },
     ...{ write: run.write, needs: run.needs, ownSources: run.ownSources },
-    pieces: createReadStream(file, { encoding: 'utf8', highWaterMark: pieceBytes }) as AsyncIterable<string>,
+    pieces: textOf(file),
     onProgress: progressNotes(what),
   })
   const removed = result.written > 0 ? await run.finish() : 0
@@ -76,15 +77,38 @@ export async function runImport(run: ImportRun): Promise<void> {
   )
 }
 
-async function requireText(path: string): Promise<void> {
+async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.isDirectory())
     throw new AlmanacError('bad_request', `There is no file ${path}.`, { hint: 'name a CSV or JSON file.' })
-  for await (const start of createReadStream(path, { end: 3 }) as AsyncIterable<Buffer>)
-    if (/^(fffe|feff|1f8b|504b)/.test(start.toString('hex')))
-      throw new AlmanacError('bad_request', `${path} is not UTF-8 text.`, {
-        hint: 'unpack it, or save it as UTF-8 without compression.',
-      })
+}
+
+/** Opened once, so that a pipe can be read too. */
+async function* textOf(path: string): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8')
+  let isStart = true
+  try {
+    for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
+      if (isStart) requireText(path, bytes)
+      isStart = false
+      yield decoder.write(bytes)
+    }
+  } catch (error) {
+    if (error instanceof AlmanacError) throw error
+    throw new AlmanacError('bad_request', `${path} cannot be read.`, {
+      cause: error,
+      hint: 'give this user the right to read it.',
+    })
+  }
+  yield decoder.end()
+}
+
+/** What begins like UTF-16, gzip or zip is none. */
+function requireText(path: string, start: Buffer): void {
+  if (!/^(fffe|feff|1f8b|504b)/.test(start.toString('hex', 0, 2))) return
+  throw new AlmanacError('bad_request', `${path} is not UTF-8 text.`, {
+    hint: 'unpack it, or save it as UTF-8 without compression.',
+  })
 }
 
 function progressNotes(what: string): (progress: ListProgress) => void {
