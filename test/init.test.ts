@@ -164,6 +164,30 @@ describe('init', () => {
   })
 
   test.each([
+    ['--chain', 'nowhere=http://127.0.0.1:8545', 'nowhere is none of the known chains'],
+    ['--store', 'mysql://nobody', 'store is'],
+  ])('what the service could not read never takes the place of a file: %s %s', async (flag, value, message) => {
+    writeFileSync(file(), '# mine\n')
+    const parameters = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', flag, value]
+    const { code, stderr } = await place.run(parameters)
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    expect(readdirSync(place.directory).filter(name => name.startsWith('almanac'))).toEqual(['almanac.yaml'])
+    expect(readFileSync(file(), 'utf8')).toBe('# mine\n')
+  })
+
+  test.each([
+    ['.', 'is there and is no file'],
+    ['none/almanac.yaml', 'Cannot write none/almanac.yaml'],
+  ])('where nothing can be written, %s, nothing is moved', async (output, message) => {
+    const { code, stderr } = await place.run([
+      ...['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', '--output', output],
+    ])
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    expect(stderr).toContain('Try:')
+    expect(existsSync(place.directory)).toBe(true)
+  })
+
+  test.each([
     [['init'], 'No chain was given'],
     [['init', '--chain', 'eth'], '--chain lacks a name or a value'],
     [['init', '--chain', `eth=ftp://${secret}.example`], 'no URL'],

@@ -1,6 +1,6 @@
 // Writes a configuration: wishes from flags or questions, checked endpoints, a commented file, and what it will cost.
-import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs'
-import { loadConfig } from '../config/load.ts'
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { commandLine } from './command-line.ts'
 import { checkChain, checkSolana } from './init-check.ts'
@@ -34,11 +34,10 @@ export async function init(flags: InitFlags): Promise<void> {
 
 async function write(wishes: Wishes, flags: InitFlags, questions: Questions | undefined): Promise<void> {
   const found = flags.check ? await checkAll(wishes, questions) : new Map<string, string[]>()
-  await makeRoom(flags, questions)
-  writeFileSync(flags.output, configurationText(wishes, found), { mode: 0o600 })
-  chmodSync(flags.output, 0o600)
-  // Read back as the service reads it: a slip of ours must not wait for the first start.
-  const loaded = loadConfig({ file: flags.output })
+  const replaces = await mayReplace(flags, questions)
+  const loaded = writeBeside(flags.output, configurationText(wishes, found))
+  if (replaces) keepFormer(flags.output)
+  renameSync(besideOf(flags.output), flags.output)
   printNote(`\nWrote ${flags.output}, readable by you alone.`)
   if (flags.check && wishes.chains.length > 0) {
     printNote('\nWhat indexing will take, judged from a few parts of the history:\n')
@@ -70,14 +69,45 @@ async function checkAll({ chains, solana }: Wishes, questions: Questions | undef
   return found
 }
 
-/** A file that is there is never lost: it moves aside, and that is told. */
-async function makeRoom({ output, yes }: InitFlags, questions: Questions | undefined): Promise<void> {
-  if (!existsSync(output)) return
+/** Whether there is a file to replace. */
+async function mayReplace({ output, yes }: InitFlags, questions: Questions | undefined): Promise<boolean> {
+  if (!existsSync(output)) return false
+  if (!statSync(output).isFile()) {
+    throw new AlmanacError('conflict', `${output} is there and is no file.`, {
+      hint: 'give the name of a file with --output.',
+    })
+  }
   if (yes !== true && !(await questions?.confirm(`${output} is there. Replace it? The present one is kept.`, false))) {
     throw new AlmanacError('conflict', `${output} is there and was left as it is.`, {
       hint: 'give another file with --output, or --yes to replace it; the former is kept then.',
     })
   }
+  return true
+}
+
+function besideOf(output: string): string {
+  return `${output}.new`
+}
+
+/** Read back as the service reads it: a slip or a full disk must neither wait for the first start nor cost the file that is there. */
+function writeBeside(output: string, text: string): LoadedConfig {
+  const beside = besideOf(output)
+  try {
+    rmSync(beside, { force: true })
+    writeFileSync(beside, text, { mode: 0o600, flag: 'wx' })
+    return loadConfig({ file: beside })
+  } catch (error) {
+    rmSync(beside, { force: true })
+    if (error instanceof AlmanacError) throw error
+    throw new AlmanacError('config_invalid', `Cannot write ${output}.`, {
+      cause: error,
+      hint: 'give another file with --output, in a directory with room that this user may write to.',
+    })
+  }
+}
+
+/** A file that is there is never lost: it moves aside, and that is told. */
+function keepFormer(output: string): void {
   const kept = `${output}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   renameSync(output, kept)
   printNote(`\nThe former ${output} is now ${kept}.`)
