@@ -225,7 +225,7 @@ export interface paths {
         put?: never;
         /**
          * Issue a key; needs the scope `ops`
-         * @description A key gives no more than it has itself: no other scope, no higher limit and no later end.
+         * @description A key gives no more than it has itself: no other scope and no later end. A key with a rate, a quota or an allowance gives none, because each of them would have the limit anew.
          */
         post: operations["createKey"];
         delete?: never;

@@ -1,5 +1,6 @@
 // The shapes of keys over HTTP: what a list shows, what a new key is asked for with, and what is answered once.
 import { z } from 'zod'
+import { keyNamePattern } from '../keys/keys.ts'
 import { scopes } from '../keys/scopes.ts'
 
 const moment = z.iso.datetime()
@@ -29,7 +30,7 @@ const countMax = 999_999_999_999
 
 /** A limit that is left out is none. */
 export const newKey = z.strictObject({
-  name: z.string().regex(/^[^\p{Cc}]{1,100}$/u),
+  name: z.string().regex(keyNamePattern),
   scopes: z.array(z.enum(scopes)).min(1),
   expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Without it: never.'),
   rate_per_second: z.int().min(1).max(countMax).optional(),

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { AlmanacError } from '../errors.ts'
 import { parseExpiry } from '../keys/expiry.ts'
-import { findKey, issueKey } from '../keys/keys.ts'
+import { findKey, issueKey, keyNamePattern } from '../keys/keys.ts'
 import { type Scope, scopes } from '../keys/scopes.ts'
 import { listKeys, showKey } from '../keys/shown-key.ts'
 import { addConfigOptions } from './config-options.ts'
@@ -128,7 +128,7 @@ function parseCount(flag: string, text: string | undefined, least: 0 | 1 = 1): n
 }
 
 function keyName(text: string): string {
-  if (/^[^\p{Cc}]{1,100}$/u.test(text)) return text
+  if (keyNamePattern.test(text)) return text
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} cannot be the name of a key.`, {
     hint: 'give 1 to 100 characters on one line.',
   })

@@ -4,6 +4,9 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Scope, scopes } from './scopes.ts'
 
+/** One line without characters that turn the order of others around. */
+export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
+
 export type NewKey = {
   name: string
   scopes: readonly Scope[]
