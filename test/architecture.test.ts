@@ -1,7 +1,7 @@
 // Proves that the gates can fail: each layer rule, the ban on import cycles and the search for unused code are run against
 // files that break them.
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,18 +41,27 @@ const thing = 'export type Thing = string\n'
 
 /** Every layer with those that it must not import. */
 const forbidden: [layer: string, others: string[]][] = [
-  ['store', ['evm', 'solana', 'query', 'annotate', 'keys', 'api', 'cli']],
-  ['evm', ['solana', 'query', 'api', 'cli', 'keys']],
-  ['solana', ['evm', 'query', 'api', 'cli', 'keys']],
-  ['query', ['evm', 'solana', 'api', 'cli', 'store/sqlite', 'store/postgres']],
-  ['keys', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
-  ['annotate', ['evm', 'solana', 'query', 'api', 'cli', 'store/sqlite', 'store/postgres']],
-  ['sandbox', ['evm', 'query', 'annotate', 'keys', 'api', 'cli']],
-  ['work', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
-  ['api', ['evm', 'solana', 'cli', 'store/sqlite', 'store/postgres']],
+  ['config', ['store', 'evm', 'api', 'cli']],
+  ['store', ['evm', 'solana', 'query', 'annotate', 'keys', 'work', 'sandbox', 'config', 'api', 'cli']],
+  ['evm', ['solana', 'query', 'keys', 'work', 'sandbox', 'config', 'api', 'cli']],
+  ['solana', ['evm', 'query', 'annotate', 'keys', 'work', 'sandbox', 'config', 'api', 'cli']],
+  ['query', ['evm', 'solana', 'keys', 'work', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['keys', ['evm', 'solana', 'query', 'work', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['annotate', ['evm', 'solana', 'query', 'work', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['sandbox', ['evm', 'query', 'annotate', 'keys', 'work', 'config', 'api', 'cli']],
+  ['work', ['evm', 'solana', 'annotate', 'keys', 'sandbox', 'config', 'cli', 'store/sqlite', 'store/postgres']],
+  ['api', ['evm', 'solana', 'work', 'sandbox', 'cli', 'store/sqlite', 'store/postgres']],
 ]
 
+/** It constructs everything, so it may know everything. */
+const top = 'cli'
+
 describe('the direction of imports', () => {
+  test('every folder is a layer with a rule', () => {
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter(entry => entry.isDirectory())
+    expect(folders.map(({ name }) => name).sort()).toEqual([...forbidden.map(([layer]) => layer), top].sort())
+  })
+
   test.each(forbidden)('%s', async (layer, others) => {
     const files: Record<string, string> = {}
     for (const other of others) {

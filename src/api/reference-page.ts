@@ -1,17 +1,7 @@
 // The interactive reference at `/reference`: a page over `/openapi.json`, with nothing loaded from elsewhere.
 import type { Answer } from './answer.ts'
+import { pageHeaders } from './page-headers.ts'
 import { referenceScript } from './reference-script.ts'
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 /** By path. */
 export function referenceFiles(): ReadonlyMap<string, Answer> {
@@ -30,10 +20,7 @@ function file(type: string, text: string): Answer {
       'Content-Length': `${body.length}`,
       'Content-Type': type,
       'Cache-Control': 'no-cache',
-      'Content-Security-Policy': policy,
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-      'Cross-Origin-Opener-Policy': 'same-origin',
+      ...pageHeaders(),
     },
     body,
   }

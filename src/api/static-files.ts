@@ -3,6 +3,7 @@ import { AlmanacError } from '../errors.ts'
 import { type Answer, matchesTag } from './answer.ts'
 import { chooseEncoding } from './encoding.ts'
 import type { Exchange } from './exchange.ts'
+import { pageHeaders } from './page-headers.ts'
 
 export type StaticFile = {
   /** With the character set. */
@@ -20,19 +21,8 @@ export type StaticFile = {
 /** By path. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>
 
-/** Scripts, styles and data come from here alone, nothing is embedded, and text never becomes markup. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+/** Text never becomes markup. */
+const headersOfAll = pageHeaders(["require-trusted-types-for 'script'", "trusted-types 'none'"])
 
 export function staticAnswer(file: StaticFile, exchange: Exchange): Answer {
   const headers = {
@@ -40,10 +30,7 @@ export function staticAnswer(file: StaticFile, exchange: Exchange): Answer {
     'Cache-Control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     ETag: file.tag,
     Vary: 'Accept-Encoding',
-    'Content-Security-Policy': policy,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'Cross-Origin-Opener-Policy': 'same-origin',
+    ...headersOfAll,
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
   }
   const known = exchange.header('if-none-match')

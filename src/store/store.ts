@@ -12,7 +12,8 @@ import type { WorkStore } from './work-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
- * AlmanacErrors with a `store_*` code.
+ * AlmanacErrors with a `store_*` code. A store is a plain object whose functions need no `this`: what stands in front of one
+ * spreads it and replaces what it changes.
  */
 export interface Store
   extends ChainReader,

@@ -9,7 +9,8 @@ const hotContractsMax = 100_000
 
 export function annotatedStore(store: Store, changed: Changed): Store {
   const hot = new HotContracts()
-  const overrides: Pick<Store, 'commitCold' | 'commitHot' | 'addToHot'> = {
+  return {
+    ...store,
     async commitCold(commit) {
       const result = await store.commitCold(commit)
       changed(contractsOf(commit.transfers))
@@ -29,13 +30,6 @@ export function annotatedStore(store: Store, changed: Changed): Store {
       changed(contractsOf(rows))
     },
   }
-  return new Proxy(store, {
-    get(_, name) {
-      const owner = name in overrides ? overrides : store
-      const member: unknown = Reflect.get(owner, name, owner)
-      return typeof member === 'function' ? member.bind(owner) : member
-    },
-  })
 }
 
 /** Rows of one contract mostly follow each other. */
