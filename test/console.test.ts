@@ -345,6 +345,35 @@ function walk(): void {
     await page.getByText('This key lacks the scope ops').waitFor(patience)
   })
 
+  test('the reference shows every operation of the document, and asks them', async () => {
+    const page = await newPage()
+    await page.goto(`${world.url}/reference`)
+    const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { operationId: string }>>
+    }
+    const operations = Object.values(paths).flatMap(methods => Object.values(methods))
+    await page.locator('section').first().waitFor(patience)
+    const shown = await page.locator('section').evaluateAll(sections => sections.map(({ id }) => id))
+    expect(shown).toEqual(operations.map(({ operationId }) => operationId))
+    await accept(page, 'reference')
+
+    const ask = async (id: string, fields: Record<string, string> = {}): Promise<string> => {
+      const section = page.locator(`section#${id}`)
+      for (const [name, value] of Object.entries(fields)) await section.locator(`[name=${name}]`).fill(value)
+      await section.getByRole('button', { name: 'Send' }).click()
+      await section.locator('[aria-live] pre').last().waitFor(patience)
+      return (await section.locator('[aria-live]').textContent())!
+    }
+    expect(await ask('listKeys')).toMatch(/^401/)
+    await page.getByLabel('X-API-Key').fill(world.key)
+    expect(await ask('getNFTContractTransfers', { address: seeded.collection, limit: '1' })).toMatch(/^200/)
+    expect(await ask('getEvents')).toContain('event: history')
+    const made = await ask('createKey', { body: JSON.stringify({ name: "the reference's", scopes: ['portfolio'] }) })
+    expect(made).toMatch(/^201/)
+    const id = /"id": "([^"]+)"/.exec(made)![1]!
+    expect(await ask('revokeKey', { id })).toContain('"state": "revoked"')
+  })
+
   test('while the service is away the console says so, and comes back with it', async () => {
     const page = await open()
     await page.locator('.card', { hasText: 'sim' }).waitFor(patience)

@@ -50,14 +50,14 @@ a:hover { text-decoration: underline }
 main { padding: 1rem 2rem 6rem; max-width: 60rem }
 section { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2rem }
 h2 { font-size: 1.25rem; margin: 0 0 .5rem }
-code, pre, input { font-family: ui-monospace, monospace; font-size: .875rem }
+code, pre, input, textarea { font-family: ui-monospace, monospace; font-size: .875rem }
 .path { overflow-wrap: anywhere }
 .path b { color: var(--accent) }
 pre { background: var(--soft); padding: .75rem; overflow: auto; max-height: 30rem; border-radius: .375rem }
 .field { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .25rem 1rem; margin: .75rem 0; align-items: baseline }
 .field small { grid-column: 2; opacity: .8 }
 .field.deprecated label { text-decoration: line-through }
-input { width: 100%; padding: .4rem .5rem; border: 1px solid var(--line); border-radius: .375rem; background: none; color: inherit }
+input, textarea { width: 100%; padding: .4rem .5rem; border: 1px solid var(--line); border-radius: .375rem; background: none; color: inherit }
 button { font: inherit; padding: .4rem 1rem; border: 0; border-radius: .375rem; background: var(--accent); color: light-dark(#fff, #000); cursor: pointer }
 details { margin: .5rem 0 }
 summary { cursor: pointer }

@@ -14,6 +14,10 @@ function prose(text) {
   return text.split('\`').map((part, index) => (index % 2 === 0 ? part : element('code', {}, part)))
 }
 
+function paragraphs(text) {
+  return text.split('\\n\\n').map(part => element('p', {}, ...prose(part)))
+}
+
 function json(value) {
   return JSON.stringify(value, null, 2)
 }
@@ -25,7 +29,7 @@ function resolve(document, node) {
 
 function field(parameter, id) {
   const input = element('input', { id, name: parameter.name, spellcheck: 'false', autocomplete: 'off' })
-  const example = Array.isArray(parameter.example) ? parameter.example.join(',') : String(parameter.example)
+  const example = [parameter.example ?? ''].flat().join(',')
   if (parameter.required) input.value = example
   else input.placeholder = example
   const kind = parameter.in === 'path' ? 'required' : 'optional'
@@ -50,13 +54,33 @@ function targetOf(path, parameters, form) {
   return query.size === 0 ? target : target + '?' + query
 }
 
-async function send(target, key, output) {
+// Streams do not end: of them the first part is read.
+async function textOf(response) {
+  if (!(response.headers.get('content-type') || '').startsWith('text/event-stream')) return await response.text()
+  const reader = response.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value) + '…'
+}
+
+function quoted(text) {
+  return "'" + text.replaceAll("'", "'\\\\''") + "'"
+}
+
+async function send(method, target, key, body, output) {
   output.replaceChildren(element('p', {}, 'Waiting for ' + target + ' …'))
-  const headers = { accept: 'application/json', ...(key === '' ? {} : { 'x-api-key': key }) }
-  const curl = 'curl ' + (key === '' ? '' : "-H 'X-API-Key: …' ") + "'" + location.origin + target + "'"
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const headers = { accept: 'application/json', ...(key === '' ? {} : { 'x-api-key': key }), ...type }
+  const curl = [
+    'curl',
+    ...(method === 'GET' ? [] : ['-X ' + method]),
+    ...(key === '' ? [] : ["-H 'X-API-Key: …'"]),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json' -d", quoted(body)]),
+    quoted(location.origin + target),
+  ].join(' ')
   try {
-    const response = await fetch(target, { headers, cache: 'no-store' })
-    const text = await response.text()
+    const response = await fetch(target, { method, headers, body, cache: 'no-store' })
+    const text = await textOf(response)
     const isJson = (response.headers.get('content-type') || '').includes('json')
     const shown = [...response.headers].map(([name, value]) => name + ': ' + value).join('\\n')
     output.replaceChildren(
@@ -88,24 +112,36 @@ function responses(document, operation) {
   })
 }
 
-function section(document, path, operation, keyInput) {
+function bodyField(operation) {
+  const { examples } = operation.requestBody.content['application/json']
+  const id = operation.operationId + '-body'
+  const area = element('textarea', { id, name: 'body', rows: '8', spellcheck: 'false' })
+  area.value = json(Object.values(examples)[0].value)
+  return element('div', { class: 'field' }, element('label', { for: id }, 'body'), area, element('small', {}, 'required. JSON.'))
+}
+
+function section(document, { method, path, operation }, keyInput) {
   const parameters = operation.parameters || []
+  const hasBody = operation.requestBody !== undefined
   const output = element('div', { 'aria-live': 'polite' })
   const form = element(
     'form',
     {},
     ...parameters.map(parameter => field(parameter, operation.operationId + '-' + parameter.name)),
+    ...(hasBody ? [bodyField(operation)] : []),
     element('button', { type: 'submit' }, 'Send'),
   )
   form.addEventListener('submit', event => {
     event.preventDefault()
-    send(targetOf(path, parameters, form), keyInput.value.trim(), output)
+    const body = hasBody ? form.elements.body.value : undefined
+    send(method, targetOf(path, parameters, form), keyInput.value.trim(), body, output)
   })
   return element(
     'section',
     { id: operation.operationId },
     element('h2', {}, ...prose(operation.summary)),
-    element('p', { class: 'path' }, element('code', {}, element('b', {}, 'GET '), path)),
+    element('p', { class: 'path' }, element('code', {}, element('b', {}, method + ' '), path)),
+    ...(operation.description === undefined ? [] : paragraphs(operation.description)),
     form,
     output,
     element('h3', {}, 'Answers'),
@@ -116,24 +152,27 @@ function section(document, path, operation, keyInput) {
 function show(document) {
   const nav = window.document.querySelector('nav')
   const main = window.document.querySelector('main')
-  const operations = Object.entries(document.paths).map(([path, { get }]) => [path, get])
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
   const keyInput = element('input', { id: 'key', type: 'password', autocomplete: 'off', placeholder: 'alm_…' })
   nav.append(element('a', { href: '#' }, document.info.title + ' ' + document.info.version))
   for (const { name } of document.tags) {
     nav.append(element('strong', {}, name))
-    for (const [path, operation] of operations) {
+    for (const { method, path, operation } of operations) {
       if (operation.tags.includes(name)) {
-        nav.append(element('a', { href: '#' + operation.operationId, title: path }, operation.operationId))
+        const title = method + ' ' + path
+        nav.append(element('a', { href: '#' + operation.operationId, title }, operation.operationId))
       }
     }
   }
   nav.append(element('strong', {}, 'Document'), element('a', { href: '/openapi.json' }, 'openapi.json'))
   main.replaceChildren(
     element('h1', {}, document.info.title),
-    ...document.info.description.split('\\n\\n').map(text => element('p', {}, ...prose(text))),
+    ...paragraphs(document.info.description),
     element('div', { class: 'field' }, element('label', { for: 'key' }, 'X-API-Key'), keyInput,
       element('small', {}, 'Sent with the requests of this page, kept nowhere.')),
-    ...operations.map(([path, operation]) => section(document, path, operation, keyInput)),
+    ...operations.map(each => section(document, each, keyInput)),
   )
 }
 
