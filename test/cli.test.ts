@@ -101,6 +101,13 @@ describe('help and version', () => {
     expect(create).toMatch(/--help +Print help\.\n$/)
   })
 
+  test('in a checkout, commands are named as they are run there', async () => {
+    const checkout = { npm_lifecycle_event: 'almanac' }
+    expect((await almanac(['--help'], checkout)).stdout).toContain('Examples (almanac is: npm run -s almanac --):')
+    const { stderr } = await almanac(['keys', 'revoke'], checkout)
+    expect(stderr).toMatch(/\nTry: {3}npm run -s almanac -- keys revoke --help\n$/)
+  })
+
   test.each([
     [['strat'], 'Did you mean start?'],
     [['start', '--lisen', ':1'], 'Did you mean --listen?'],
@@ -276,6 +283,9 @@ describe('start', () => {
     expect(await second.code).toBe(1)
     expect(second.stderr).toContain('Another process is already indexing into the store')
     expect(second.stderr).toContain('Try:')
+    const copy = await almanac(['store', 'copy', '--from', 'file:./almanac.db', '--to', 'file:./copy.db'])
+    expect(copy.code).toBe(1)
+    expect(copy.stderr).toMatch(/\nTry: {3}stop it first\. .* almanac store backup\.\n$/)
     const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
     expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
     api.child.kill('SIGTERM')
@@ -315,9 +325,11 @@ describe('start', () => {
   test('a store that cannot be opened is refused clearly', async () => {
     writeFileSync(join(directory, 'text.db'), 'this is no database, and long enough to be looked at as one'.repeat(100))
     for (const store of ['file:absent/almanac.db', 'file:text.db']) {
-      const { code, stderr } = await almanac(['start', '--store', store])
+      const { code, stderr } = await almanac(['start', '--store', store], {
+        ALMANAC_CHAINS_ETH_RPC: 'http://127.0.0.1:1',
+      })
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^Error: .*\nTry: {3}/)
+      expect(stderr).toMatch(/^Error: .*\nTry: {3}.*\n$/)
     }
   })
 

@@ -5,12 +5,16 @@ import { AlmanacError } from '../errors.ts'
 import { holdChain } from '../evm/index/leased-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { openUnlocked } from './locked-store.ts'
 
 const leaseMs = 10_000
 
 /** Everything is given back when `opened` is disposed of. */
 export async function takeChain(url: string, chain: Chain, opened: AsyncDisposableStack): Promise<Store> {
-  const store = await openOwned(url)
+  const store = await openUnlocked(
+    () => openStore(url, { role: 'owner' }),
+    'stop it first: a running service fills its chains by itself.',
+  )
   opened.defer(() => store.close())
   // A file has one owner, who need not wait for the lease of a predecessor that was killed.
   const holder = store.engine === 'sqlite' ? 'owner' : randomUUID()
@@ -18,18 +22,6 @@ export async function takeChain(url: string, chain: Chain, opened: AsyncDisposab
   if (held === undefined) throw alreadyIndexed(chain.name)
   opened.defer(held.release)
   return held.store
-}
-
-async function openOwned(url: string): Promise<Store> {
-  try {
-    return await openStore(url, { role: 'owner' })
-  } catch (error) {
-    if (!(error instanceof AlmanacError) || error.code !== 'store_locked') throw error
-    throw new AlmanacError('store_locked', error.message, {
-      cause: error.cause,
-      hint: 'stop it first: a running service fills its chains by itself.',
-    })
-  }
 }
 
 function alreadyIndexed(chain: string): AlmanacError {

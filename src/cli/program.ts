@@ -1,6 +1,7 @@
 // The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
 import { Command } from 'commander'
 import { collectionsCommand } from './collections.ts'
+import { commandLine } from './command-line.ts'
 import { configCommand } from './config-check.ts'
 import { demoCommand } from './demo-command.ts'
 import { explainCommand } from './explain.ts'
@@ -16,8 +17,9 @@ import { syncCommand } from './sync-command.ts'
 import { verifyCommand } from './verify-command.ts'
 import { packageVersion } from './version.ts'
 
+// Examples stay short: where no `almanac` is on the path, one line says what stands for it.
 const examples = `
-Examples:
+Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac demo                                 run a sandbox: local chains, made-up traffic
   almanac init                                 write almanac.yaml for your own nodes
   almanac start --config almanac.yaml          run the service
@@ -31,6 +33,7 @@ Examples:
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration
+  almanac store backup FILE                    copy the store while the service runs
 
 Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
 
@@ -54,7 +57,7 @@ export function createProgram(): Command {
     .addCommand(explainCommand())
     .addCommand(configCommand())
     .addCommand(storeCommand())
-  speakAlike(program, program.name())
+  speakAlike(program, commandLine)
   return program
 }
 

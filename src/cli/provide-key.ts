@@ -29,6 +29,6 @@ export async function provideKey(store: KeyStore, log: Log, known?: string): Pro
 
       ${secret}
 
-  Send it as the header X-API-Key. More keys: ${commandLine} keys create --help
+  Send it as the header X-API-Key; the console asks for it too. More keys: ${commandLine} keys create --help
 `)
 }

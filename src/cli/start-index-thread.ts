@@ -17,10 +17,14 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
     stderr: write !== undefined,
   })
   if (write !== undefined) worker.stderr.setEncoding('utf8').on('data', write)
-  let closing = false
+  let running = false
   const { far, fail } = callThread<Evm>(worker)
   await new Promise<void>((resolve, reject) => {
-    worker.on('message', message => message === 'ready' && resolve())
+    worker.on('message', message => {
+      if (message !== 'ready') return
+      running = true
+      resolve()
+    })
     worker.on('error', error => {
       const failure = asAlmanacError(error)
       fail(failure)
@@ -33,7 +37,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       })
       fail(ended)
       reject(ended)
-      if (!closing) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
+      if (running) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
     })
   })
   return {
@@ -43,7 +47,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
     ensureWallet: (...parameters) => far.ensureWallet(...parameters),
     metrics: () => far.metrics(),
     async close() {
-      closing = true
+      running = false
       await far.close()
       await worker.terminate()
     },

@@ -3,6 +3,8 @@ import { Command } from 'commander'
 import { AlmanacError } from '../errors.ts'
 import type { CopyProgress } from '../store/copy-store.ts'
 import type { ReadableName } from '../store/parts.ts'
+import { commandLine } from './command-line.ts'
+import { openUnlocked } from './locked-store.ts'
 import { firstSignal } from './shutdown.ts'
 import { backupCommand } from './store-backup.ts'
 import { printData, printJson, printNote, table } from './terminal.ts'
@@ -12,6 +14,7 @@ type CopyFlags = { from: string; to: string; json?: true }
 /** A terminal is told often, a log seldom. */
 const terminalEveryMs = 200
 const logEveryMs = 10_000
+const lockedHint = `stop it first. What copies a file beside a running service is ${commandLine} store backup.`
 
 export function storeCommand(): Command {
   return new Command('store')
@@ -33,9 +36,10 @@ function copyCommand(): Command {
       const { copyStore } = await import('../store/copy-store.ts')
       const stop = new AbortController()
       void firstSignal().then(() => stop.abort())
-      const source = await openStoreParts(from)
+      const open = (store: string) => openUnlocked(() => openStoreParts(store), lockedHint)
+      const source = await open(from)
       try {
-        const target = await openStoreParts(to)
+        const target = await open(to)
         try {
           const onProgress = progressOf(await source.transferRows())
           const parts = await copyStore(source, target, { onProgress, signal: stop.signal })

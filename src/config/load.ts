@@ -106,7 +106,7 @@ function addChain(
   if (id === undefined) {
     const names = referenceChains.map(chain => chain.name)
     const nearest = nearestWord(key, names)
-    const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+    const advice = nearest === undefined ? ` Known are ${names.join(', ')}.` : ` Did you mean ${nearest}?`
     return [`${place}: ${key} is none of the known chains.${advice} A chain of your own needs chains.${key}.id.`]
   }
   const same = builtIn.byId(id) ?? added.find(chain => chain.id === id)

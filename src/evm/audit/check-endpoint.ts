@@ -40,7 +40,7 @@ const nobody = `0x${'00'.repeat(19)}ff`
 
 /** Which chain answers at an address, whatever it is called. */
 export async function chainIdAt(url: string, signal: AbortSignal): Promise<number> {
-  const rpc = new ChainRpc({ chain: { name: 'the', id: undefined }, endpoints: [{ url }], timeoutMs, attemptsMax: 2 })
+  const rpc = new ChainRpc({ chain: { name: 'The', id: undefined }, endpoints: [{ url }], timeoutMs, attemptsMax: 2 })
   try {
     const { values } = await rpc.ask([{ method: 'eth_chainId', params: [] }], { signal })
     return Number(values[0])
