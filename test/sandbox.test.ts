@@ -114,6 +114,13 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
       expect(constantsOf(answered), lines[0]).toEqual(constantsOf(answer))
     }
 
+    // Collections are read by their names, also beside those that refuse to say theirs.
+    await vi.waitFor(async () => {
+      const answer = await fetch(`${url}/chains/eth/contracts`, { headers: { 'x-api-key': 'sandbox' } })
+      const { contracts } = (await answer.json()) as { contracts: { name: string | null }[] }
+      expect(contracts.map(({ name }) => name)).toContain('Harbour Lights')
+    }, patience)
+
     const before = (await status(url)).chains
     await vi.waitFor(async () => {
       const now = (await status(url)).chains

@@ -12,8 +12,8 @@ export type RefusalWording = {
 export const refusalWordings: readonly RefusalWording[] = [
   {
     kind: 'reverted',
-    said: /execution reverted|invalid opcode|vm exception|vm execution error/i,
-    by: 'geth, Parity, Hardhat',
+    said: /(execution|transaction) reverted|invalid opcode|vm exception|vm execution error/i,
+    by: 'geth, Parity, Hardhat with and without EDR',
   },
   {
     kind: 'reverted',
