@@ -39,7 +39,8 @@ async function bundle(outDir: string): Promise<void> {
     root: web,
     configFile: false,
     logLevel: 'warn',
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    // Whatever NODE_ENV says: what is built while tests run is served afterwards, and development names every source by its path.
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       outDir,
       emptyOutDir: true,
