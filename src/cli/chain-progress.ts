@@ -3,7 +3,7 @@ import type { ChainStatus, SolanaStatus, StatusReport } from '../api/status-repo
 import { blockCount, missingIntervals } from '../coverage.ts'
 import type { Interval } from '../model.ts'
 import { barText, noBar, progressText } from './progress.ts'
-import { countText, durationText, percentText } from './quantities.ts'
+import { contractsText, countText, durationText, percentText } from './quantities.ts'
 import { printable } from './terminal.ts'
 
 export type CoverageFacts = {
@@ -49,7 +49,7 @@ export function chainLine(label: string, status: ChainStatus, options: { bar: bo
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
   if (state === 'stalled') return `${label}  stalled: ${printable(reason ?? 'no reason is known')}`
   const blocks = coveredBlocks(status)
-  const contracts = `${countText(coveredContracts(status))} contracts`
+  const contracts = contractsText(coveredContracts(status))
   if (state === 'live') {
     const covered =
       blocks === undefined
@@ -63,7 +63,7 @@ export function chainLine(label: string, status: ChainStatus, options: { bar: bo
     ].join('  ')
   }
   if (blocks === undefined)
-    return `${label}  ${options.bar ? emptyBar('on demand') : ''}${state}  head ${countText(Math.max(0, head))}  ${contracts}`
+    return `${label}  ${options.bar ? emptyBar('on demand') : ''}${state}  ${head < 0 ? 'no head yet' : `head ${countText(head)}`}  ${contracts}`
   const blocksPerSecond = rates?.blocksPerSecond
   return progressText({ label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }, options)
 }

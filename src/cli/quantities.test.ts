@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { progressText } from './progress.ts'
-import { bytesText, countText, durationText, percentText, rateText } from './quantities.ts'
+import { bytesText, contractsText, countText, durationText, percentText, rateText } from './quantities.ts'
 
 test('quantities read as people write them', () => {
+  expect([0, 1, 1_200].map(contractsText)).toEqual(['0 contracts', '1 contract', '1,200 contracts'])
   expect([0, 999, 1_500, 123_456, 2.5e9, 6e11].map(bytesText)).toEqual([
     '0 B',
     '999 B',

@@ -1,5 +1,9 @@
 // Quantities as people read them. Pure.
 
+export function contractsText(count: number): string {
+  return `${countText(count)} ${count === 1 ? 'contract' : 'contracts'}`
+}
+
 export function countText(count: number): string {
   return Math.round(count).toLocaleString('en-US')
 }

@@ -6,7 +6,7 @@ import { AlmanacError } from '../errors.ts'
 import { coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor } from './config-options.ts'
 import { barText } from './progress.ts'
-import { countText, durationText, percentText, rateText } from './quantities.ts'
+import { contractsText, countText, durationText, percentText, rateText } from './quantities.ts'
 import { paint, printable, printData, table } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -153,7 +153,7 @@ function rowOf({ name, state = '-', height, lag_seconds, rpc, covered, rate, lef
 function coverageText(chain: ShownChain): string {
   const { from, index, covered } = chain
   const facts = { head: chain.head ?? -1, from, index, covered }
-  if (index === 'on-demand') return `${countText(coveredContracts(facts))} contracts`
+  if (index === 'on-demand') return contractsText(coveredContracts(facts))
   const blocks = coveredBlocks(facts)
   return blocks === undefined
     ? '-'
