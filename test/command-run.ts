@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-const writtenTimeoutMs = 20_000
+const writtenTimeoutMs = 60_000
 
 type Environment = Readonly<Record<string, string>>
 export type Ended = { code: number | null; stdout: string; stderr: string }
