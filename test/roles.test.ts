@@ -67,7 +67,7 @@ describe.each(engineNames)('on %s', name => {
       const { chains } = (await (await get('/status')).json()) as { chains: { sim: object } }
       expect(chains.sim).toMatchObject({ head: 300, finalized: expect.any(Number), index: 'on-demand' })
     }, patience)
-    expect((await get('/ready')).status).toBe(200)
+    await vi.waitFor(async () => expect((await get('/ready')).status).toBe(200), patience)
     const [first, second] = await vi.waitFor(async () => {
       const answers = await Promise.all([page(get), page(getToo)])
       for (const answer of answers) expect(answer).toMatchObject({ index_complete: true })
