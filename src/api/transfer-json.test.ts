@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Address, Hash, TransferFacts } from '../model.ts'
 import { zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
-import { labelledParties, type PageLabels, pageLabels } from '../query/page-labels.ts'
+import { LabelTable } from '../query/label-table.ts'
+import { type PageLabels, pageLabels } from '../query/page-labels.ts'
+import { hexOf } from '../store/bytes.ts'
 import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
 import { pageTag } from './page-tag.ts'
@@ -64,14 +66,10 @@ function pageOf(given: readonly Row[]): TransferPage {
 type Labels = ReadonlyMap<Address, string>
 
 function labelsOn(stored: TransferPage, labels: Labels | undefined): PageLabels | undefined {
-  const parties = labelledParties(stored, undefined)
-  return (
-    parties &&
-    pageLabels(
-      parties,
-      parties.addresses.map(address => labels?.get(address)),
-    )
-  )
+  const table = new LabelTable()
+  for (const { bytes, at } of pageLabels(stored, table, undefined).unknown)
+    table.add(bytes, at, labels?.get(hexOf(bytes.subarray(at, at + 20))))
+  return pageLabels(stored, table, undefined).labels
 }
 
 /** The same rows made as plain objects, from the packed facts. */
@@ -136,7 +134,12 @@ describe('the bytes of a page', () => {
           const labels =
             label === undefined
               ? undefined
-              : new Map(given.flatMap(row => (row.log % 2 === 0 ? [[row.facts.to, label] as const] : [])))
+              : new Map(
+                  given.flatMap(({ facts: { from, to }, log }) => [
+                    ...(log % 2 === 0 ? [[to, label] as const] : []),
+                    ...(log % 3 === 0 ? [[from, `${label} ${log}`] as const] : []),
+                  ]),
+                )
           const stored = answerRows(pageOf(given), { order: 'desc', limit, after: undefined })
           const page: TransferJson = {
             ...style,

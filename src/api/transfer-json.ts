@@ -6,6 +6,7 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
+import { noLabel } from '../query/label-table.ts'
 import type { PageLabels } from '../query/page-labels.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
@@ -49,11 +50,10 @@ export function writeTransfers(page: TransferJson): LentBytes {
   return new LentBytes(out, at)
 }
 
-function labelBytesMax({ texts }: PageLabels): number {
+function labelBytesMax({ table, numbers }: PageLabels): number {
   let longest = 0
-  for (const label of texts) longest = Math.max(longest, label?.length ?? 0)
-  // Two labels a row; an escaped character takes up to six bytes.
-  return 2 * (longest * 6 + 2)
+  for (const label of numbers) if (label !== noLabel) longest = Math.max(longest, table.lengthOf(label))
+  return 2 * longest
 }
 
 const rowStart = '{"block_number":"'
@@ -86,19 +86,16 @@ function blockText(dialect: Dialect): BlockText {
 const blockTexts: Record<Dialect, BlockText> = { reference: blockText('reference'), live: blockText('live') }
 const logIndexText = Buffer.from(',"log_index":')
 const valueText = Buffer.from(',"value":"')
-/** Both addresses with their labels; zero where nothing is filled in. */
-type Parties = { text: Uint8Array; fromAt: number; toAt: number }
-
-function partiesText(fromLabel?: string, toLabel?: string): Parties {
-  const upToAddress = `${fromKey}${zeros40}${fromLabelKey}${JSON.stringify(fromLabel ?? null)}${toKey}`
-  return {
-    text: Buffer.from(`${upToAddress}${zeros40}${toLabelKey}${JSON.stringify(toLabel ?? null)}${amountKey}`),
-    fromAt: fromKey.length,
-    toAt: Buffer.byteLength(upToAddress),
-  }
-}
-
-const unlabelledParties = partiesText()
+/** Both parties without a label, and where it would stand instead of `null`. Zero where no address is filled in. */
+const senderText = `${fromKey}${zeros40}${fromLabelKey}null`
+const recipientText = `${toKey}${zeros40}${toLabelKey}null${amountKey}`
+const partiesText = Buffer.from(senderText + recipientText)
+const recipientBytes = Buffer.from(recipientText)
+const amountBytes = Buffer.from(amountKey)
+const fromAddressAt = fromKey.length
+const fromLabelAt = senderText.length - 'null'.length
+const toAddressAt = toKey.length
+const toLabelAt = recipientText.length - amountKey.length - 'null'.length
 
 /** By the flags `erc1155` and `batch`. The contract is filled in for each page. */
 const kindTexts = [
@@ -117,8 +114,6 @@ type RowTexts = {
   /** The end of a row and the beginning of the next one. */
   operator: Uint8Array
   noOperator: Uint8Array
-  /** Each pair of labels on the page, by `from * count + to`. */
-  parties: Map<number, Parties>
 }
 
 function rowTexts(page: TransferJson): RowTexts {
@@ -128,7 +123,6 @@ function rowTexts(page: TransferJson): RowTexts {
     block: blockTexts[page.dialect],
     operator: Buffer.from(`","operator":"0x${zeros40}"${end}`),
     noOperator: Buffer.from(`","operator":null${end}`),
-    parties: new Map(),
   }
 }
 
@@ -142,31 +136,6 @@ export function factsText({
   const flags = `,"possible_spam":${flag(facts?.possibleSpam)},"verified_collection":${flag(facts?.verifiedCollection)}`
   if (!withNames) return flags
   return `${flags},"token_name":${JSON.stringify(facts?.name ?? null)},"token_symbol":${JSON.stringify(facts?.symbol ?? null)}`
-}
-
-function labelledParties({ parties }: RowTexts, { texts, from, to }: PageLabels, row: number): Parties {
-  const pair = from[row]! * texts.length + to[row]!
-  const known = parties.get(pair)
-  if (known !== undefined) return known
-  const written = keptParties(texts[from[row]!], texts[to[row]!])
-  parties.set(pair, written)
-  return written
-}
-
-const partiesKeptMax = 5_000
-const partiesKept = { from: new Map<string, Parties>(), to: new Map<string, Parties>() }
-
-/** One labelled side comes again on the next pages: mints, marketplaces, exchanges. Two together seldom do. */
-function keptParties(fromLabel: string | undefined, toLabel: string | undefined): Parties {
-  if (fromLabel !== undefined && toLabel !== undefined) return partiesText(fromLabel, toLabel)
-  const kept = fromLabel === undefined ? partiesKept.to : partiesKept.from
-  const label = (fromLabel ?? toLabel) as string
-  const known = kept.get(label)
-  if (known !== undefined) return known
-  if (kept.size >= partiesKeptMax) kept.clear()
-  const written = partiesText(fromLabel, toLabel)
-  kept.set(label, written)
-  return written
 }
 
 function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTexts): number {
@@ -245,15 +214,23 @@ function writeRow(
       ? putDecimal(bytes, at, payloads, idAt, idLength)
       : putAscii(bytes, at, tokenIdText(payloads, idAt, idLength, idOffset, page.format))
 
-  const hasTo = (flags & payloadFlags.toZero) === 0
-  const hasFrom = (flags & payloadFlags.fromZero) === 0
   const labels = page.labels
-  const isLabelled = labels !== undefined && (labels.from[row]! | labels.to[row]!) !== 0
-  const parties = isLabelled ? labelledParties(texts, labels, row) : unlabelledParties
-  bytes.set(parties.text, at)
-  if (hasFrom) putHex(view, at + parties.fromAt, source.view, fromAt, 20)
-  if (hasTo) putHex(view, at + parties.toAt, source.view, toAt, 20)
-  at += parties.text.length
+  const fromLabel = labels === undefined ? noLabel : labels.numbers[row * 2]!
+  const toLabel = labels === undefined ? noLabel : labels.numbers[row * 2 + 1]!
+  bytes.set(partiesText, at)
+  let recipient = at + senderText.length
+  if (fromLabel !== noLabel) {
+    recipient = labels!.table.put(bytes, at + fromLabelAt, fromLabel)
+    bytes.set(recipientBytes, recipient)
+  }
+  if ((flags & payloadFlags.fromZero) === 0) putHex(view, at + fromAddressAt, source.view, fromAt, 20)
+  if ((flags & payloadFlags.toZero) === 0) putHex(view, recipient + toAddressAt, source.view, toAt, 20)
+  at = recipient + recipientText.length
+  if (toLabel !== noLabel) {
+    at = labels!.table.put(bytes, recipient + toLabelAt, toLabel)
+    bytes.set(amountBytes, at)
+    at += amountBytes.length
+  }
 
   // An amount that takes no bytes is one.
   at = amountLength === 0 ? putAscii(bytes, at, '1') : putDecimal(bytes, at, payloads, amountAt, amountLength)

@@ -11,7 +11,7 @@ import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-row
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import { KnownLabels } from './known-labels.ts'
-import { labelledParties, type PageLabels, pageLabels } from './page-labels.ts'
+import type { PageLabels } from './page-labels.ts'
 import { RevisionCache } from './revision-cache.ts'
 
 /** What a first page asks for, or what a cursor carries. */
@@ -83,7 +83,7 @@ export class NftTransfers {
       indexComplete: verdict.complete,
       evidence: verdict.evidence,
       facts: view.facts,
-      labels: await this.#pageLabels(question, rows.stored),
+      labels: await this.#labels.ofPage(question.chain, rows.stored),
     }
   }
 
@@ -122,11 +122,6 @@ export class NftTransfers {
    */
   async #total({ page, limit }: TransfersQuestion, range: TransferRange, rows: AnswerRows): Promise<number> {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
-  }
-
-  async #pageLabels({ chain }: TransfersQuestion, page: TransferPage): Promise<PageLabels | undefined> {
-    const parties = labelledParties(page, this.#labels.hint())
-    return parties && pageLabels(parties, await this.#labels.of(chain, parties.addresses))
   }
 }
 

@@ -1,5 +1,6 @@
 // Knows which addresses surely have no label, so that a page of 200 addresses looks up a few of them or none. It is only ever
 // a hint: an address that it lets pass is looked up. Engines bring the addresses and the number that changes with them.
+import { addressHash } from './address-hash.ts'
 import type { LabelHint } from './label-store.ts'
 
 /** How an engine tells of its labels. */
@@ -12,7 +13,7 @@ export type LabelAddresses = {
 }
 
 const bitsPerLabel = 16
-const probes = 6
+const blockWords = 8
 /** Read in pieces of about 10 ms with pauses between them: the thread serves requests meanwhile. */
 const labelsPerPiece = 20_000
 const addressBytes = 20
@@ -72,54 +73,39 @@ export class LabelFilter {
 
 type Bloom = LabelHint & { add(bytes: Uint8Array, at: number): void }
 
-/** Functions around two constants, because `mayHave` is called for every address of every page. */
+/**
+ * Eight words of a block, one bit in each: an address needs one hash and one line of the processor's cache. Functions around
+ * constants, because `mayHave` is called for every address of every page.
+ */
 function bloomOf(labels: number): Bloom {
-  const bits = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(32, labels * bitsPerLabel))) / 32)
-  const mask = bits.length * 32 - 1
+  const blocks = 2 ** Math.ceil(Math.log2(Math.max(1, (labels * bitsPerLabel) / (blockWords * 32))))
+  const words = new Uint32Array(blocks * blockWords)
+  const mask = blocks - 1
   return {
     empty: labels === 0,
     add(bytes, at) {
-      const step = stepOf(bytes, at)
-      let probe = firstProbe(bytes, at) & mask
-      for (let count = 0; count < probes; count++) {
-        bits[probe >>> 5]! |= 1 << (probe & 31)
-        probe = (probe + step) & mask
-      }
+      const hash = addressHash(bytes, at)
+      const block = (hash & mask) * blockWords
+      for (let word = 0; word < blockWords; word++) words[block + word]! |= 1 << bitOf(hash, word)
     },
     mayHave(bytes, at) {
-      let probe = firstProbe(bytes, at) & mask
-      // Most addresses without a label fail here, before the step is needed.
-      if ((bits[probe >>> 5]! & (1 << (probe & 31))) === 0) return false
-      const step = stepOf(bytes, at)
-      for (let count = 1; count < probes; count++) {
-        probe = (probe + step) & mask
-        if ((bits[probe >>> 5]! & (1 << (probe & 31))) === 0) return false
-      }
+      const hash = addressHash(bytes, at)
+      const block = (hash & mask) * blockWords
+      // Most addresses without a label fail at the first or second word.
+      for (let word = 0; word < blockWords; word++)
+        if ((words[block + word]! & (1 << bitOf(hash, word))) === 0) return false
       return true
     },
   }
 }
 
-/** From both ends: addresses that were chosen for their looks are alike at one of them, hardly ever at both. */
-function firstProbe(bytes: Uint8Array, at: number): number {
-  return mixed(Math.imul(wordAt(bytes, at), 0x9e3779b1) ^ wordAt(bytes, at + 16))
-}
+/** Odd numbers without a pattern: each takes other five bits out of the same hash. */
+const salts = Int32Array.of(
+  ...[0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31],
+)
 
-function stepOf(bytes: Uint8Array, at: number): number {
-  let hash = wordAt(bytes, at + 16)
-  for (let word = at; word < at + 16; word += 4) hash = Math.imul(hash, 0x85ebca77) ^ wordAt(bytes, word)
-  return mixed(hash) | 1
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
-}
-
-/** The finaliser of MurmurHash3. */
-function mixed(word: number): number {
-  let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return hash ^ (hash >>> 16)
+function bitOf(hash: number, word: number): number {
+  return Math.imul(hash, salts[word]!) >>> 27
 }
 
 function pause(): Promise<void> {
