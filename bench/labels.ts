@@ -228,7 +228,7 @@ async function started({ file }: FilledStore): Promise<RunningAlmanac> {
 
 /** On average over some pages. */
 async function labelsOf(url: string, request: () => Buffer): Promise<number> {
-  const pages = 50
+  const pages = 400
   const client = await Client.open(url)
   let found = 0
   for (let page = 0; page < pages; page++)

@@ -646,7 +646,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
             await new Promise(resolve => setTimeout(resolve, 5))
             hint = reader.labelHint()
           }
-          return addresses.filter(address => hint!.mayHave(address, 0)).length
+          return addresses.filter(address => hint!.candidates(address, [0]).length === 1).length
         }
         expect(await passing()).toBe(0)
         const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}` as Address

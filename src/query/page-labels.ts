@@ -24,26 +24,45 @@ export function pageLabels(
 ): { labels: PageLabels | undefined; unknown: readonly PartyBytes[] } {
   const unknown: PartyBytes[] = []
   if (hint?.empty) return { labels: undefined, unknown }
-  const { length, payloads } = page
-  const numbers = new Array<number>(length * 2).fill(noLabel)
+  const { payloads } = page
+  const numbers = new Array<number>(page.length * 2).fill(noLabel)
+  const { places, positions, zeroPlaces } = partiesOf(page)
   let labelled = 0
   const numberAt = (bytes: Uint8Array, at: number): number => {
-    if (hint !== undefined && !hint.mayHave(bytes, at)) return noLabel
     const number = table.numberOf(bytes, at)
-    if (number === noLabel) return noLabel
-    labelled++
+    if (number !== noLabel) labelled++
     if (number === unknownLabel) unknown.push({ bytes, at })
     return number
   }
+  const candidates = hint === undefined ? positions.keys() : hint.candidates(payloads, positions)
+  for (const index of candidates) numbers[places[index]!] = numberAt(payloads, positions[index]!)
   // Every mint comes from the zero address: it is looked for once.
-  let zero: number | undefined
-  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(payloads, at)) {
-    const flags = payloads[at]!
-    const toAt = at + payloadHeaderBytes + hashBytes
-    const fromAt = flags & payloadFlags.toZero ? toAt : toAt + 20
-    if (flags & (payloadFlags.fromZero | payloadFlags.toZero)) zero ??= numberAt(zeroBytes, 0)
-    numbers[row * 2] = flags & payloadFlags.fromZero ? zero! : numberAt(payloads, fromAt)
-    numbers[row * 2 + 1] = flags & payloadFlags.toZero ? zero! : numberAt(payloads, toAt)
+  if (zeroPlaces.length > 0 && (hint === undefined || hint.candidates(zeroBytes, [0]).length > 0)) {
+    const zero = numberAt(zeroBytes, 0)
+    for (const place of zeroPlaces) numbers[place] = zero
   }
   return { labels: labelled === 0 ? undefined : { table, numbers }, unknown }
+}
+
+/** Where the addresses of a page begin, and to which of its places they belong: two for each row, the sender's first. */
+function partiesOf({ length, payloads }: TransferPage) {
+  const places: number[] = []
+  const positions: number[] = []
+  const zeroPlaces: number[] = []
+  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(payloads, at)) {
+    const flags = payloads[at]!
+    let position = at + payloadHeaderBytes + hashBytes
+    if (flags & payloadFlags.toZero) zeroPlaces.push(row * 2 + 1)
+    else {
+      places.push(row * 2 + 1)
+      positions.push(position)
+      position += 20
+    }
+    if (flags & payloadFlags.fromZero) zeroPlaces.push(row * 2)
+    else {
+      places.push(row * 2)
+      positions.push(position)
+    }
+  }
+  return { places, positions, zeroPlaces }
 }

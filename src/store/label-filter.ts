@@ -73,14 +73,13 @@ export class LabelFilter {
 
 type Bloom = LabelHint & { add(bytes: Uint8Array, at: number): void }
 
-/**
- * Eight words of a block, one bit in each: an address needs one hash and one line of the processor's cache. Functions around
- * constants, because `mayHave` is called for every address of every page.
- */
+/** Eight words of a block, one bit in each: an address needs one hash and one line of the processor's cache. */
 function bloomOf(labels: number): Bloom {
   const blocks = 2 ** Math.ceil(Math.log2(Math.max(1, (labels * bitsPerLabel) / (blockWords * 32))))
-  const words = new Uint32Array(blocks * blockWords)
+  const words = new Int32Array(blocks * blockWords)
   const mask = blocks - 1
+  let hashes = new Int32Array(512)
+  let firstWords = new Int32Array(512)
   return {
     empty: labels === 0,
     add(bytes, at) {
@@ -88,15 +87,31 @@ function bloomOf(labels: number): Bloom {
       const block = (hash & mask) * blockWords
       for (let word = 0; word < blockWords; word++) words[block + word]! |= 1 << bitOf(hash, word)
     },
-    mayHave(bytes, at) {
-      const hash = addressHash(bytes, at)
-      const block = (hash & mask) * blockWords
-      // Most addresses without a label fail at the first or second word.
-      for (let word = 0; word < blockWords; word++)
-        if ((words[block + word]! & (1 << bitOf(hash, word))) === 0) return false
-      return true
+    candidates(bytes, positions) {
+      const count = positions.length
+      if (count > hashes.length) {
+        hashes = new Int32Array(count)
+        firstWords = new Int32Array(count)
+      }
+      for (let index = 0; index < count; index++) hashes[index] = addressHash(bytes, positions[index]!)
+      // Between two pages the filter leaves the cache. Nothing in this loop waits for what it reads, so that the processor fetches
+      // many lines at once: one after the other they took 260 ns each, half as long as all the rest of a page's rules.
+      for (let index = 0; index < count; index++) firstWords[index] = words[(hashes[index]! & mask) * blockWords]!
+      const found: number[] = []
+      for (let index = 0; index < count; index++) {
+        const hash = hashes[index]!
+        if ((firstWords[index]! & (1 << bitOf(hash, 0))) !== 0 && hasOtherBits(words, hash, (hash & mask) * blockWords))
+          found.push(index)
+      }
+      return found
     },
   }
+}
+
+function hasOtherBits(words: Int32Array, hash: number, block: number): boolean {
+  for (let word = 1; word < blockWords; word++)
+    if ((words[block + word]! & (1 << bitOf(hash, word))) === 0) return false
+  return true
 }
 
 /** Odd numbers without a pattern: each takes other five bits out of the same hash. */

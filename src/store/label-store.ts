@@ -13,11 +13,12 @@ export type Label = {
   updatedAt: number
 }
 
-/** Tells cheaply which addresses surely have no label; 20 bytes of an address begin at `at`. */
+/** Tells cheaply which addresses surely have no label. */
 export interface LabelHint {
   /** There is no label at all. */
   readonly empty: boolean
-  mayHave(bytes: Uint8Array, at: number): boolean
+  /** Which of the addresses that begin at the positions may have one, by their place in the list: all of a page at once. */
+  candidates(bytes: Uint8Array, positions: readonly number[]): number[]
 }
 
 export type LabelKey = Pick<Label, 'chain' | 'address' | 'source'>

