@@ -95,7 +95,7 @@ function bloomOf(labels: number): Bloom {
       }
       for (let index = 0; index < count; index++) hashes[index] = addressHash(bytes, positions[index]!)
       // Between two pages the filter leaves the cache. Nothing in this loop waits for what it reads, so that the processor fetches
-      // many lines at once: one after the other they took 260 ns each, half as long as all the rest of a page's rules.
+      // many lines at once: one after the other they took up to 260 ns each.
       for (let index = 0; index < count; index++) firstWords[index] = words[(hashes[index]! & mask) * blockWords]!
       const found: number[] = []
       for (let index = 0; index < count; index++) {
