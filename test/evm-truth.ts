@@ -15,14 +15,17 @@ export type TransferRecord = {
   token_address: string
   token_id: string
   from_address: string
-  from_address_label: null
+  from_address_label: string | null
   to_address: string
-  to_address_label: null
+  to_address_label: string | null
   amount: string
   operator: string | null
   possible_spam: 'false'
   verified_collection: 'false'
 }
+
+/** Of the built-in pack, only what every chain has: where mints come from and burns go. */
+const labelOf = (address: string): string | null => (BigInt(address) === 0n ? 'Null address' : null)
 
 export type TransactionRecord = { block_timestamp: string; block_number: string; transaction_hash: Hex }
 
@@ -89,9 +92,9 @@ export async function readTruth(node: EvmNode): Promise<ChainTruth> {
             token_address: log.address.toLowerCase(),
             token_id: `${moved.id}`,
             from_address: moved.from.toLowerCase(),
-            from_address_label: null,
+            from_address_label: labelOf(moved.from),
             to_address: moved.to.toLowerCase(),
-            to_address_label: null,
+            to_address_label: labelOf(moved.to),
             amount: `${moved.amount}`,
             operator: moved.operator?.toLowerCase() ?? null,
             possible_spam: 'false',
