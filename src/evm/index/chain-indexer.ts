@@ -208,7 +208,7 @@ export class ChainIndexer {
       covered,
       complete,
       eta_seconds: this.#tally.progress.secondsFor(this.#tally.blocksLeft) ?? null,
-      rates: this.#tally.progress.rates() ?? null,
+      rates: this.#tally.pace.rates() ?? null,
       blocks_left: this.#tally.blocksLeft,
       index,
       from,

@@ -11,7 +11,10 @@ export type Part = 'head' | 'history'
 
 export class ChainTally {
   readonly trouble = new Trouble()
+  /** Of the history alone: it says when that will be done. */
   readonly progress = new Progress()
+  /** Of everything that is stored, at the head as well. */
+  readonly pace = new Progress()
   /** Of the history that is being filled. */
   blocksLeft = 0
   readonly #chain: string
@@ -26,7 +29,10 @@ export class ChainTally {
 
   stepped(step: FollowStep, { head, lagSeconds }: { head: number; lagSeconds: number }): void {
     const chain = this.#chain
-    if (step.kind === 'advanced') this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
+    if (step.kind === 'advanced') {
+      this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
+      this.pace.add({ blocks: step.blocks, rows: 0, bytes: 0 })
+    }
     if (step.kind === 'reorganised') {
       const { ancestor, depth } = step
       this.#metrics.reorganisations.inc({ chain })
@@ -38,12 +44,20 @@ export class ChainTally {
 
   filled(progress: BackfillProgress): void {
     this.progress.add(progress)
+    this.pace.add(progress)
     this.blocksLeft = Math.max(0, this.blocksLeft - progress.blocks)
     this.#metrics.blocks.inc({ chain: this.#chain, part: 'history' }, progress.blocks)
-    this.stored(progress.ranges)
+    this.#count(progress.ranges)
   }
 
+  /** What was stored besides the history: at the head, and of contracts that were asked for. */
   stored(ranges: readonly DecodedRange[]): void {
+    const rows = ranges.reduce((sum, { transfers }) => sum + transfers.length, 0)
+    this.pace.add({ blocks: 0, rows, bytes: 0 })
+    this.#count(ranges)
+  }
+
+  #count(ranges: readonly DecodedRange[]): void {
     const chain = this.#chain
     for (const { transfers, logs, malformed } of ranges) {
       this.#metrics.transfers.inc({ chain }, transfers.length)

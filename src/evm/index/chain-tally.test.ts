@@ -1,0 +1,30 @@
+// Rates are of all that is stored, the time that is left of the history alone.
+import { expect, test } from 'vitest'
+import { createLog } from '../../log.ts'
+import { createEvmMetrics } from '../metrics.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import { ChainTally } from './chain-tally.ts'
+
+const range = (transfers: number): DecodedRange =>
+  ({ transfers: Array.from({ length: transfers }), logs: transfers, malformed: {} }) as unknown as DecodedRange
+
+function tally(): ChainTally {
+  return new ChainTally('eth', { metrics: createEvmMetrics(), log: createLog({ level: 'error', format: 'text' }) })
+}
+
+test('a chain at its head has rates', () => {
+  const chain = tally()
+  chain.stepped({ kind: 'advanced', blocks: 1, caughtUp: true }, { head: 1, lagSeconds: 0 })
+  chain.stored([range(3)])
+  expect(chain.pace.rates()?.rowsPerSecond).toBeGreaterThan(0)
+  expect(chain.progress.rates()).toBeUndefined()
+})
+
+test('rows of the history are counted once', () => {
+  const chain = tally()
+  const filled = { blocks: 10, rows: 3, logs: 3, bytes: 0, ranges: [range(3)] }
+  chain.filled(filled)
+  chain.filled(filled)
+  const { blocksPerSecond, rowsPerSecond } = chain.pace.rates()!
+  expect(rowsPerSecond / blocksPerSecond).toBeCloseTo(0.3, 2)
+})
