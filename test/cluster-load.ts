@@ -67,7 +67,9 @@ export class ClusterLoad {
     if (!index_complete) return
     // Final blocks above the last row of the page are on it whole; the lowest one may go on with the next page.
     const lowest = cursor === '' ? -1 : Number(result.at(-1)?.block_number ?? -1)
-    for (let number = lowest + 1; number <= final; number++) {
+    // While indexers are away the chain goes on: what the index has not heard of yet it does not claim.
+    const highest = Math.min(final, Number(result[0]?.block_number ?? -1))
+    for (let number = lowest + 1; number <= highest; number++) {
       if (!this.#chain.mayHaveLogs(contract, number)) continue
       const block = this.#chain.block(number)
       const wanted = truthKeys(transfersOfBlock(block), contract)
