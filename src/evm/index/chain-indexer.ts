@@ -67,6 +67,8 @@ const usualPace: ChainPace = {
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
 
+const factsWaitMsMax = 400
+
 export class ChainIndexer {
   readonly setup: ChainSetup
   readonly #options: ChainIndexerOptions
@@ -163,8 +165,9 @@ export class ChainIndexer {
     const startedMs = performance.now()
     await within(waitMs, Promise.race([complete, hasPage()]))
     enough.abort()
-    // The first answer shows what the contract is, if there is time left to find out.
-    await this.#options.annotator?.ensure(contract, Math.max(0, waitMs - (performance.now() - startedMs)))
+    // The first answer shows what the contract is, if that is found out quickly: it is read behind the history.
+    const leftMs = Math.max(0, waitMs - (performance.now() - startedMs))
+    await this.#options.annotator?.ensure(contract, Math.min(leftMs, factsWaitMsMax))
   }
 
   async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
