@@ -7,11 +7,11 @@ import type { Address, Hash } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
+import type { StatusReport } from '../status-report.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { ApiSettings } from './settings.ts'
 import type { StaticFiles } from './static-files.ts'
-import type { StatusReport } from './status-report.ts'
 
 export type AppDependencies = {
   store: Store

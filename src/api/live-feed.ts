@@ -1,11 +1,11 @@
 // Watches the service for those who want to be told: looks at the status, keeps a short past of it, and hands on what changed.
 // It knows no HTTP and no keys.
 import { AlmanacError } from '../errors.ts'
+import type { StatusReport } from '../status-report.ts'
 import type { Store } from '../store/store.ts'
 import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
 import { type LiveStatus, liveStatus } from './live-status.ts'
 import { codeOf } from './problem.ts'
-import type { StatusReport } from './status-report.ts'
 
 /** A new head of a chain, or another slot of a Solana network. */
 export type LiveBlock = { chain: string; number: number }

@@ -1,8 +1,8 @@
 // The state of the service as the live feed tells it: the report of the indexers, cut to a size that can be sent every second.
 // Types and pure functions.
 import type { CoveredInterval, Evidence } from '../model.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../status-report.ts'
 import type { StoreInfo } from '../store/store.ts'
-import type { ChainStatus, SolanaStatus, StatusReport } from './status-report.ts'
 
 /** More stretches than this are sent as the longest ones; the counts of blocks stay exact. */
 const intervalsMax = 200

@@ -1,7 +1,8 @@
 // One line for each chain that says how far it is. Pure: from the status to text.
-import type { ChainStatus, SolanaStatus, StatusReport } from '../api/status-report.ts'
+
 import { blockCount, missingIntervals } from '../coverage.ts'
 import type { Interval } from '../model.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../status-report.ts'
 import { barText, noBar, progressText } from './progress.ts'
 import { contractsText, countText, durationText, percentText } from './quantities.ts'
 import { printable } from './terminal.ts'

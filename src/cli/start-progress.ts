@@ -1,7 +1,8 @@
 // Shows how far a running service is: lines that are redrawn on a terminal, and lines in the log elsewhere while there is something to tell.
-import type { StatusReport } from '../api/status-report.ts'
+
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { StatusReport } from '../status-report.ts'
 import { chainLine, progressLines } from './chain-progress.ts'
 import type { Screen } from './screen.ts'
 

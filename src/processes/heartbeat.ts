@@ -1,9 +1,10 @@
 // How the processes that index fare, told through the store: each writes its own report, and any can read all of them.
-import type { ChainStatus, SolanaStatus, StatusReport } from '../api/status-report.ts'
+
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ChainId } from '../model.ts'
 import { pause } from '../pause.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../status-report.ts'
 import type { Store } from '../store/store.ts'
 import type { WorkStore } from '../store/work-store.ts'
 

@@ -1,5 +1,5 @@
 // The part of `/status` that indexers report. Types only.
-import type { CoverageScope, CoveredInterval } from '../model.ts'
+import type { CoverageScope, CoveredInterval } from './model.ts'
 
 export type EndpointStatus = {
   /** Fit to be shown: no path, no key. */
