@@ -226,6 +226,7 @@ export class ContractAnnotator {
       const { said, slow } = await readContracts(contracts, { rpc, budget, signal })
       this.#endpointsRestMs = this.#pace.retryDelayMs.first
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'read' }, said.size)
+      for (const contract of said.keys()) this.#slow.delete(contract)
       for (const contract of slow) if (this.#isTooSlow(contract)) said.set(contract, saidNothing)
       this.#comeAgain(
         slow.filter(contract => !said.has(contract)),
