@@ -3,7 +3,6 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
-import { historyPace } from '../index/backfill.ts'
 import { MeteredRpc } from '../rpc/metered-rpc.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -45,7 +44,7 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   if (blocks <= 0) return nothing
   const sizes = contract === undefined ? historySizes.full : historySizes.contract
   const rangeSize = new RangeSize(sizes)
-  const readers = Array.from({ length: historyPace.parallel }, () => meteredReader(options, rangeSize))
+  const readers = Array.from({ length: sizes.parallel }, () => meteredReader(options, rangeSize))
   await settleSize(interval, readers[0]!, random, signal)
   // What fits into the samples is read whole: then nothing is guessed.
   const whole = blocks <= options.samples * rangeSize.blocks

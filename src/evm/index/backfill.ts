@@ -21,7 +21,7 @@ export type BackfillOptions = {
   rangeSize: RangeSize
   /** Ranges under way at once. */
   parallel: number
-  /** Rows gathered before a commit: large commits cost half as much a row as small ones. */
+  /** Rows gathered before a commit: large commits cost less a row than small ones, but nothing is fetched meanwhile. */
   rowsPerCommit: number
   /** How long gathered rows may wait for company: little at first, so that first answers come early, and more as the job goes on. */
   commitDelayMs: { first: number; max: number }
@@ -32,8 +32,7 @@ export type BackfillOptions = {
 
 /** How history is filled, whatever asks for it. */
 export const historyPace = {
-  parallel: 4,
-  rowsPerCommit: 50_000,
+  rowsPerCommit: 25_000,
   commitDelayMs: { first: 200, max: 2_000 },
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>

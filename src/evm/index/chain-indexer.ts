@@ -16,7 +16,7 @@ import type { RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
 import type { Digester } from '../source/digester.ts'
 import { FullSource } from '../source/full-source.ts'
-import { historySizes, RangeSize, type RangeSizeOptions } from '../source/range-size.ts'
+import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, backfill, fill, historyPace } from './backfill.ts'
 import { ChainTally, type Part } from './chain-tally.ts'
@@ -323,9 +323,10 @@ export class ChainIndexer {
     }
   }
 
-  #backfillOptions(size: RangeSizeOptions): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
+  #backfillOptions(size: HistorySize): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
     return {
       ...historyPace,
+      parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
       onProgress: progress => this.#tally.filled(progress),

@@ -38,13 +38,24 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   const patience = new Patience(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
   const stopped = AbortSignal.any([signal, patience.signal])
   for (const job of jobs) {
-    const rangeSize = new RangeSize(job.scope === 'full' ? historySizes.full : historySizes.contract)
+    const size = job.scope === 'full' ? historySizes.full : historySizes.contract
+    const rangeSize = new RangeSize(size)
     const onTrouble = (reason: string | undefined) => patience.note(reason)
     const onProgress = options.onProgress ?? (() => {})
     const { scope: covered, fetchRange } = job
     await fill(
       job.missing,
-      { ...historyPace, chain: chain.id, store, scope: covered, fetchRange, rangeSize, onProgress, onTrouble },
+      {
+        ...historyPace,
+        parallel: size.parallel,
+        chain: chain.id,
+        store,
+        scope: covered,
+        fetchRange,
+        rangeSize,
+        onProgress,
+        onTrouble,
+      },
       stopped,
     )
     if (signal.aborted) return

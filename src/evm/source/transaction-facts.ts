@@ -39,7 +39,7 @@ type Wanted = { number: number; hash: string; timestamp: number; transactions: S
 export class TransactionFacts {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  /** Learnt from the blocks that were read whole. */
+  /** Learnt from the blocks that were read. */
   #transactionsPerBlock = 100
 
   constructor(chain: Chain, rpc: RpcPort) {
@@ -50,14 +50,21 @@ export class TransactionFacts {
   async of(logs: LogSequence, known: readonly RangeHeader[], signal: AbortSignal): Promise<Facts> {
     const headers = new Map(known.map((header): [number, RangeHeader] => [header.number, header]))
     const transactions = new Map<string, LogTransaction>()
-    const tasks = [...wantedBlocks(logs).values()].flatMap(wanted => this.#tasksFor(wanted, headers))
-    const asks: Task[][] = []
-    for (let at = 0; at < tasks.length; at += callsPerAsk) asks.push(tasks.slice(at, at + callsPerAsk))
+    const blocks = wantedBlocks(logs).values()
+    const waiting: Task[] = []
+    // Decided when it is asked and not before, because what was read meanwhile tells how large blocks are.
+    const nextAsk = (): Task[] => {
+      while (waiting.length < callsPerAsk) {
+        const { value: wanted } = blocks.next()
+        if (wanted === undefined) break
+        waiting.push(...this.#tasksFor(wanted, headers))
+      }
+      return waiting.splice(0, callsPerAsk)
+    }
     let bytes = 0
     const next = async (): Promise<void> => {
-      for (let ask = asks.shift(); ask !== undefined; ask = asks.shift()) {
-        bytes += await this.#perform(ask, { headers, transactions }, signal)
-      }
+      for (let tasks = nextAsk(); tasks.length > 0; tasks = nextAsk())
+        bytes += await this.#perform(tasks, { headers, transactions }, signal)
     }
     await Promise.all(Array.from({ length: asksAtOnce }, next))
     return { transactions, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
@@ -117,9 +124,9 @@ export class TransactionFacts {
     if (failed !== undefined || block === null) return failed?.message
     if (block.hash !== hash) return `block ${number} is ${block.hash}, its logs say ${hash}`
     found.headers.set(number, headerOf(block))
+    this.#learn(block.transactions)
     if (!whole) return undefined
     const transactions = block.transactions as readonly RpcTransaction[]
-    this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + transactions.length * 0.1
     for (const transaction of transactions) {
       if (wanted.transactions.has(transaction?.hash)) found.transactions.set(transaction.hash, readOf(transaction))
     }
@@ -129,6 +136,12 @@ export class TransactionFacts {
       found.transactions.set(transaction, unlisted)
     }
     return undefined
+  }
+
+  /** A header lists its transactions by their hashes. */
+  #learn(transactions: unknown): void {
+    if (!Array.isArray(transactions)) return
+    this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + transactions.length * 0.1
   }
 }
 
