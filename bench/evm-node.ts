@@ -19,7 +19,9 @@ export function benchmarkChain(options: Pick<SimChainOptions, 'height' | 'chainI
   } satisfies Partial<SimChainOptions>
 }
 
-export async function startNode(chain: Partial<SimChainOptions>): Promise<{ url: string; stop(): Promise<void> }> {
+export type RunningNode = { url: string; processId: number; stop(): Promise<void> }
+
+export async function startNode(chain: Partial<SimChainOptions>): Promise<RunningNode> {
   const main = fileURLToPath(new URL('../test/sim/main.ts', import.meta.url))
   const flags = ['--warm', 'all', '--cache-mb', '2000', '--chain', JSON.stringify(chain)]
   // Collecting a gigabyte of ready answers takes half a second, in which nothing is answered: it is put off for good.
@@ -31,6 +33,7 @@ export async function startNode(chain: Partial<SimChainOptions>): Promise<{ url:
   const { urls } = JSON.parse(String(line)) as { urls: string[] }
   return {
     url: urls[0]!,
+    processId: node.pid!,
     async stop() {
       node.kill()
       await exited

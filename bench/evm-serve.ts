@@ -1,13 +1,15 @@
 // How much serving slows down while history is being filled: the same pages from the same service, first during the backfill of a
-// whole chain and then when it is done. Node, service and this process share the machine, as in a small installation.
+// whole chain and then when it is done. Node, service and this process share the machine; the node yields to the service as the
+// threads that index do, because what it takes from serving says nothing about the service.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { indexingNiceness } from '../src/indexing-share.ts'
 import type { Address } from '../src/model.ts'
 import { benchmarkChain, busiestContracts, startNode } from './evm-node.ts'
 import { Client } from './load.ts'
@@ -34,6 +36,7 @@ writeFileSync(
   config,
   `listen: 127.0.0.1:0\nstore: file:${join(folder, 'almanac.db')}\nops_open: true\nchains:\n  eth: { rpc: ['${node.url}'], index: full }\n`,
 )
+setPriority(node.processId, indexingNiceness)
 const contracts = await busiestContracts(node.url, blocks, 8)
 const loadAtStart = loadavg()
 const service = startService()

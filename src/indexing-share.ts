@@ -11,13 +11,13 @@ import type { ResourceLimits } from 'node:worker_threads'
 export const indexingMemory: ResourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
 
 /** Of 20 below the usual one: on a busy core a tenth of the time, on an idle one all of it. */
-const niceness = 10
+export const indexingNiceness = 10
 
 /** For the thread that calls and those that it starts from then on. */
 export function yieldToServing(): void {
   try {
     const thread = Number(/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1])
-    if (Number.isSafeInteger(thread)) setPriority(thread, niceness)
+    if (Number.isSafeInteger(thread)) setPriority(thread, indexingNiceness)
   } catch {
     // No such file, or no permission: the scheduler decides alone.
   }
