@@ -2,6 +2,7 @@
 // newest first as the backfill does. The same options give the same rows.
 import { createHash } from 'node:crypto'
 import type { ActivityRow, Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
+import { packActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { payloadFlags } from '../src/store/transfer-payload.ts'
 
@@ -59,7 +60,7 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
       covered: [{ scope: 'full', from, to, evidence: 'bloom' }],
       blocks,
       transfers: rows,
-      activity,
+      activity: packActivity(activity),
     })
     const lastedMs = performance.now() - startedAt
     commitMs += lastedMs

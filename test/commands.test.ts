@@ -282,7 +282,9 @@ describe('verify', () => {
       "UPDATE transfers SET payload = x'01' WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 120 LIMIT 1)",
     )
     alter('UPDATE blocks SET hash = zeroblob(32) WHERE key % 1099511627776 = 1099511627775 - 150')
-    alter('UPDATE activity SET first_block = first_block + 1 WHERE address = (SELECT max(address) FROM activity)')
+    alter(
+      'UPDATE activity SET last = coalesce(last, first), first = unhex(substr(hex(first), 1, 22) || hex(zeroblob(32))) WHERE address = (SELECT max(address) FROM activity)',
+    )
     alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
     const { differences_by_kind: kinds } = await differences()
     expect(kinds).toEqual({ altered: 1, block: 1, activity: 2 })

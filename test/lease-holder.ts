@@ -5,6 +5,7 @@ import { AlmanacError } from '../src/errors.ts'
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 
 const [url, holder, contract] = process.argv.slice(2) as [string, string, Address]
@@ -27,7 +28,7 @@ try {
     })
     const row = { block, transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload }
     const blocks = [{ number: block, hash: hashOf(block), timestamp: block }]
-    await repeated(() => writer.commitCold({ chain, covered: [], blocks, transfers: [row], activity: [] }))
+    await repeated(() => writer.commitCold({ chain, covered: [], blocks, transfers: [row], activity: noActivity }))
     if (block === 0) process.stdout.write('begun\n')
     await repeated(() => store.claim('follow', holder, ttlMs))
   }

@@ -16,6 +16,7 @@ import {
   type TransferRow,
 } from '../src/model.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../src/store/chain-store.ts'
+import { unpackActivity } from '../src/store/packed-activity.ts'
 import { idCountOf } from '../src/store/transfer-payload.ts'
 import type { TransferPageQuery, TransferRange } from '../src/store/transfer-store.ts'
 
@@ -58,7 +59,7 @@ export class ModelStore {
     const before = chain.transfers.size
     for (const row of commit.transfers) addTransfer(chain, row)
     for (const block of commit.blocks) chain.coldBlocks.set(block.number, plain(block))
-    for (const row of commit.activity) chain.activity.push({ block: -1, row })
+    for (const row of unpackActivity(commit.activity)) chain.activity.push({ block: -1, row })
     for (const covered of commit.covered) this.addCoverage(commit.chain, covered.scope, covered)
     return { transfersAdded: chain.transfers.size - before }
   }
@@ -91,7 +92,7 @@ export class ModelStore {
   #addHotRows(chain: ModelChain, blocks: readonly HotBlock[]): void {
     for (const block of blocks) {
       for (const row of block.transfers) addTransfer(chain, row)
-      for (const row of block.activity) chain.activity.push({ block: block.number, row })
+      for (const row of unpackActivity(block.activity)) chain.activity.push({ block: block.number, row })
     }
   }
 

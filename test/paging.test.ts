@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { referenceChains } from '../src/chains.ts'
 import type { Address, Block, Hash, Position, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import { seededAddress } from './seed.ts'
@@ -119,7 +120,7 @@ class Chain {
         .filter((number, index, all) => all.indexOf(number) === index)
         .map(number => this.#blocks.get(number) ?? emptyBlock(number)),
       transfers: blocks.flatMap(({ rows }) => rows),
-      activity: [],
+      activity: noActivity,
     })
   }
 
@@ -131,7 +132,7 @@ class Chain {
     await this.store.commitHot({
       chain,
       ancestor,
-      blocks: blocks.map(({ rows, ...block }) => ({ ...block, transfers: rows, activity: [] })),
+      blocks: blocks.map(({ rows, ...block }) => ({ ...block, transfers: rows, activity: noActivity })),
       covered: { scope: 'full', from: ancestor + 1, evidence: 'bloom' },
       head: blocks.at(-1)!,
     })

@@ -16,6 +16,7 @@ import type {
   TransferRow,
 } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
+import { packActivity } from '../src/store/packed-activity.ts'
 import type { Holding, MintUpdate } from '../src/store/solana-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
@@ -251,11 +252,11 @@ async function seedEth(store: Store): Promise<void> {
     covered: [{ scope: 'full', from: 0, to: finalNumber, evidence: 'receipts-root' }],
     blocks: blocksOf(eth, cold, [0, finalNumber]),
     transfers: cold,
-    activity: [
+    activity: packActivity([
       activity(alice, seededTransaction(eth, 302, 1), seededTransaction(eth, 7_009, 4)),
       activity(bob, seededTransaction(eth, 2_000, 9), seededTransaction(eth, 7_009, 4)),
       activity(carol, seededTransaction(eth, 2_000, 9), seededTransaction(eth, 5_009, 0)),
-    ],
+    ]),
   })
   await store.commitHot({
     chain: eth,
@@ -263,10 +264,12 @@ async function seedEth(store: Store): Promise<void> {
     blocks: [1, 2, 3].map(step => ({
       ...seededBlock(eth, finalNumber + step),
       transfers: rowsOf(eth, finalNumber + step, finalNumber + step),
-      activity: [alice, bob].map(address => {
-        const transaction = seededTransaction(eth, finalNumber + step, 1)
-        return activity(address, transaction, transaction)
-      }),
+      activity: packActivity(
+        [alice, bob].map(address => {
+          const transaction = seededTransaction(eth, finalNumber + step, 1)
+          return activity(address, transaction, transaction)
+        }),
+      ),
     })),
     covered: { scope: 'full', from: finalNumber + 1, evidence: 'bloom' },
     head: seededBlock(eth, headNumber),
@@ -281,7 +284,9 @@ async function seedOtherChains(store: Store): Promise<void> {
     covered: [{ scope: seeded.deeds, from: seeded.deedsFrom, to: headNumber, evidence: 'two-endpoints' }],
     blocks: blocksOf(polygon, deeds, [seeded.deedsFrom, headNumber]),
     transfers: deeds,
-    activity: [activity(alice, seededTransaction(polygon, 600, 0), seededTransaction(polygon, 1_700, 11))],
+    activity: packActivity([
+      activity(alice, seededTransaction(polygon, 600, 0), seededTransaction(polygon, 1_700, 11)),
+    ]),
   })
   await store.putHead(polygon, seededBlock(polygon, headNumber))
   await store.commitCold({
@@ -289,7 +294,7 @@ async function seedOtherChains(store: Store): Promise<void> {
     covered: [{ scope: 'full', from: 0, to: headNumber, evidence: 'receipts-root' }],
     blocks: blocksOf(arbitrum, [], [0, 42, headNumber]),
     transfers: [],
-    activity: [activity(alice, seededTransaction(arbitrum, 42, 0), seededTransaction(arbitrum, 42, 0))],
+    activity: packActivity([activity(alice, seededTransaction(arbitrum, 42, 0), seededTransaction(arbitrum, 42, 0))]),
   })
   await store.putHead(arbitrum, seededBlock(arbitrum, headNumber))
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { packActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { CommandPlace } from './command-run.ts'
 import { startPostgres } from './postgres-server.ts'
@@ -36,7 +37,7 @@ function keepWriting(store: Store): { commits: () => number; stop: () => Promise
         covered: [{ from: numbers[0]!, to: last, evidence: 'bloom', scope: 'full' }],
         blocks: numbers.map(number => ({ number, hash: hashOf(number), timestamp: number })),
         transfers: numbers.map(block => ({ ...place, block })),
-        activity: [{ address: wallet, first: at, last: at }],
+        activity: packActivity([{ address: wallet, first: at, last: at }]),
       })
       commits += 1
       await new Promise(resolve => setImmediate(resolve))

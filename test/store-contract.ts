@@ -8,6 +8,7 @@ import type { ContractFacts } from '../src/store/contract-facts-store.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import type { Label } from '../src/store/label-store.ts'
 import type { Mark } from '../src/store/mark-store.ts'
+import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Holding } from '../src/store/solana-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
@@ -51,7 +52,14 @@ function transfer(number: number, logIndex: number, { idCount = 1, of = contract
 
 function cold(numbers: readonly number[], changes: Partial<ColdCommit> = {}): ColdCommit {
   const transfers = numbers.map(number => transfer(number, 0))
-  return { chain: eth, covered: [], blocks: numbers.map(number => block(number)), transfers, activity: [], ...changes }
+  return {
+    chain: eth,
+    covered: [],
+    blocks: numbers.map(number => block(number)),
+    transfers,
+    activity: noActivity,
+    ...changes,
+  }
 }
 
 function hot(number: number, branch = 0): HotBlock {
@@ -59,7 +67,7 @@ function hot(number: number, branch = 0): HotBlock {
   return {
     ...block(number, branch),
     transfers: [transfer(number, branch)],
-    activity: [{ address: wallet, first: at, last: at }],
+    activity: packActivity([{ address: wallet, first: at, last: at }]),
   }
 }
 
@@ -191,14 +199,16 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
           [ref(2, 5), ref(6, 0)],
         ] as const
         for (const [first, last] of [...spans, ...spans])
-          await store.commitCold(cold([first.block], { activity: [{ address: wallet, first, last }] }))
+          await store.commitCold(cold([first.block], { activity: packActivity([{ address: wallet, first, last }]) }))
         expect((await store.activityOf(wallet)).get(eth)).toEqual({
           address: wallet,
           first: ref(2, 5),
           last: ref(6, 0),
         })
         for (const [first, last] of spans.slice(0, 3))
-          await store.commitCold(cold([5], { chain: polygon, activity: [{ address: wallet, first, last }] }))
+          await store.commitCold(
+            cold([5], { chain: polygon, activity: packActivity([{ address: wallet, first, last }]) }),
+          )
         const there = { address: wallet, first: ref(5, 1), last: ref(5, 3) }
         expect((await store.activityOf(wallet)).get(polygon)).toEqual(there)
       })
@@ -220,7 +230,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         const added = (number: number, branch: number): HotBlock => ({
           ...block(number, branch),
           transfers: [transfer(number, 9)],
-          activity: [],
+          activity: noActivity,
         })
         const mixed = store.addToHot(eth, [added(1, 0), added(2, 1)], [])
         await expect(mixed).rejects.toMatchObject({ code: 'conflict' })
@@ -268,7 +278,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await store.commitHot({
           chain: eth,
           ancestor: 4,
-          blocks: [{ ...block(5), transfers: [big, transfer(5, 2)], activity: [] }],
+          blocks: [{ ...block(5), transfers: [big, transfer(5, 2)], activity: noActivity }],
           head: block(5),
         })
         for (const upTo of [4, 5]) {
@@ -290,7 +300,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await store.commitHot({
           chain: polygon,
           ancestor: 1,
-          blocks: [{ ...block(2), transfers: [transfer(2, 0)], activity: [] }],
+          blocks: [{ ...block(2), transfers: [transfer(2, 0)], activity: noActivity }],
           head: block(2),
         })
         expect(await store.contractsOf(eth, undefined, 100)).toEqual([first, contract, otherContract])

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Address, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { openReplica, openStore } from '../src/store/open.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
 import type { ReadReplica, Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
@@ -54,7 +55,7 @@ async function commit(from: number, to: number): Promise<void> {
     covered: [{ from: 0, to, evidence: 'bloom', scope: 'full' }],
     blocks: numbers.map(number => ({ number, hash: hashOf(number), timestamp: number })),
     transfers: numbers.map(block => ({ ...place, block })),
-    activity: [],
+    activity: noActivity,
   })
   await store.putHead(chain, head)
 }

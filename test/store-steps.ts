@@ -16,6 +16,7 @@ import {
   zeroAddress,
 } from '../src/model.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../src/store/chain-store.ts'
+import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer, payloadLengthAt } from '../src/store/transfer-payload.ts'
 import type { TransferPage } from '../src/store/transfer-store.ts'
@@ -142,7 +143,7 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
       const known = chosen.map(b => ({
         ...b,
         transfers: transfersIn(step, chain, [b]),
-        activity: activityIn(step, [b]),
+        activity: packActivity(activityIn(step, [b])),
       }))
       const blocks = step.b === 0 ? known.map(b => ({ ...b, hash: `0x${hex(9, 9, 9, 9)}` as Hash })) : known
       const covered = step.flag ? [{ from: chosen[0]!.number, to: chosen.at(-1)!.number, evidence, scope }] : []
@@ -181,7 +182,13 @@ function coldCommit(step: Step, chain: ChainId, scope: CoverageScope, evidence: 
   const last = blocks.at(-1)
   const covered =
     step.flag && last !== undefined ? [{ from: Math.max(0, step.a - step.c), to: last.number, evidence, scope }] : []
-  return { chain, covered, blocks, transfers: transfersIn(step, chain, blocks), activity: activityIn(step, blocks) }
+  return {
+    chain,
+    covered,
+    blocks,
+    transfers: transfersIn(step, chain, blocks),
+    activity: packActivity(activityIn(step, blocks)),
+  }
 }
 
 function hotCommit(step: Step, chain: ChainId, ancestor: number, scope: CoverageScope): HotCommit {
@@ -190,11 +197,11 @@ function hotCommit(step: Step, chain: ChainId, ancestor: number, scope: Coverage
   const blocks: HotBlock[] = numbers
     .filter(number => number >= 0)
     .map(number => block(chain, number, branch))
-    .map(b => ({ ...b, transfers: [], activity: [] }))
+    .map(b => ({ ...b, transfers: [], activity: noActivity }))
   const filled = blocks.map(b => ({
     ...b,
     transfers: transfersIn(step, chain, blocks).filter(r => r.block === b.number),
-    activity: activityIn(step, blocks).filter(r => r.first.block === b.number),
+    activity: packActivity(activityIn(step, blocks).filter(r => r.first.block === b.number)),
   }))
   const head = block(chain, Math.max(0, (numbers.at(-1) ?? ancestor) + (step.flag ? 0 : 2)), branch)
   if (step.rows.length % 3 === 0) return { chain, ancestor, blocks: filled, head }

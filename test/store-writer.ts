@@ -3,6 +3,7 @@
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import type { HotBlock } from '../src/store/chain-store.ts'
 import { openStore } from '../src/store/open.ts'
+import { joinActivity, packActivity } from '../src/store/packed-activity.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 
 export const writerChain = 1 as ChainId
@@ -37,7 +38,13 @@ export function writerBlock(number: number): HotBlock {
     contract: writerContract,
     payload,
   }))
-  return { number, hash, timestamp, transfers, activity: [{ address: writerWallet, first: at, last: at }] }
+  return {
+    number,
+    hash,
+    timestamp,
+    transfers,
+    activity: packActivity([{ address: writerWallet, first: at, last: at }]),
+  }
 }
 
 if (process.argv[1] === import.meta.filename) {
@@ -54,7 +61,7 @@ if (process.argv[1] === import.meta.filename) {
         covered: [{ scope: 'full', from: next, to: last.number, evidence: 'bloom' }],
         blocks,
         transfers: blocks.flatMap(block => block.transfers),
-        activity: blocks.flatMap(block => block.activity),
+        activity: joinActivity(blocks.map(block => block.activity)),
       })
     else {
       const claim = { scope: 'full', from: next, evidence: 'bloom' } as const

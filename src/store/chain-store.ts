@@ -1,14 +1,6 @@
 // What is kept of EVM chains: heads, blocks, coverage and the commits that change them. Rows are read through other doors.
-import type {
-  ActivityRow,
-  Address,
-  Block,
-  ChainId,
-  CoverageScope,
-  CoveredInterval,
-  Interval,
-  TransferRow,
-} from '../model.ts'
+import type { Address, Block, ChainId, CoverageScope, CoveredInterval, Interval, TransferRow } from '../model.ts'
+import type { PackedActivity } from './packed-activity.ts'
 
 export type ChainState = {
   head: Block
@@ -49,11 +41,11 @@ export type ColdCommit = {
   /** Every block that holds one of the rows, and the ends of the covered interval. */
   blocks: readonly Block[]
   transfers: readonly TransferRow[]
-  activity: readonly ActivityRow[]
+  activity: PackedActivity
 }
 
 /** The rows of one block that is not final yet. */
-export type HotBlock = Block & { transfers: readonly TransferRow[]; activity: readonly ActivityRow[] }
+export type HotBlock = Block & { transfers: readonly TransferRow[]; activity: PackedActivity }
 
 export type HotCommit = {
   chain: ChainId

@@ -15,14 +15,8 @@ export const partColumns = {
   hot_blocks: ['chain', 'number', 'hash', 'timestamp'],
   transfers: ['contract', 'block', 'tx', 'log', 'pos', 'payload'],
   hot_transfers: ['contract', 'block', 'tx', 'log', 'pos', 'payload'],
-  activity: [
-    ...['address', 'chain', 'first_block', 'first_tx', 'first_hash', 'first_timestamp'],
-    ...['last_block', 'last_tx', 'last_hash', 'last_timestamp'],
-  ],
-  hot_activity: [
-    ...['address', 'chain', 'block', 'first_block', 'first_tx', 'first_hash', 'first_timestamp'],
-    ...['last_block', 'last_tx', 'last_hash', 'last_timestamp'],
-  ],
+  activity: ['address', 'chain', 'first', 'last'],
+  hot_activity: ['address', 'chain', 'block', 'first', 'last'],
   coverage: ['chain', 'scope', 'from_block', 'to_block', 'evidence'],
   watched_contracts: ['chain', 'contract', 'watched_from'],
   solana_accounts: ['network', 'owner', 'lamports', 'slot', 'chain_time', 'read_at_ms', 'reading_slot'],

@@ -4,6 +4,7 @@ import { referenceChains } from '../../src/chains.ts'
 import { ChainRpc } from '../../src/evm/rpc/chain-rpc.ts'
 import { FullSource } from '../../src/evm/source/full-source.ts'
 import type { ActivityRow, Address, Evidence, TransferRow } from '../../src/model.ts'
+import { unpackActivity } from '../../src/store/packed-activity.ts'
 import { unpackTransfer } from '../../src/store/transfer-payload.ts'
 import type { Fault } from './faults.ts'
 import { type SimNode, startSimNode } from './node.ts'
@@ -42,7 +43,7 @@ test.each([
       const range = await source.range({ from, to: Math.min(from + 66, head) }, 'block', signal)
       expect(range.evidence).toBe(evidence)
       transfers.push(...range.transfers)
-      for (const row of range.activity) {
+      for (const row of unpackActivity(range.activity)) {
         const known = activity.get(row.address)
         activity.set(row.address, known === undefined ? row : { ...known, last: row.last })
       }

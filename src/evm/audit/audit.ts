@@ -3,7 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { weakestEvidence, weakestOf } from '../../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval, TransferRow } from '../../model.ts'
-import { mergedByAddress } from '../../store/merge-activity.ts'
+import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
@@ -58,7 +58,7 @@ export async function auditRange(
   let rows = 0
   for await (const piece of readPieces(interval, { fetchRange, rangeSize }, signal)) {
     held.push(piece)
-    rows += piece.transfers.length + piece.activity.length
+    rows += piece.transfers.length + activityCount(piece.activity)
     result.evidence = weakestOf(result.evidence, piece.evidence)
     result.transfers += piece.transfers.length
     if (rows >= rowsHeldMax || piece.interval.to === interval.to) {
@@ -100,7 +100,7 @@ async function comparePieces(
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store has never heard of.
   for (const unknown of [...derived.keys()]) await compare(unknown)
-  for (const row of mergedByAddress(pieces.flatMap(piece => piece.activity)))
+  for (const row of unpackActivity(mergePacked(joinActivity(pieces.map(piece => piece.activity)))))
     await compareActivity(store, chain.id, row, differences)
   for (const piece of pieces) compareEvidence(piece, covered, differences)
 }

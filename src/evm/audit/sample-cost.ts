@@ -3,6 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
+import { unpackActivity } from '../../store/packed-activity.ts'
 import { MeteredRpc } from '../rpc/metered-rpc.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -154,7 +155,7 @@ async function measure(
     bytes: reader.meter.bytes - before.bytes,
     transfers: transfers.length,
     transferBlocks: new Set(transfers.map(row => row.block)).size,
-    addresses: pieces.flatMap(piece => piece.activity.map(row => row.address)),
+    addresses: pieces.flatMap(piece => unpackActivity(piece.activity).map(row => row.address)),
   }
 }
 

@@ -4,6 +4,7 @@
 import { missingIntervals } from '../../coverage.ts'
 import type { ChainId, CoverageScope, Interval } from '../../model.ts'
 import { pause } from '../../pause.ts'
+import { activityCount } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -117,7 +118,7 @@ class CommitBatch {
   async add(range: DecodedRange): Promise<void> {
     if (this.#ranges.length === 0) this.#sinceMs = performance.now()
     this.#ranges.push(range)
-    this.#rows += range.transfers.length + range.activity.length
+    this.#rows += range.transfers.length + activityCount(range.activity)
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
     // The newest ranges are what somebody waits for, and come first.
     const isFirst = this.#added++ < parallel

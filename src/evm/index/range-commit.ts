@@ -3,6 +3,7 @@
 import { weakestOf } from '../../coverage.ts'
 import type { Block, ChainId, CoverageScope, TransferRow } from '../../model.ts'
 import type { ColdCommit, HotBlock } from '../../store/chain-store.ts'
+import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 
 /** The blocks that hold rows and the ends of each range. The store merges the activity of an address. */
@@ -18,7 +19,7 @@ export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: reado
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
   const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  return { chain, covered, blocks, transfers, activity: ranges.flatMap(range => range.activity) }
+  return { chain, covered, blocks, transfers, activity: joinActivity(ranges.map(range => range.activity)) }
 }
 
 /** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
@@ -35,7 +36,7 @@ export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | un
     evidence: ranges.map(range => range.evidence).reduce(weakestOf),
     headers: ranges.flatMap(range => range.headers),
     transfers: ranges.flatMap(range => range.transfers),
-    activity: ranges.flatMap(range => range.activity),
+    activity: joinActivity(ranges.map(range => range.activity)),
   }
 }
 
@@ -46,12 +47,10 @@ export function hotBlocksOf(range: DecodedRange): HotBlock[] {
   return range.headers.map(({ number, hash, timestamp }) => {
     let transfersTo = transfersFrom
     while (range.transfers[transfersTo]?.block === number) transfersTo++
-    let activityTo = activityFrom
-    while (range.activity[activityTo]?.first.block === number) activityTo++
     const transfers = range.transfers.slice(transfersFrom, transfersTo)
-    const activity = range.activity.slice(activityFrom, activityTo)
+    const activity = activityOfBlock(range.activity, number, activityFrom)
     transfersFrom = transfersTo
-    activityFrom = activityTo
+    activityFrom += activity.length
     return { number, hash, timestamp, transfers, activity }
   })
 }

@@ -3,6 +3,7 @@
 // are neither final nor followed is not told yet: nothing could take it back.
 import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
+import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
@@ -58,7 +59,13 @@ export class WalletJobs {
     if (final > (state?.block ?? -1)) {
       const found = await this.#lookup.find(wallet, final, state, signal)
       if (found.activity !== undefined) {
-        await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity: [found.activity] })
+        await store.commitCold({
+          chain: chain.id,
+          covered: [],
+          blocks: [],
+          transfers: [],
+          activity: packActivity([found.activity]),
+        })
       }
       await store.putCheckpoint(name, JSON.stringify(found.state))
       state = found.state
@@ -81,7 +88,13 @@ export class WalletJobs {
     // The store refuses a block that is another one by then: the wallet is looked up again when it is asked for again.
     const blocks = rows.map(row => {
       const { block: number, timestamp } = row.first
-      return { number, timestamp, hash: blockHashes.get(number) ?? tip.hash, transfers: [], activity: [row] }
+      return {
+        number,
+        timestamp,
+        hash: blockHashes.get(number) ?? tip.hash,
+        transfers: [],
+        activity: packActivity([row]),
+      }
     })
     await store.addToHot(chain.id, blocks, [])
   }

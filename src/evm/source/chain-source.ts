@@ -1,7 +1,8 @@
 // What the indexer asks of a chain, in the words of the domain: blocks that are fetched, checked and decoded. Types only;
 // `full-source.ts` and `watched-source.ts` answer them from JSON-RPC.
 
-import type { ActivityRow, Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
+import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
+import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
 
 export type Header = Block & { parentHash: Hash }
@@ -18,7 +19,7 @@ export type DecodedRange = {
   /** In the order of the chain. */
   transfers: readonly TransferRow[]
   /** One for each address and block, lowest block first, or one for each address of the range. See `ActivityGrain`. */
-  activity: readonly ActivityRow[]
+  activity: PackedActivity
   /** Bytes that the answers had: what range sizes are learnt from. */
   bytes: number
   logs: number

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { referenceChains } from '../../chains.ts'
-import { mergedByAddress } from '../../store/merge-activity.ts'
+import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { hotBlocksOf } from '../index/range-commit.ts'
 import type { RpcBlock, RpcLog } from '../rpc/types.ts'
 import { digestFull } from './digest.ts'
@@ -33,7 +33,7 @@ describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (
     const hot = hotBlocksOf(result.range)
     expect(hot).toHaveLength(56)
     expect(hot.flatMap(block => block.transfers)).toEqual(result.range.transfers)
-    expect(hot.flatMap(block => block.activity)).toEqual(result.range.activity)
+    expect(joinActivity(hot.map(block => block.activity))).toEqual(result.range.activity)
     for (const block of hot) expect(block.transfers.every(row => row.block === block.number)).toBe(true)
   })
 
@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (
     const byBlock = digest(canonical())
     const byRange = digestFull({ chain: polygon, interval, answers: canonical(), grain: 'range', bytes: 1 })
     if (!byBlock.ok || !byRange.ok) throw new Error('not digested')
-    expect(mergedByAddress(byBlock.range.activity)).toEqual(mergedByAddress(byRange.range.activity))
+    expect(mergePacked(byBlock.range.activity)).toEqual(mergePacked(byRange.range.activity))
   })
 
   test('notices every single dropped log that stands before the last of its block', () => {

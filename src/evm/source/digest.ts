@@ -3,7 +3,8 @@
 
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
-import type { ActivityRow, Evidence, Interval } from '../../model.ts'
+import type { Evidence, Interval } from '../../model.ts'
+import { joinActivity, packActivity } from '../../store/packed-activity.ts'
 import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { earlyCollectionsOf } from '../decode/early-collections.ts'
@@ -61,11 +62,13 @@ export function digestFull({ chain, interval, answers, grain, bytes }: DigestInp
   })
   const activity =
     grain === 'range'
-      ? collectActivity({ blocks, logs, earlyCollections: early }).rows
-      : blocks.flatMap((block, index): ActivityRow[] => {
-          const part = parts[index] as LogSequence
-          return collectActivity({ blocks: [block], logs: part, earlyCollections: early }).rows
-        })
+      ? packActivity(collectActivity({ blocks, logs, earlyCollections: early }).rows)
+      : joinActivity(
+          blocks.map((block, index) => {
+            const part = parts[index] as LogSequence
+            return packActivity(collectActivity({ blocks: [block], logs: part, earlyCollections: early }).rows)
+          }),
+        )
   return {
     ok: true,
     range: {

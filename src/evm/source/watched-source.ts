@@ -4,6 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address, Evidence, Interval } from '../../model.ts'
+import { noActivity } from '../../store/packed-activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { earlyCollectionsOf } from '../decode/early-collections.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
@@ -68,7 +69,7 @@ export class WatchedSource extends NodeHead implements ChainSource {
       evidence,
       headers: facts.headers,
       transfers: rows,
-      activity: [],
+      activity: noActivity,
       bytes: found.bytes + facts.bytes,
       logs: found.logs.length,
       malformed,

@@ -52,6 +52,22 @@ export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer 
   return bytesArray(byteaType, values)
 }
 
+/** One column of rows that lie in one piece of memory: `length` bytes at `at` of `every` row. */
+export function byteaColumn(
+  rows: Uint8Array,
+  { every, at, length }: Record<'every' | 'at' | 'length', number>,
+): Buffer {
+  const count = rows.length / every
+  const bytes = arrayOf(byteaType, count, count * (4 + length))
+  let to = headerBytes
+  for (let from = at; from < rows.length; from += every) {
+    to = bytes.writeInt32BE(length, to)
+    bytes.set(rows.subarray(from, from + length), to)
+    to += length
+  }
+  return bytes
+}
+
 export function textArray(values: readonly (string | undefined)[]): Buffer {
   return bytesArray(
     textType,

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
+import { noActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
 import { Database } from './database.ts'
 import { openPostgresStore } from './postgres-store.ts'
@@ -52,7 +53,7 @@ else {
       const contract = `0x${'c'.repeat(40)}` as Address
       const block = { number: 1, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 }
       const row = { block: 1, transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload: new Uint8Array(40) }
-      await store.commitCold({ chain, covered: [], blocks: [block], transfers: [row], activity: [] })
+      await store.commitCold({ chain, covered: [], blocks: [block], transfers: [row], activity: noActivity })
       const reads = vi.spyOn(Database.prototype, 'read')
       for (const order of ['asc', 'desc'] as const) await store.transferPage({ chain, contract, order, limit: 100 })
       await store.transferCount({ chain, contract })
@@ -138,7 +139,7 @@ async function ingest(store: Store, contracts: readonly Address[], work: Work): 
     const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, payload: new Uint8Array(40) }
     const transfers = numbers.flatMap(block => contracts.map(contract => ({ ...place, block, contract })))
     try {
-      await store.commitCold({ chain, covered: [], blocks, transfers, activity: [] })
+      await store.commitCold({ chain, covered: [], blocks, transfers, activity: noActivity })
       work.commits += 1
     } catch (error) {
       // As indexers do: what may succeed later is tried again.

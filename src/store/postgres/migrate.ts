@@ -9,12 +9,12 @@ import { migrations, schemaVersion } from './migrations.ts'
 const migrationLock = 0x414c4d4e
 
 /** Each step is a transaction of its own, so that what was reached stays reached. */
-export async function migrate(database: Database): Promise<void> {
-  while (!(await database.transaction(transaction => migrateOnce(transaction, database.location))));
+export async function migrate(database: Database, steps = migrations): Promise<void> {
+  while (!(await database.transaction(transaction => migrateOnce(transaction, database.location, steps))));
 }
 
 /** Returns whether nothing is left to do. */
-async function migrateOnce(transaction: Transaction, location: string): Promise<boolean> {
+async function migrateOnce(transaction: Transaction, location: string, steps: readonly string[]): Promise<boolean> {
   // A lock of the transaction, not of the session: those do not work behind PgBouncer.
   await transaction.query('SELECT pg_advisory_xact_lock($1)::text', migrationLock)
   const version = await versionOf(transaction)
@@ -24,7 +24,7 @@ async function migrateOnce(transaction: Transaction, location: string): Promise<
       `The store ${location} has schema version ${version}; this version of Almanac knows up to ${schemaVersion}.`,
       { hint: 'start the newer version of Almanac that wrote it, or name another database under store.' },
     )
-  const migration = migrations[version]
+  const migration = steps[version]
   if (migration === undefined) return true
   if (version === 0) await requireEmpty(transaction, location)
   // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
@@ -35,7 +35,7 @@ async function migrateOnce(transaction: Transaction, location: string): Promise<
     await transaction.run('INSERT INTO almanac_schema VALUES (1)')
     await transaction.run('INSERT INTO secrets VALUES ($1, $2)', 'cursor', randomBytes(32))
   } else await transaction.run('UPDATE almanac_schema SET version = $1', version + 1)
-  return version + 1 === schemaVersion
+  return version + 1 === steps.length
 }
 
 async function versionOf(transaction: Transaction): Promise<number> {

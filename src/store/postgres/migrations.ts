@@ -268,6 +268,39 @@ CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT N
 // A row of its own counts the changes of labels (revision.ts).
 const labelRevision = `INSERT INTO revisions VALUES (${labelRevisionRow}, 0);`
 
+function packedSql(end: 'first' | 'last'): string {
+  return `int4send(${end}_block) || substring(int8send((${end}_tx::int8 << 34) | ${end}_timestamp) FROM 2) || ${end}_hash`
+}
+
+// Transactions of wallets become one value each, whose bytes compare as places in the chain do (packed-activity.ts). `last` is NULL
+// where it is the first one.
+const packedActivity = `
+CREATE TABLE packed_activity (
+  chain int4 NOT NULL,
+  address bytea NOT NULL,
+  first bytea NOT NULL,
+  last bytea,
+  CONSTRAINT activity_key PRIMARY KEY (address, chain)
+) WITH (fillfactor = 75);
+INSERT INTO packed_activity (chain, address, first, last)
+SELECT chain, address, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM activity;
+DROP TABLE activity;
+ALTER TABLE packed_activity RENAME TO activity;
+CREATE TABLE packed_hot_activity (
+  chain int4 NOT NULL,
+  block int4 NOT NULL,
+  address bytea NOT NULL,
+  first bytea NOT NULL,
+  last bytea,
+  CONSTRAINT hot_activity_key PRIMARY KEY (address, chain, block)
+);
+INSERT INTO packed_hot_activity (chain, block, address, first, last)
+SELECT chain, block, address, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM hot_activity;
+DROP TABLE hot_activity;
+ALTER TABLE packed_hot_activity RENAME TO hot_activity;
+CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
+`
+
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision]
+export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision, packedActivity]
 export const schemaVersion = migrations.length

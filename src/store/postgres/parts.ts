@@ -35,7 +35,7 @@ const kinds: Partial<Record<string, Kind>> = {
   },
   ...{ key_id: 'text', operation: 'text', source: 'text', scopes: 'text', 'keys.id': 'text', 'keys.hash': 'text' },
   ...{ 'secrets.value': 'bytes', head_hash: 'bytes', hash: 'bytes', address: 'bytes', payload: 'bytes' },
-  ...{ first_hash: 'bytes', last_hash: 'bytes', owner: 'bytes', account: 'bytes', mint: 'bytes' },
+  ...{ first: 'bytes', last: 'bytes', owner: 'bytes', account: 'bytes', mint: 'bytes' },
   ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes', 'contract_marks.contract': 'bytes' },
   ...{ 'solana_mints.name': 'utf8', symbol: 'utf8', metadata_name: 'utf8', metadata_symbol: 'utf8', label: 'utf8' },
   ...{ 'contract_facts.name': 'utf8', lamports: 'uint', amount: 'uint', write_version: 'uint', supply: 'uint' },

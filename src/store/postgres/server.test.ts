@@ -4,11 +4,17 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
+import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
 import type { ColdCommit } from '../chain-store.ts'
+import { noActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
 import { packTransfer } from '../transfer-payload.ts'
+import { databaseOptions } from './address.ts'
+import { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 let server: PostgresServer
@@ -41,7 +47,7 @@ function commit(from: number, to: number, perBlock = 3, of: readonly Address[] =
     chain: eth,
     covered: [{ from, to, evidence: 'bloom', scope: 'full' }],
     blocks: numbers.map(block),
-    activity: [],
+    activity: noActivity,
     transfers: numbers.flatMap(number =>
       Array.from({ length: perBlock }, (_, logIndex) => ({
         block: number,
@@ -83,6 +89,21 @@ describe('opening', () => {
     await query(foreign, 'CREATE TABLE transfers (x int)')
     await expect(openPostgresStore(foreign)).rejects.toMatchObject({ code: 'store_corrupt' })
     expect((await query(foreign, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('1')
+  })
+
+  test('transactions of wallets are packed, and say what they said before', async () => {
+    const url = await server.createDatabase()
+    const database = new Database(databaseOptions(url))
+    await migrate(database, migrations.slice(0, 5))
+    await database.close()
+    await query(
+      url,
+      unpackedActivitySql(hex => `'\\x${hex}'`),
+    )
+    const store = await openPostgresStore(url)
+    await expectUnpackedActivity(store)
+    await store.close()
+    expect((await query(url, 'SELECT last FROM activity ORDER BY chain')).rows.length).toBe(2)
   })
 
   test('a server that is not there, and a database that is not, are told apart', async () => {

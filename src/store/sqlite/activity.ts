@@ -1,65 +1,71 @@
-// First and last transactions of addresses, cold and hot. Merging is by (block, transaction index), so that repeats and any
-// order of commits give the same rows. Callers hold the transaction.
-import type { SQLInputValue } from 'node:sqlite'
-import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../../model.ts'
+// First and last transactions of addresses, cold and hot. Merging is taking the smaller and the larger of packed transactions, so
+// that repeats and any order of commits give the same rows. Callers hold the transaction.
+import type { ActivityRow, Address, ChainId } from '../../model.ts'
 import type { ActivityReader } from '../activity-store.ts'
-import { bytesOfHex, hexOf } from '../bytes.ts'
-import { mergeActivity, mergedByAddress } from '../merge-activity.ts'
-import type { Connection, Row } from './connection.ts'
+import { bytesOfHex } from '../bytes.ts'
+import { mergeActivity } from '../merge-activity.ts'
+import { mergePacked, type PackedActivity, refBytes, rowAt, rowBytes, unpackRef } from '../packed-activity.ts'
+import type { Connection } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
 
 export function activityReader(file: StoreFile): ActivityReader {
   return { activityOf: async address => file.reading(read => activityOf(read, address)) }
 }
 
-const isEarlier = `(excluded.first_block < first_block
-  OR (excluded.first_block = first_block AND excluded.first_tx < first_tx))`
-const isLater = `(excluded.last_block > last_block
-  OR (excluded.last_block = last_block AND excluded.last_tx > last_tx))`
-const refColumns = ['block', 'tx', 'hash', 'timestamp']
+/** Rows merged by one statement, cut from one value: binding values costs as much as finding the rows. */
+const rowsPerStatement = 32
 
-// The WHERE keeps a repeat from counting as a change. One statement for both ends is a third faster than one for each.
+// The WHERE keeps a repeat from counting as a change. `last` is NULL where it is the first transaction, as for most wallets.
 const keepFirstAndLast = `ON CONFLICT DO UPDATE SET
-  ${refColumns.map(name => `first_${name} = iif(${isEarlier}, excluded.first_${name}, first_${name})`)},
-  ${refColumns.map(name => `last_${name} = iif(${isLater}, excluded.last_${name}, last_${name})`)}
-  WHERE ${isEarlier} OR ${isLater}`
+  first = min(first, excluded.first),
+  last = nullif(max(coalesce(last, first), coalesce(excluded.last, excluded.first)), min(first, excluded.first))
+  WHERE excluded.first < first OR coalesce(excluded.last, excluded.first) > coalesce(last, first)`
 
-export function mergeCold(connection: Connection, ordinal: number, rows: readonly ActivityRow[]): void {
-  const upsert = connection.prepare(`INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${keepFirstAndLast}`)
-  for (const { address, first, last } of mergedByAddress(rows)) {
-    const firstValues = valuesOf(first)
-    upsert.run(bytesOfHex(address), ordinal, ...firstValues, ...(first === last ? firstValues : valuesOf(last)))
-  }
+/** ?1 holds the rows, ?2 is the chain; `place` says what stands between that and the transactions. */
+function mergeSql(table: string, place: string, rows: number): string {
+  const values = Array.from({ length: rows }, (_, row) => {
+    const part = (at: number, length: number): string => `substr(?1, ${1 + row * rowBytes + at}, ${length})`
+    const [first, last] = [part(rowAt.first, refBytes), part(rowAt.last, refBytes)]
+    return `(${part(rowAt.address, rowAt.first)}, ?2${place}, ${first}, nullif(${last}, ${first}))`
+  })
+  return `INSERT INTO ${table} VALUES ${values.join()} ${keepFirstAndLast}`
 }
 
-export function mergeHot(connection: Connection, ordinal: number, block: number, rows: readonly ActivityRow[]): void {
-  const upsert = connection.prepare(
-    `INSERT INTO hot_activity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${keepFirstAndLast}`,
-  )
-  for (const { address, first, last } of mergedByAddress(rows))
-    upsert.run(bytesOfHex(address), ordinal, block, ...valuesOf(first), ...valuesOf(last))
+const coldSql = { one: mergeSql('activity', '', 1), many: mergeSql('activity', '', rowsPerStatement) }
+const hotSql = { one: mergeSql('hot_activity', ', ?3', 1), many: mergeSql('hot_activity', ', ?3', rowsPerStatement) }
+
+export function mergeCold(connection: Connection, ordinal: number, rows: PackedActivity): void {
+  merge(connection, coldSql, rows, ordinal)
 }
 
-function valuesOf({ block, transactionIndex, hash, timestamp }: TransactionRef): SQLInputValue[] {
-  return [block, transactionIndex, bytesOfHex(hash), timestamp]
+export function mergeHot(connection: Connection, ordinal: number, block: number, rows: PackedActivity): void {
+  merge(connection, hotSql, rows, ordinal, block)
+}
+
+function merge(
+  connection: Connection,
+  sql: { one: string; many: string },
+  given: PackedActivity,
+  ...place: number[]
+): void {
+  const rows = mergePacked(given)
+  const [one, many] = [connection.prepare(sql.one), connection.prepare(sql.many)]
+  const step = rowsPerStatement * rowBytes
+  let at = 0
+  for (; at + step <= rows.length; at += step) many.run(rows.subarray(at, at + step), ...place)
+  for (; at < rows.length; at += rowBytes) one.run(rows.subarray(at, at + rowBytes), ...place)
 }
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block > ?', ordinal, block)
 }
 
-const columns = `first_block, first_tx, first_hash, first_timestamp, last_block, last_tx, last_hash, last_timestamp`
-
 export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {
-  const rows = connection.all(
-    `SELECT address, ${columns} FROM hot_activity WHERE chain = ? AND block <= ?`,
+  connection.run(
+    `INSERT INTO activity SELECT address, chain, first, last FROM hot_activity WHERE chain = ? AND block <= ?
+     ORDER BY address ${keepFirstAndLast}`,
     ordinal,
     upTo,
-  )
-  mergeCold(
-    connection,
-    ordinal,
-    rows.map(row => activityOfRow(hexOf<Address>(row[0] as Uint8Array), row)),
   )
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block <= ?', ordinal, upTo)
 }
@@ -67,28 +73,21 @@ export function moveActivityToCold(connection: Connection, ordinal: number, upTo
 function activityOf(connection: Connection, address: Address): Map<ChainId, ActivityRow> {
   const bytes = bytesOfHex(address)
   const rows = connection.all(
-    `SELECT id, ${columns} FROM activity JOIN chains ON chain = ordinal WHERE address = ?
-     UNION ALL SELECT id, ${columns} FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`,
+    `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?
+     UNION ALL SELECT id, first, last FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`,
     bytes,
     bytes,
   )
   const byChain = new Map<ChainId, ActivityRow>()
-  for (const row of rows) {
-    const chain = row[0] as ChainId
-    const found = activityOfRow(address, row)
+  for (const [id, first, last] of rows) {
+    const chain = id as ChainId
+    const found = {
+      address,
+      first: unpackRef(first as Uint8Array),
+      last: unpackRef((last ?? first) as Uint8Array),
+    }
     const known = byChain.get(chain)
     byChain.set(chain, known === undefined ? found : mergeActivity(known, found))
   }
   return byChain
-}
-
-/** The eight columns stand behind one other. */
-function activityOfRow(address: Address, row: Row): ActivityRow {
-  const refAt = (at: number): TransactionRef => ({
-    block: row[at] as number,
-    transactionIndex: row[at + 1] as number,
-    hash: hexOf<Hash>(row[at + 2] as Uint8Array),
-    timestamp: row[at + 3] as number,
-  })
-  return { address, first: refAt(1), last: refAt(5) }
 }

@@ -16,8 +16,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
+import { expectUnpackedActivity, oldWallet, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import type { ColdCommit } from '../chain-store.ts'
 import { openStore } from '../open.ts'
+import { joinActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
 import { Connection } from './connection.ts'
 import { migrations, schemaVersion } from './migrations.ts'
@@ -37,7 +39,13 @@ afterEach(() => rmSync(directory, { recursive: true }))
 function commitOf(from: number, count: number): ColdCommit {
   const blocks = Array.from({ length: count }, (_, index) => writerBlock(from + index))
   const transfers = blocks.flatMap(block => block.transfers)
-  return { chain: writerChain, covered: [], blocks, transfers, activity: blocks.flatMap(block => block.activity) }
+  return {
+    chain: writerChain,
+    covered: [],
+    blocks,
+    transfers,
+    activity: joinActivity(blocks.map(block => block.activity)),
+  }
 }
 
 const countOf = (store: Store) => store.transferCount({ chain: writerChain, contract: writerContract })
@@ -199,6 +207,25 @@ describe('migrations', () => {
     expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: next.length })
     expect(raw.prepare('SELECT count(*) AS rows FROM transfers').get()).toEqual({ rows: 60 })
     raw.close()
+  })
+
+  test('transactions of wallets are packed, and say what they said before', async () => {
+    await prepareFile(path, migrations.slice(0, 5))
+    const raw = new DatabaseSync(path)
+    raw.exec(unpackedActivitySql(name => `x'${name}'`))
+    raw.close()
+    const store = await open()
+    await expectUnpackedActivity(store)
+    await store.close()
+    const readable = new DatabaseSync(path)
+    expect(readable.prepare("SELECT * FROM readable_activity WHERE temperature = 'cold' AND chain = 1").all()).toEqual([
+      {
+        ...{ chain: 1, address: oldWallet, temperature: 'cold', first_block: 7, first_tx: 0 },
+        ...{ first_hash: `0x${'1a'.repeat(32)}`, first_time: '2023-11-14 22:13:20', last_block: 2_147_483_000 },
+        ...{ last_tx: 1_048_575, last_hash: `0x${'2b'.repeat(32)}`, last_time: '2242-03-16 12:56:31' },
+      },
+    ])
+    readable.close()
   })
 
   test('a step that fails leaves the file at the step before', async () => {

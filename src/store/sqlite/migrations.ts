@@ -312,6 +312,66 @@ ALTER TABLE contract_facts ADD COLUMN reading TEXT;
 ALTER TABLE contract_facts ADD COLUMN verdict TEXT;
 `
 
+/** A big-endian integer out of hex digits, which SQLite reads only in its own text. */
+function integerOf(digits: string, from: number, count: number): string {
+  const terms = Array.from({ length: count }, (_, at) => {
+    const value = `(instr('0123456789ABCDEF', substr(${digits}, ${from + at}, 1)) - 1)`
+    return `(${value} << ${4 * (count - 1 - at)})`
+  })
+  return `(${terms.join(' | ')})`
+}
+
+function packedSql(end: 'first' | 'last'): string {
+  const place = `printf('%08x%014x', ${end}_block, (${end}_tx << 34) | ${end}_timestamp)`
+  return `unhex(${place} || hex(${end}_hash))`
+}
+
+function readableRefSql(end: 'first' | 'last'): string {
+  const digits = end === 'first' ? 'hex(first)' : 'hex(coalesce(last, first))'
+  const timestamp = `((${integerOf(digits, 9, 6)} & 3) << 32) | ${integerOf(digits, 15, 8)}`
+  return `${integerOf(digits, 1, 8)} AS ${end}_block, ${integerOf(digits, 9, 6)} >> 2 AS ${end}_tx,
+  '0x' || lower(substr(${digits}, 23)) AS ${end}_hash, datetime(${timestamp}, 'unixepoch') AS ${end}_time`
+}
+
+// Transactions of wallets become one value each, whose bytes compare as places in the chain do (packed-activity.ts). `last` is NULL
+// where it is the first one.
+const packedActivity = `
+DROP VIEW readable_activity;
+CREATE TABLE packed_activity (
+  address BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
+  PRIMARY KEY (address, chain)
+) WITHOUT ROWID;
+INSERT INTO packed_activity SELECT address, chain, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')})
+FROM activity ORDER BY address, chain;
+DROP TABLE activity;
+ALTER TABLE packed_activity RENAME TO activity;
+CREATE TABLE packed_hot_activity (
+  address BLOB NOT NULL,
+  chain INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
+  PRIMARY KEY (address, chain, block)
+) WITHOUT ROWID;
+INSERT INTO packed_hot_activity
+SELECT address, chain, block, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM hot_activity;
+DROP TABLE hot_activity;
+ALTER TABLE packed_hot_activity RENAME TO hot_activity;
+CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
+CREATE VIEW readable_activity AS
+WITH every AS (
+  SELECT address, chain, first, last, 'cold' AS temperature FROM activity
+  UNION ALL SELECT address, chain, first, last, 'hot' FROM hot_activity
+)
+SELECT chains.id AS chain, '0x' || lower(hex(address)) AS address, temperature,
+  ${readableRefSql('first')},
+  ${readableRefSql('last')}
+FROM every JOIN chains ON chains.ordinal = every.chain;
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views, marks, senders, verdicts]
+export const migrations: readonly string[] = [first, views, marks, senders, verdicts, packedActivity]
 export const schemaVersion = migrations.length

@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
 import { openStore } from '../open.ts'
+import { noActivity } from '../packed-activity.ts'
 import { packTransfer } from '../transfer-payload.ts'
 
 const bytes = (length: number) =>
@@ -53,7 +54,7 @@ test('readable_transfers, readable_blocks and readable_coverage say what was sto
         const position = { block: 7, transactionIndex: 1, logIndex, batchIndex: 0 }
         return { ...position, contract, payload: packTransfer(each) }
       }),
-      activity: [],
+      activity: noActivity,
     })
     await store.close()
     const raw = new DatabaseSync(path)

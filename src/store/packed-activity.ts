@@ -1,0 +1,165 @@
+// Activity as the bytes in which it crosses threads and is stored: rows of one length, an address and its first and its last
+// transaction. Bytes of transactions compare as their places in the chain do, so merging is taking the smaller and the larger. Pure.
+import { AlmanacError } from '../errors.ts'
+import type { ActivityRow, Address, Hash, TransactionRef } from '../model.ts'
+import { hexOf } from './bytes.ts'
+
+declare const brand: unique symbol
+/** Any number of rows, one behind the other. */
+export type PackedActivity = Uint8Array & { readonly [brand]: 'PackedActivity' }
+
+const addressBytes = 20
+/** Block (4 bytes), transaction index (22 bits) and timestamp (34 bits), hash (32 bytes). */
+export const refBytes = 43
+const hashAt = refBytes - 32
+/** Where the parts of a row begin. */
+export const rowAt = { address: 0, first: addressBytes, last: addressBytes + refBytes } as const
+export const rowBytes = addressBytes + 2 * refBytes
+
+const blockMax = 2 ** 32 - 1
+const transactionIndexMax = 2 ** 22 - 1
+const timestampMax = 2 ** 34 - 1
+
+export const noActivity = new Uint8Array(0) as PackedActivity
+
+export function activityCount(packed: PackedActivity): number {
+  return packed.length / rowBytes
+}
+
+export function packActivity(rows: readonly ActivityRow[]): PackedActivity {
+  // Not from Node's pool of memory: the bytes may be given away to another thread.
+  const bytes = Buffer.alloc(rows.length * rowBytes)
+  // Rows share their transactions, so each is packed once and copied from there.
+  const placed = new Map<TransactionRef, number>()
+  const put = (ref: TransactionRef, at: number): void => {
+    const known = placed.get(ref)
+    if (known !== undefined) bytes.copyWithin(at, known, known + refBytes)
+    else {
+      packRef(ref, bytes, at)
+      placed.set(ref, at)
+    }
+  }
+  let at = 0
+  for (const { address, first, last } of rows) {
+    bytes.write(address.slice(2), at, 'hex')
+    put(first, at + rowAt.first)
+    put(last, at + rowAt.last)
+    at += rowBytes
+  }
+  return new Uint8Array(bytes.buffer, 0, bytes.length) as PackedActivity
+}
+
+function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {
+  const { block, transactionIndex, hash, timestamp } = ref
+  if (block > blockMax || transactionIndex > transactionIndexMax || timestamp > timestampMax || timestamp < 0)
+    throw new AlmanacError(
+      'store_failed',
+      `Transaction ${transactionIndex} of block ${block}, at time ${timestamp}, lies beyond what a store can hold.`,
+      { hint: 'index this chain with index: on-demand, which keeps no activity but that of wallets asked for.' },
+    )
+  bytes.writeUInt32BE(block, at)
+  bytes.writeUIntBE(transactionIndex * 4 + Math.floor(timestamp / 2 ** 32), at + 4, 3)
+  bytes.writeUInt32BE(timestamp % 2 ** 32, at + 7)
+  bytes.write(hash.slice(2), at + hashAt, 'hex')
+}
+
+export function unpackRef(ref: Uint8Array): TransactionRef {
+  const bytes = Buffer.from(ref.buffer, ref.byteOffset, refBytes)
+  const middle = bytes.readUIntBE(4, 3)
+  return {
+    block: bytes.readUInt32BE(0),
+    transactionIndex: middle >>> 2,
+    hash: hexOf<Hash>(bytes.subarray(hashAt)),
+    timestamp: (middle & 3) * 2 ** 32 + bytes.readUInt32BE(7),
+  }
+}
+
+export function unpackActivity(packed: PackedActivity): ActivityRow[] {
+  return Array.from({ length: activityCount(packed) }, (_, row) => {
+    const at = row * rowBytes
+    return {
+      address: hexOf<Address>(packed.subarray(at, at + addressBytes)),
+      first: unpackRef(packed.subarray(at + rowAt.first, at + rowAt.last)),
+      last: unpackRef(packed.subarray(at + rowAt.last, at + rowBytes)),
+    }
+  })
+}
+
+export function packedRow(address: Uint8Array, first: Uint8Array, last: Uint8Array): PackedActivity {
+  return joinActivity([address, first, last] as PackedActivity[])
+}
+
+export function joinActivity(parts: readonly PackedActivity[]): PackedActivity {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined as PackedActivity
+}
+
+/** The rows from `from` on whose first transaction stands in the block, where rows lie block by block. */
+export function activityOfBlock(packed: PackedActivity, block: number, from: number): PackedActivity {
+  let to = from
+  while (to < packed.length && wordAt(packed, to + rowAt.first) === block) to += rowBytes
+  return packed.subarray(from, to) as PackedActivity
+}
+
+/**
+ * One row for each address, sorted: neighbours in the table are written one after the other, by every process alike. The first
+ * four bytes of addresses are sorted as integers with the number of the row below them, several times as fast as comparing rows.
+ */
+export function mergePacked(packed: PackedActivity): PackedActivity {
+  const count = activityCount(packed)
+  const keys = new BigUint64Array(count)
+  const halves = new Uint32Array(keys.buffer)
+  for (let row = 0; row < count; row++) {
+    halves[2 * row + low] = row
+    halves[2 * row + high] = wordAt(packed, row * rowBytes)
+  }
+  keys.sort()
+  const merged = new Uint8Array(packed.length)
+  let end = 0
+  for (let start = 0; start < count; ) {
+    let stop = start + 1
+    while (stop < count && halves[2 * stop + high] === halves[2 * start + high]) stop++
+    if (stop === start + 1) end = addRow(merged, end, packed, halves[2 * start + low]! * rowBytes)
+    else {
+      const alike = Array.from({ length: stop - start }, (_, at) => halves[2 * (start + at) + low]! * rowBytes)
+      alike.sort((a, b) => order(packed, a, packed, b, addressBytes))
+      for (const at of alike) end = addRow(merged, end, packed, at)
+    }
+    start = stop
+  }
+  return merged.subarray(0, end) as PackedActivity
+}
+
+/** Which half of a 64-bit integer comes first in memory is the machine's choice. */
+const [low, high] = new Uint32Array(new BigUint64Array([1n]).buffer)[0] === 1 ? ([0, 1] as const) : ([1, 0] as const)
+
+/** Behind the rows that are there, or into the last of them where it is of the same address. Returns where the rows end. */
+function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): number {
+  const last = end - rowBytes
+  if (end === 0 || order(rows, last, from, at, addressBytes) !== 0) {
+    rows.set(from.subarray(at, at + rowBytes), end)
+    return end + rowBytes
+  }
+  if (order(from, at + rowAt.first, rows, last + rowAt.first, refBytes) < 0)
+    rows.set(from.subarray(at + rowAt.first, at + rowAt.last), last + rowAt.first)
+  if (order(from, at + rowAt.last, rows, last + rowAt.last, refBytes) > 0)
+    rows.set(from.subarray(at + rowAt.last, at + rowBytes), last + rowAt.last)
+  return end
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+}
+
+function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: number): number {
+  for (let at = 0; at < length; at++) {
+    const difference = a[atA + at]! - b[atB + at]!
+    if (difference !== 0) return difference
+  }
+  return 0
+}
