@@ -1,12 +1,13 @@
-// How fast chains are indexed, against the floor: fetching and JSON.parse of the same bytes in one process with no store. Node, floor
-// and indexer run one after the other on the same machine in the same run; the node is a process of its own with ready-made answers.
+// How fast chains are indexed, against the floor: fetching and JSON.parse of the same bytes in one process with no store. Floor
+// and indexer take turns on the same machine in the same run, each time in a fresh process; the node is one of its own with
+// ready-made answers.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { contractFloor, type Floor, fullFloor } from './evm-floor.ts'
+import type { Floor } from './evm-floor.ts'
 import { benchmarkChain, busiestContract, startNode } from './evm-node.ts'
-import { type IndexJob, type IndexResult, runIndexJob } from './run-index-job.ts'
+import { type IndexJob, type IndexResult, runFloorJob, runIndexJob } from './run-index-job.ts'
 import { median } from './statistics.ts'
 
 const { values: options } = parseArgs({
@@ -43,9 +44,7 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
   let bytesPerTransfer = 0
   let floorBytes = 0
   for (let round = 0; round < Number(options.rounds); round++) {
-    const floor = await (index === 'full'
-      ? fullFloor(url, { head: blocks, receipts })
-      : contractFloor(url, { head: blocks, contract }))
+    const floor = await runFloorJob({ url, head: blocks, receipts, ...(index === 'full' ? {} : { contract }) })
     floors.push(floor)
     floorBytes = floor.bytes
     const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))

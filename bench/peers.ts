@@ -11,12 +11,11 @@ import pg from 'pg'
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts'
 import { SimChain } from '../test/sim/chain.ts'
 import { expectedTransfers } from '../test/sim/truth.ts'
-import { contractFloor, fullFloor } from './evm-floor.ts'
 import { benchmarkChain, busiestContract, startNode } from './evm-node.ts'
 import { isInstalled } from './peers/peer-process.ts'
 import { ponder } from './peers/ponder.ts'
 import { squid } from './peers/squid.ts'
-import { type IndexJob, runIndexJob } from './run-index-job.ts'
+import { type IndexJob, runFloorJob, runIndexJob } from './run-index-job.ts'
 import { median } from './statistics.ts'
 
 const { values: options } = parseArgs({
@@ -96,9 +95,7 @@ async function measure(work: Work, server: PostgresServer, busiest: string): Pro
   }
   for (let round = 0; round < Number(options.rounds); round++) {
     await note('floor', expected.chain, async () => {
-      const floor = await (contract === undefined
-        ? fullFloor(node.url, { head, receipts: true })
-        : contractFloor(node.url, { head, contract }))
+      const floor = await runFloorJob({ url: node.url, head, receipts: true, ...only })
       return {
         rows: expected.chain,
         seconds: floor.seconds,

@@ -1,10 +1,11 @@
-// Runs one indexing job of Almanac in a process of its own and gives what it measured.
+// Runs one indexing job of Almanac, or its floor, in a process of its own and gives what it measured.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { indexingMemory } from '../src/indexing-share.ts'
+import type { Floor, FloorJob } from './evm-floor.ts'
 
 export type IndexJob = {
   url: string
@@ -17,21 +18,29 @@ export type IndexJob = {
 }
 export type IndexResult = { seconds: number; cpuSeconds: number; transfers: number; rssMb: number }
 
+export async function runFloorJob(job: FloorJob): Promise<Floor> {
+  return (await runJob('./evm-floor-job.ts', job)) as Floor
+}
+
 export async function runIndexJob(job: IndexJob, { profile = false } = {}): Promise<IndexResult> {
   // The memory that the indexing thread of `almanac start` has.
   const memory = `--max-semi-space-size=${indexingMemory.maxYoungGenerationSizeMb! / 3}`
   const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', join(tmpdir(), 'almanac-profile')] : []
-  const main = fileURLToPath(new URL('./evm-index-job.ts', import.meta.url))
-  const child = fork(main, [JSON.stringify(job)], { execArgv: [memory, ...execArgv] })
+  return (await runJob('./evm-index-job.ts', job, [memory, ...execArgv])) as IndexResult
+}
+
+async function runJob(file: string, job: object, execArgv: readonly string[] = []): Promise<unknown> {
+  const main = fileURLToPath(new URL(file, import.meta.url))
+  const child = fork(main, [JSON.stringify(job)], { execArgv: [...execArgv] })
   // A benchmark that is interrupted must not leave the job behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
-  let result: IndexResult | undefined
+  let result: unknown
   child.on('message', message => {
-    result = message as IndexResult
+    result = message
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   process.off('exit', kill)
-  if (result === undefined) throw new Error(`The indexing job ended with code ${code} and no result.`)
+  if (result === undefined) throw new Error(`${file} ended with code ${code} and no result.`)
   return result
 }

@@ -97,7 +97,7 @@ export class ChainIndexer {
     this.#tally = new ChainTally(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
-    this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc)
+    this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc, options.digester)
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,

@@ -4,26 +4,33 @@ import { messageOf } from '../../errors.ts'
 import type { Failure } from '../proof/verify.ts'
 import { type DigestTask, digestBodies } from './digest-bodies.ts'
 import { buffersOf, columnsOf, type RangeColumns } from './range-columns.ts'
+import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
-export type ThreadTask = DigestTask & { task: number }
-export type ThreadResult = { task: number } & ({ columns: RangeColumns } | { failure: Failure } | { defect: string })
+export type ThreadWork = { digest: DigestTask } | { facts: FactsTask }
+export type ThreadOutcome = { columns: RangeColumns } | { failure: Failure } | { facts: ReadFacts | string }
+export type ThreadTask = { task: number; work: ThreadWork }
+/** Once, when it can be given work. */
+export type ThreadReady = { ready: true }
+export type ThreadResult = { task: number } & (ThreadOutcome | { defect: string })
 
 const port = parentPort
 if (port === null) throw new Error('This file is a thread of the indexer.')
-port.on('message', ({ task, ...given }: ThreadTask) => {
-  const [result, buffers] = outcomeOf(given)
-  port.postMessage({ task, ...result }, buffers)
+port.on('message', ({ task, work }: ThreadTask) => {
+  try {
+    const [outcome, buffers] = outcomeOf(work)
+    port.postMessage({ task, ...outcome } satisfies ThreadResult, buffers)
+  } catch (error) {
+    port.postMessage({ task, defect: messageOf(error) } satisfies ThreadResult)
+  }
 })
 
-type Outcome = ThreadResult extends infer Result ? (Result extends ThreadResult ? Omit<Result, 'task'> : never) : never
+port.postMessage({ ready: true } satisfies ThreadReady)
 
-function outcomeOf(task: DigestTask): [Outcome, ArrayBuffer[]] {
-  try {
-    const result = digestBodies(task)
-    if (!result.ok) return [{ failure: result.failure }, []]
-    const columns = columnsOf(result.range)
-    return [{ columns }, buffersOf(columns)]
-  } catch (error) {
-    return [{ defect: messageOf(error) }, []]
-  }
+/** With the buffers that need not be copied on the way. */
+function outcomeOf(work: ThreadWork): [ThreadOutcome, ArrayBuffer[]] {
+  if ('facts' in work) return [{ facts: readFacts(work.facts) }, []]
+  const result = digestBodies(work.digest)
+  if (!result.ok) return [{ failure: result.failure }, []]
+  const columns = columnsOf(result.range)
+  return [{ columns }, buffersOf(columns)]
 }

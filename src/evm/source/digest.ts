@@ -13,7 +13,7 @@ import { checkHeaders, type Failure, type Verdict, verifyLogs, verifyReceipts } 
 import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import type { ActivityGrain, DecodedRange } from './chain-source.ts'
 import { headerOf } from './header.ts'
-import { unlisted } from './transaction-facts.ts'
+import { unlisted } from './read-facts.ts'
 
 /** The answers of one endpoint for blocks `from` to `to`: either all their logs, or the receipts of each block. */
 export type FullAnswers = {

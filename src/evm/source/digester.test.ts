@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { simulatedChain } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { activityCount } from '../../store/packed-activity.ts'
+import { quantityHex } from '../hex.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import type { RawAnswers } from '../rpc/port.ts'
 import { DigestThreads, digestHere } from './digester.ts'
 import { callsOf, type FullRequest } from './full-request.ts'
 import { columnsOf, rangeOf } from './range-columns.ts'
+import { callOf, type FactQuestion } from './read-facts.ts'
 
 let node: SimNode
 let rpc: ChainRpc
@@ -16,6 +18,7 @@ const { signal } = new AbortController()
 
 beforeAll(async () => {
   node = await startSimNode({ chain: { height: 120, hashes: 'real', transactionsPerBlock: 12, seed: 5 } })
+  await threads.start()
   rpc = new ChainRpc({ chain: { name: 'eth', id: undefined }, endpoints: [{ url: node.url }] })
 })
 
@@ -62,3 +65,43 @@ test('after it was closed, this thread does the work', async () => {
   const { bodies } = await ask(request)
   expect(await closed.digest({ chain: simulatedChain(node), request, bodies })).toMatchObject({ ok: true })
 })
+
+test('what blocks and transactions say is the same in another thread', async () => {
+  const chain = simulatedChain(node)
+  const blocks = await wholeBlocks(20, 110)
+  const questions = blocks.flatMap(({ number, hash, transactions }, at): FactQuestion[] => {
+    const wanted = transactions.slice(0, 3)
+    const whole: FactQuestion = { kind: 'block', number, hash, whole: true, transactions: wanted }
+    const single = wanted.map(
+      (transaction): FactQuestion => ({ kind: 'transaction', hash: transaction, number, blockHash: hash }),
+    )
+    return at % 2 === 0 ? [whole] : [...single, { ...whole, whole: false, transactions: [] }]
+  })
+  const answers = async () => (await rpc.askRaw(questions.map(callOf), { signal })).bodies
+  const here = await digestHere.facts({ chain, questions, bodies: await answers() })
+  if (typeof here === 'string') throw new Error(here)
+  expect(here.headers.map(({ number }) => number)).toEqual(blocks.map(({ number }) => number))
+  expect(here.blockSizes).toEqual(blocks.map(({ transactions }) => transactions.length))
+  expect([...here.transactions.keys()]).toEqual(blocks.flatMap(({ transactions }) => transactions.slice(0, 3)))
+  expect(await threads.facts({ chain, questions, bodies: await answers() })).toEqual(here)
+  const foreign = questions.map(question =>
+    question.kind === 'block' ? { ...question, hash: `0x${'1'.repeat(64)}` } : question,
+  )
+  const reason = await digestHere.facts({ chain, questions: foreign, bodies: await answers() })
+  expect(reason).toMatch(/^block 20 is 0x[0-9a-f]{64}, its logs say 0x1{64}$/)
+  expect(await threads.facts({ chain, questions: foreign, bodies: await answers() })).toBe(reason)
+})
+
+async function wholeBlocks(
+  from: number,
+  to: number,
+): Promise<{ number: number; hash: string; transactions: string[] }[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  const calls = numbers.map(number => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), false] }))
+  const { values } = await rpc.ask(calls, { signal })
+  return (values as { hash: string; transactions: string[] }[]).map(({ hash, transactions }, at) => ({
+    number: numbers[at]!,
+    hash,
+    transactions,
+  }))
+}

@@ -5,18 +5,21 @@ import { AlmanacError } from '../../errors.ts'
 import { indexingMemory } from '../../indexing-share.ts'
 import type { DigestResult } from './digest.ts'
 import { type DigestTask, digestBodies } from './digest-bodies.ts'
-import type { ThreadResult, ThreadTask } from './digest-thread.ts'
+import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-thread.ts'
 import { rangeOf } from './range-columns.ts'
+import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
+/** The bodies may be taken away: whoever gives them does not use them again. */
 export interface Digester {
-  /** The bodies may be taken away: whoever gives them does not use them again. */
   digest(task: DigestTask): Promise<DigestResult>
+  facts(task: FactsTask): Promise<ReadFacts | string>
   close(): Promise<void>
 }
 
 /** In the thread that asks, for commands and tests. */
 export const digestHere: Digester = {
   digest: async task => digestBodies(task),
+  facts: async task => readFacts(task),
   close: async () => {},
 }
 
@@ -24,7 +27,10 @@ export const digestHere: Digester = {
 const bytesForThread = 200_000
 const threadsMax = 3
 
-/** Threads start when they are first needed and are started again after one has died. */
+/**
+ * Threads start when they are first needed and are started again after one has died. Until one is ready whoever asks does the work:
+ * what is asked for first is what somebody waits for.
+ */
 export class DigestThreads implements Digester {
   readonly #places: (DigestThread | undefined)[]
   readonly #bytesMin: number
@@ -36,9 +42,28 @@ export class DigestThreads implements Digester {
   }
 
   async digest(task: DigestTask): Promise<DigestResult> {
-    const bytes = task.bodies.reduce((sum, body) => sum + body.length, 0)
-    if (bytes < this.#bytesMin || this.#closed) return digestBodies(task)
-    return await this.#leastBusy().digest(task)
+    const thread = this.#threadFor(task.bodies)
+    if (thread === undefined) return digestBodies(task)
+    const bodies = task.bodies.map(ownBytes)
+    const outcome = await thread.run({ digest: { ...task, bodies } }, bodies)
+    if ('columns' in outcome) return { ok: true, range: rangeOf(outcome.columns) }
+    if ('failure' in outcome) return { ok: false, failure: outcome.failure }
+    throw unexpected()
+  }
+
+  async facts(task: FactsTask): Promise<ReadFacts | string> {
+    const thread = this.#threadFor(task.bodies)
+    if (thread === undefined) return readFacts(task)
+    const bodies = task.bodies.map(ownBytes)
+    const outcome = await thread.run({ facts: { ...task, bodies } }, bodies)
+    if ('facts' in outcome) return outcome.facts
+    throw unexpected()
+  }
+
+  /** Starts all of them, which are ready then. */
+  async start(): Promise<void> {
+    for (const [at] of this.#places.entries()) this.#places[at] ??= new DigestThread()
+    await Promise.all(this.#places.map(thread => thread?.ready))
   }
 
   async close(): Promise<void> {
@@ -46,17 +71,16 @@ export class DigestThreads implements Digester {
     await Promise.all(this.#places.map(thread => thread?.close()))
   }
 
-  #leastBusy(): DigestThread {
-    let best = 0
-    for (const [at, thread] of this.#places.entries()) {
-      if (thread === undefined || thread.ended) {
-        const started = new DigestThread()
-        this.#places[at] = started
-        return started
-      }
-      if (thread.waiting < this.#places[best]!.waiting) best = at
-    }
-    return this.#places[best]!
+  /** The least busy one; undefined where none is ready or the work is too small. */
+  #threadFor(bodies: readonly Uint8Array[]): DigestThread | undefined {
+    const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
+    if (bytes < this.#bytesMin || this.#closed) return undefined
+    const free = this.#places.findIndex(thread => thread === undefined || thread.state === 'ended')
+    if (free >= 0) this.#places[free] = new DigestThread()
+    let best: DigestThread | undefined
+    for (const thread of this.#places)
+      if (thread?.state === 'ready' && thread.waiting < (best?.waiting ?? Infinity)) best = thread
+    return best
   }
 }
 
@@ -66,9 +90,10 @@ function usualThreads(): number {
 }
 
 class DigestThread {
-  ended = false
+  state: 'starting' | 'ready' | 'ended' = 'starting'
   readonly #worker: Worker
-  readonly #tasks = new Map<number, { resolve: (result: DigestResult) => void; reject: (error: Error) => void }>()
+  readonly #started = Promise.withResolvers<void>()
+  readonly #tasks = new Map<number, { resolve: (outcome: ThreadOutcome) => void; reject: (error: Error) => void }>()
   #next = 0
 
   constructor() {
@@ -76,31 +101,42 @@ class DigestThread {
     this.#worker = new Worker(new URL(`./digest-thread.${extension}`, import.meta.url), {
       resourceLimits: indexingMemory,
     })
-    this.#worker.on('message', message => this.#answered(message as ThreadResult))
+    this.#worker.on('message', message => this.#heard(message as ThreadReady | ThreadResult))
     this.#worker.on('error', error => this.#end(error as Error))
     this.#worker.on('exit', code => this.#end(new Error(`exit code ${code}`)))
     // Work under way is what keeps a process alive, not a thread that waits for some.
     this.#worker.unref()
   }
 
+  get ready(): Promise<void> {
+    return this.#started.promise
+  }
+
   get waiting(): number {
     return this.#tasks.size
   }
 
-  digest(given: DigestTask): Promise<DigestResult> {
+  run(work: ThreadWork, bodies: readonly Uint8Array<ArrayBuffer>[]): Promise<ThreadOutcome> {
     return new Promise((resolve, reject) => {
       const task = this.#next++
       this.#tasks.set(task, { resolve, reject })
       this.#worker.ref()
-      const bodies = given.bodies.map(ownBytes)
       const buffers = bodies.map(({ buffer }) => buffer)
-      this.#worker.postMessage({ ...given, bodies, task } satisfies ThreadTask, buffers)
+      this.#worker.postMessage({ task, work } satisfies ThreadTask, buffers)
     })
   }
 
   async close(): Promise<void> {
-    this.ended = true
+    this.state = 'ended'
     await this.#worker.terminate()
+  }
+
+  #heard(message: ThreadReady | ThreadResult): void {
+    if ('task' in message) this.#answered(message)
+    else if (this.state === 'starting') {
+      this.state = 'ready'
+      this.#started.resolve()
+    }
   }
 
   #answered(result: ThreadResult): void {
@@ -108,16 +144,20 @@ class DigestThread {
     this.#tasks.delete(result.task)
     if (this.#tasks.size === 0) this.#worker.unref()
     if ('defect' in result) waiting?.reject(new Error(result.defect))
-    else if ('failure' in result) waiting?.resolve({ ok: false, failure: result.failure })
-    else waiting?.resolve({ ok: true, range: rangeOf(result.columns) })
+    else waiting?.resolve(result)
   }
 
   #end(cause: Error): void {
-    this.ended = true
+    this.state = 'ended'
+    this.#started.resolve()
     const error = new AlmanacError('internal', 'The thread that decodes has ended.', { cause, retryable: true })
     for (const { reject } of this.#tasks.values()) reject(error)
     this.#tasks.clear()
   }
+}
+
+function unexpected(): Error {
+  return new Error('The thread that decodes has answered something else.')
 }
 
 /** Bytes in a buffer that holds nothing else, so that it can be given away. */

@@ -16,23 +16,24 @@ import { RangeRefused } from '../rpc/range-refused.ts'
 import type { RpcHeader, RpcLog } from '../rpc/types.ts'
 import { askChecked, checkFailed } from './ask-checked.ts'
 import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
+import { type Digester, digestHere } from './digester.ts'
 import { headerOf } from './header.ts'
 import { NodeHead } from './node-head.ts'
-import { TransactionFacts, unlisted } from './transaction-facts.ts'
+import { unlisted } from './read-facts.ts'
+import { TransactionFacts } from './transaction-facts.ts'
 
 export class WatchedSource extends NodeHead implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #facts: TransactionFacts
   /** The contracts that the head is followed for. */
-  readonly watched: Set<Address>
+  readonly watched = new Set<Address>()
 
-  constructor(chain: Chain, rpc: RpcPort, watched: Iterable<Address> = []) {
+  constructor(chain: Chain, rpc: RpcPort, digester: Digester = digestHere) {
     super(chain, rpc)
     this.#chain = chain
     this.#rpc = rpc
-    this.#facts = new TransactionFacts(chain, rpc)
-    this.watched = new Set(watched)
+    this.#facts = new TransactionFacts(chain, rpc, digester)
   }
 
   /** The watched contracts, with every header, so that the range can be followed. */

@@ -1,0 +1,118 @@
+// What whole blocks and single transactions say of a contract's logs: from the bytes of an endpoint's answers to the few fields that
+// rows need. Pure, so that any thread can do it; it asks for nothing.
+import type { Chain } from '../../chains.ts'
+import type { LogTransaction } from '../decode/decode.ts'
+import { quantityHex } from '../hex.ts'
+import { checkHeaders } from '../proof/verify.ts'
+import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
+import type { RpcCall } from '../rpc/port.ts'
+import type { RpcBlock, RpcTransaction } from '../rpc/types.ts'
+import type { Header } from './chain-source.ts'
+import { headerOf } from './header.ts'
+
+/** One call. Hashes are as the logs have them; `transactions` are those that are wanted of a whole block. */
+export type FactQuestion =
+  | { kind: 'block'; number: number; hash: string; whole: boolean; transactions: readonly string[] }
+  | { kind: 'transaction'; hash: string; number: number; blockHash: string }
+
+export type FactsTask = {
+  chain: Chain
+  questions: readonly FactQuestion[]
+  /** As they came, without a JSON-RPC error in them. */
+  bodies: readonly Uint8Array[]
+}
+
+export type ReadFacts = {
+  headers: Header[]
+  transactions: Map<string, LogTransaction>
+  /** How many transactions each block lists. */
+  blockSizes: number[]
+  /** Whole blocks that tell whether a transaction which the node does not know by its hash is one of a state sync. */
+  open: FactQuestion[]
+}
+
+/** A state-sync transaction, which no block lists: it has no sender and moves no value. */
+export const unlisted: LogTransaction = { value: '0x0' }
+
+export function callOf(question: FactQuestion): RpcCall {
+  if (question.kind === 'transaction') return { method: 'eth_getTransactionByHash', params: [question.hash] }
+  return { method: 'eth_getBlockByNumber', params: [quantityHex(question.number), question.whole] }
+}
+
+/** What was found, or the reason why the answers cannot be right. */
+export function readFacts({ chain, questions, bodies }: FactsTask): ReadFacts | string {
+  const facts: ReadFacts = { headers: [], transactions: new Map(), blockSizes: [], open: [] }
+  try {
+    const answers = readAnswers(bodies, questions.length)
+    if ('refusal' in answers) return `it answered: ${answers.refusal.text}`
+    for (const [at, question] of questions.entries()) {
+      const value = answers.values[at]
+      const problem =
+        question.kind === 'block'
+          ? readBlock(chain, question, value as RpcBlock | null, facts)
+          : readTransaction(chain, question, value as MinedTransaction | null, facts)
+      if (problem !== undefined) return problem
+    }
+    return facts
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return `it answered ${error.message}`
+    throw error
+  }
+}
+
+type Question<Kind> = Extract<FactQuestion, { kind: Kind }>
+type MinedTransaction = RpcTransaction & { blockHash?: string }
+
+function readBlock(
+  chain: Chain,
+  { number, hash, whole, transactions: wanted }: Question<'block'>,
+  block: RpcBlock | null,
+  facts: ReadFacts,
+): string | undefined {
+  const failed = checkHeaders({ chain, from: number, to: number, headers: [block] })
+  if (failed !== undefined || block === null) return failed?.message
+  if (block.hash !== hash) return `block ${number} is ${block.hash}, its logs say ${hash}`
+  facts.headers.push(headerOf(block))
+  // A header lists its transactions too, by their hashes.
+  const listed: unknown = block.transactions
+  if (Array.isArray(listed)) facts.blockSizes.push(listed.length)
+  if (!whole) return undefined
+  if (!Array.isArray(listed)) return `block ${number} came without a list of transactions`
+  const asked = new Set(wanted)
+  for (const transaction of listed as readonly (RpcTransaction | null)[])
+    if (transaction !== null && asked.has(transaction.hash))
+      facts.transactions.set(transaction.hash, readOf(transaction))
+  for (const transaction of wanted) {
+    if (facts.transactions.has(transaction)) continue
+    if (chain.quirks.stateSyncTransactions !== true) return missing(transaction, number)
+    facts.transactions.set(transaction, unlisted)
+  }
+  return undefined
+}
+
+function readTransaction(
+  chain: Chain,
+  { hash, number, blockHash }: Question<'transaction'>,
+  transaction: MinedTransaction | null,
+  facts: ReadFacts,
+): string | undefined {
+  // Nodes do not know state-sync transactions by their hash; whether it is one shows in the block, which lists all others.
+  if (transaction === null && chain.quirks.stateSyncTransactions === true) {
+    facts.open.push({ kind: 'block', number, hash: blockHash, whole: true, transactions: [hash] })
+    return undefined
+  }
+  if (transaction?.hash !== hash) return missing(hash, number)
+  if (transaction.blockHash !== blockHash)
+    return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${blockHash}`
+  facts.transactions.set(hash, readOf(transaction))
+  return undefined
+}
+
+/** No more of it than is needed: a history has many. */
+function readOf({ value, from }: RpcTransaction): LogTransaction {
+  return { value, from }
+}
+
+function missing(hash: string, number: number): string {
+  return `the transaction ${hash} of a log of block ${number} is missing`
+}
