@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addCoverage, isCovered, missingIntervals, removeCoverage, weakestEvidence } from './coverage.ts'
+import { addCoverage, isCovered, joinByScope, missingIntervals, removeCoverage, weakestEvidence } from './coverage.ts'
 import { type CoveredInterval, type Evidence, evidences, type Interval } from './model.ts'
 
 // The model: the evidence of every single block, and nothing clever.
@@ -87,6 +87,22 @@ describe('coverage against the evidence of every single block', () => {
       fc.property(fc.array(covered, { maxLength: 12 }), list => {
         const forward = list.reduce<CoveredInterval[]>(addCoverage, [])
         expect(list.toReversed().reduce<CoveredInterval[]>(addCoverage, [])).toEqual(forward)
+      }),
+    )
+  })
+
+  test('joining first and adding then is adding one by one', () => {
+    const scoped = fc.tuple(covered, fc.constantFrom('full', 'watched')).map(([each, scope]) => ({ ...each, scope }))
+    fc.assert(
+      fc.property(fc.array(covered), fc.array(scoped), (before, added) => {
+        const known = before.reduce<CoveredInterval[]>(addCoverage, [])
+        for (const scope of ['full', 'watched']) {
+          const plain = (given: readonly (typeof added)[number][]): CoveredInterval[] =>
+            given.filter(each => each.scope === scope).map(({ from, to, evidence }) => ({ from, to, evidence }))
+          const joined = plain(joinByScope(added))
+          expect(joined.reduce(addCoverage, known)).toEqual(plain(added).reduce(addCoverage, known))
+          expect(joined.reduce<CoveredInterval[]>(addCoverage, [])).toEqual(joined)
+        }
       }),
     )
   })

@@ -22,6 +22,16 @@ export function addCoverage(covered: readonly CoveredInterval[], added: CoveredI
   return mergeNeighbours(pieces.sort((a, b) => a.from - b.from))
 }
 
+/** The intervals of several scopes, of each scope as few as say the same. */
+export function joinByScope<Scope>(
+  covered: readonly (CoveredInterval & { scope: Scope })[],
+): (CoveredInterval & { scope: Scope })[] {
+  return [...Map.groupBy(covered, ({ scope }) => scope)].flatMap(([scope, intervals]) => {
+    const plain = intervals.map(({ from, to, evidence }) => ({ from, to, evidence }))
+    return plain.reduce<CoveredInterval[]>(addCoverage, []).map(interval => ({ ...interval, scope }))
+  })
+}
+
 /** Takes an interval out of a sorted, disjoint list. */
 export function removeCoverage(covered: readonly CoveredInterval[], removed: Interval): CoveredInterval[] {
   return covered.flatMap(old => {

@@ -3,6 +3,7 @@
 // Locks are taken in one order, so that commits wait for each other and never in a circle: the chain's row (only where hot
 // rows or finality change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain thus
 // write their rows side by side.
+import { joinByScope } from '../../coverage.ts'
 import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
@@ -110,7 +111,7 @@ export async function addCovered(
 ): Promise<void> {
   if (covered.length === 0) return
   await lockCoverage(transaction, ordinal)
-  for (const interval of covered) await addCoverageRows(transaction, ordinal, interval)
+  for (const interval of joinByScope(covered)) await addCoverageRows(transaction, ordinal, interval)
 }
 
 /**

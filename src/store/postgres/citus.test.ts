@@ -4,10 +4,14 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
+import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
 import { noActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
+import { databaseOptions } from './address.ts'
 import { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 const citus = process.env.ALMANAC_TEST_CITUS_URL
@@ -24,19 +28,24 @@ async function onCitus<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
-async function createFixture(): Promise<StoreFixture & { url: string }> {
+async function createSchema(): Promise<{ url: string; drop: () => Promise<unknown> }> {
   const schema = `almanac_${randomBytes(6).toString('hex')}`
   await onCitus(client => client.query(`CREATE SCHEMA ${schema}`))
   const url = new URL(citus as string)
   url.searchParams.set('options', `-c search_path=${schema},public`)
-  const store = await openPostgresStore(url.href)
+  return { url: url.href, drop: () => onCitus(client => client.query(`DROP SCHEMA ${schema} CASCADE`)) }
+}
+
+async function createFixture(): Promise<StoreFixture & { url: string }> {
+  const { url, drop } = await createSchema()
+  const store = await openPostgresStore(url)
   return {
-    url: url.href,
+    url,
     store,
-    beside: () => openPostgresStore(url.href),
+    beside: () => openPostgresStore(url),
     dispose: async () => {
       await store.close()
-      await onCitus(client => client.query(`DROP SCHEMA ${schema} CASCADE`))
+      await drop()
     },
   }
 }
@@ -45,6 +54,26 @@ if (citus === undefined) test.skip('set ALMANAC_TEST_CITUS_URL to run the store 
 else {
   // A new set of distributed tables takes seconds.
   storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
+
+  test('activity of an older schema is packed and spread again', async () => {
+    const { url, drop } = await createSchema()
+    const database = new Database(databaseOptions(url))
+    await migrate(database, migrations.slice(0, 5))
+    await database.transaction(async transaction => {
+      const statements = unpackedActivitySql(hex => `'\\x${hex}'`).split(';\n')
+      for (const statement of statements) await transaction.script(statement)
+    })
+    const store = await openPostgresStore(url)
+    await expectUnpackedActivity(store)
+    await store.close()
+    const by = await database.read(
+      `SELECT column_to_column_name(logicalrelid, partkey) FROM pg_dist_partition
+       WHERE logicalrelid IN ('activity'::regclass, 'hot_activity'::regclass)`,
+    )
+    expect(by).toEqual([['address'], ['address']])
+    await database.close()
+    await drop()
+  })
 
   describe('every read of the three operations', () => {
     test('is planned for one shard', async () => {

@@ -29,10 +29,13 @@ export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }
 
-/** After a step of the schema, in the same transaction: tables that are new, and therefore empty, are spread. */
-export async function distributeTables(transaction: Transaction): Promise<void> {
-  // A transaction that writes to a reference table and then to shards must use one connection to each worker.
+/** A transaction that writes to a reference table or reads shards, and then spreads tables, must use one connection to each worker. */
+export async function useOneConnection(transaction: Transaction): Promise<void> {
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
+}
+
+/** After a step of the schema, in the same transaction: tables that are new are spread, with the rows that the step gave them. */
+export async function distributeTables(transaction: Transaction): Promise<void> {
   for (const table of reference)
     if (await isLocal(transaction, table)) await transaction.query('SELECT create_reference_table($1)::text', table)
   for (const { column, tables } of distributed) {

@@ -1,7 +1,7 @@
 // Brings a database to the current schema. Any number of processes may start at once: the first one works, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
-import { distributeTables, hasCitus } from './citus.ts'
+import { distributeTables, hasCitus, useOneConnection } from './citus.ts'
 import type { Database, Transaction } from './database.ts'
 import { migrations, schemaVersion } from './migrations.ts'
 
@@ -27,9 +27,11 @@ async function migrateOnce(transaction: Transaction, location: string, steps: re
   const migration = steps[version]
   if (migration === undefined) return true
   if (version === 0) await requireEmpty(transaction, location)
+  const onCitus = await hasCitus(transaction)
+  if (onCitus) await useOneConnection(transaction)
   // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
   for (const statement of migration.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
-  if (await hasCitus(transaction)) await distributeTables(transaction)
+  if (onCitus) await distributeTables(transaction)
   if (version === 0) {
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
     await transaction.run('INSERT INTO almanac_schema VALUES (1)')

@@ -1,4 +1,5 @@
 // The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
+import { joinByScope } from '../../coverage.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
@@ -36,7 +37,8 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
   const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   activity.mergeCold(connection, ordinal, commit.activity)
-  for (const { scope, ...interval } of commit.covered) addCoverageRows(connection, ordinal, scope, interval)
+  for (const { scope, ...interval } of joinByScope(commit.covered))
+    addCoverageRows(connection, ordinal, scope, interval)
   return { transfersAdded }
 }
 
@@ -80,7 +82,7 @@ export function addToHot(
   const rows = blocks.flatMap(block => block.transfers)
   transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
   for (const block of blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
-  for (const { scope, ...interval } of covered) addCoverageRows(connection, ordinal, scope, interval)
+  for (const { scope, ...interval } of joinByScope(covered)) addCoverageRows(connection, ordinal, scope, interval)
 }
 
 export function finalize(context: WriteContext, chain: ChainId, upTo: number): void {
