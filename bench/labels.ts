@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadPack } from '../src/annotate/pack.ts'
 import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
-import { LabelTable } from '../src/query/label-table.ts'
+import { LabelStretches } from '../src/query/label-stretches.ts'
 import { pageLabels } from '../src/query/page-labels.ts'
 import { hexOf } from '../src/store/bytes.ts'
 import { openStore } from '../src/store/open.ts'
@@ -107,7 +107,7 @@ async function shownAddresses({ file, contracts }: FilledStore): Promise<Address
   const store = await openStore(`file:${file}`, { role: 'reader' })
   for (const contract of contracts) {
     const page = await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 })
-    for (const { bytes, at } of pageLabels(page, new LabelTable(), undefined).unknown)
+    for (const { bytes, at } of pageLabels(page, chain, new LabelStretches()).unknown)
       shown.add(hexOf(bytes.subarray(at, at + 20)))
   }
   await store.close()

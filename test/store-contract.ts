@@ -3,9 +3,11 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
+import { KnownLabels } from '../src/query/known-labels.ts'
 import type { ColdCommit, HotBlock } from '../src/store/chain-store.ts'
 import type { ContractFacts } from '../src/store/contract-facts-store.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
+import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import type { Label } from '../src/store/label-store.ts'
 import type { Mark } from '../src/store/mark-store.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
@@ -13,6 +15,7 @@ import type { Holding } from '../src/store/solana-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import { holdingRows } from './holding-rows.ts'
+import { pageOfParties, textsOf } from './labelled-page.ts'
 import { ModelStore } from './model-store.ts'
 import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
 
@@ -646,27 +649,108 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
       })
 
-      test('the hint lets labelled addresses pass, whoever wrote them, and few others', async () => {
+      test('where labels changed is told, whoever changed them, for as long as the changes are kept', async () => {
         const reader = await fixture.beside()
-        const addresses = Array.from({ length: 500 }, (_, index) => Buffer.alloc(20, `${index} of many`))
-        const passing = async (): Promise<number> => {
-          const deadline = performance.now() + 20_000
-          let hint = reader.labelHint()
-          while (hint === undefined && performance.now() < deadline) {
-            await new Promise(resolve => setTimeout(resolve, 5))
-            hint = reader.labelHint()
-          }
-          return addresses.filter(address => hint!.candidates(address, [0]).length === 1).length
+        const { count, ranges } = await reader.labelChanges(undefined)
+        expect(ranges).toEqual([everyAddress])
+        const version = reader.labelVersion()
+        expect(await reader.labelChanges(count)).toEqual({ count, ranges: [] })
+        await store.putHead(eth, block(1))
+        expect(reader.labelVersion()).toBe(version)
+        await store.putLabels([label({}), label({ address: contract })])
+        expect(reader.labelVersion()).not.toBe(version)
+        await store.removeLabels([label({ source: 'none' })])
+        await store.removeLabels([label({ address: contract })])
+        const one = (address: Address) => ({ first: address, last: address })
+        expect(await reader.labelChanges(count)).toEqual({
+          count: count + 2,
+          ranges: [one(wallet), one(contract), one(contract)],
+        })
+        const { source: _, ...plain } = label({ address: otherContract })
+        const checkpoint = { name: 'pack', value: '1' }
+        await store.replaceSource({ source: 's', labels: [plain], marks: [], checkpoint })
+        const replaced = await reader.labelChanges(count + 2)
+        expect(replaced).toEqual({ count: count + 3, ranges: [one(wallet), one(otherContract)] })
+        for (let change = 0; change < changesKept; change++) await store.putLabels([label({})])
+        const { count: now } = await reader.labelChanges(undefined)
+        expect((await reader.labelChanges(now - changesKept)).ranges.length).toBe(changesKept)
+        expect((await reader.labelChanges(now - changesKept - 1)).ranges).toEqual([everyAddress])
+        await reader.close()
+      })
+
+      test('labels are read stretch by stretch, the stronger of an address first', async () => {
+        const addresses = Array.from({ length: 5 }, (_, index) => `0x${`${index}`.repeat(40)}` as Address)
+        const everywhere = addresses.map(address => label({ address, label: 'everywhere' }))
+        const own = addresses.map(address => label({ address, label: 'own ✓', chain: polygon, rank: 'operator' }))
+        const here = addresses.map(address => label({ address, label: 'here', chain: eth }))
+        await store.putLabels([...everywhere, ...own, ...here])
+        const expected = (from: number, to: number) =>
+          addresses.slice(from, to).flatMap(address => [
+            { address, chain: polygon, label: 'own ✓' },
+            { address, chain: eth, label: 'here' },
+            { address, chain: undefined, label: 'everywhere' },
+          ])
+        expect(await store.labelsWithin(everyAddress, 3)).toEqual(expected(0, 3))
+        expect(await store.labelsWithin(everyAddress, 5)).toEqual(expected(0, 5))
+        expect(await store.labelsWithin(everyAddress, 6)).toEqual(expected(0, 5))
+        const middle = { first: addresses[1]!, last: addresses[3]! }
+        expect(await store.labelsWithin(middle, 10)).toEqual(expected(1, 4))
+        expect(await store.labelsWithin(middle, 1)).toEqual(expected(1, 2))
+        expect(await store.labelsWithin({ first: contract, last: otherContract }, 10)).toEqual([])
+      })
+
+      test('labels in memory are those of the store, whatever is set, removed and imported', async () => {
+        const pool = [0, 1, 0xfffffffe].flatMap(start =>
+          [0, 7, 9, 0xff].flatMap(end =>
+            [0, 3].map(middle => {
+              const bytes = Buffer.alloc(20, middle)
+              bytes.writeUInt32BE(start, 0)
+              return `0x${bytes.toString('hex', 0, 19)}${end.toString(16).padStart(2, '0')}` as Address
+            }),
+          ),
+        )
+        const page = pageOfParties(pool)
+        const reader = await fixture.beside()
+        const known = [
+          new KnownLabels(store, () => store.revision(), { addressesPerRead: 4 }),
+          new KnownLabels(reader, () => reader.revision(), { addressesPerRead: 3, bytesMax: 1_000 }),
+        ]
+        const chosen = fc.record({
+          chain: fc.constantFrom(undefined, eth, polygon),
+          address: fc.constantFrom(...pool),
+          label: fc.string({ unit: 'grapheme', maxLength: 5 }),
+          source: fc.constantFrom('a', 'b'),
+          rank: fc.constantFrom('operator' as const, 'imported' as const),
+          updatedAt: fc.nat(3),
+        })
+        const change = fc.record({
+          kind: fc.constantFrom('put', 'put', 'remove', 'replace'),
+          labels: fc.array(chosen, { maxLength: 12 }),
+          settles: fc.boolean(),
+        })
+        const apply = async (kind: string, labels: readonly Label[]): Promise<unknown> => {
+          if (kind === 'put') return await store.putLabels(labels)
+          if (kind === 'remove') return await store.removeLabels(labels)
+          const checkpoint = { name: 'pack', value: '1' }
+          return await store.replaceSource({ source: 'a', labels, marks: [], checkpoint })
         }
-        expect(await passing()).toBe(0)
-        const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}` as Address
-        await store.putLabels(addresses.slice(0, 100).map(address => label({ address: hex(address) })))
-        expect(reader.labelHint()).toBeUndefined()
-        const some = await passing()
-        expect(some).toBeGreaterThanOrEqual(100)
-        expect(some).toBeLessThan(150)
-        await store.removeLabels(addresses.slice(0, 100).map(address => label({ address: hex(address) })))
-        expect(await passing()).toBe(0)
+        await fc.assert(
+          fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async changes => {
+            for (const { kind, labels, settles } of changes) {
+              await apply(kind, labels)
+              for (const memory of known)
+                for (const chain of [eth, polygon]) {
+                  const found = textsOf(page, await memory.ofPage(chain, page))
+                  const expected = await store.labelsOf(chain, pool)
+                  expect(pool.map((_, index) => found[index * 2])).toEqual(pool.map(address => expected.get(address)))
+                  // Without it the next change comes in the middle of the reading.
+                  if (settles) await memory.settled()
+                }
+            }
+          }),
+          { numRuns: 25 },
+        )
+        for (const memory of known) await memory.settled()
         await reader.close()
       })
 

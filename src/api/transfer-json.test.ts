@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Address, Hash, TransferFacts } from '../model.ts'
+import type { Address, ChainId, Hash, TransferFacts } from '../model.ts'
 import { zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
-import { LabelTable } from '../query/label-table.ts'
+import { LabelSegment } from '../query/label-segment.ts'
+import { LabelStretches } from '../query/label-stretches.ts'
 import { type PageLabels, pageLabels } from '../query/page-labels.ts'
-import { hexOf } from '../store/bytes.ts'
+import { everyAddress } from '../store/label-changes.ts'
 import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
 import { pageTag } from './page-tag.ts'
@@ -66,10 +67,11 @@ function pageOf(given: readonly Row[]): TransferPage {
 type Labels = ReadonlyMap<Address, string>
 
 function labelsOn(stored: TransferPage, labels: Labels | undefined): PageLabels | undefined {
-  const table = new LabelTable()
-  for (const { bytes, at } of pageLabels(stored, table, undefined).unknown)
-    table.add(bytes, at, labels?.get(hexOf(bytes.subarray(at, at + 20))))
-  return pageLabels(stored, table, undefined).labels
+  const sorted = [...(labels ?? [])]
+    .map(([address, label]) => ({ address, chain: undefined, label }))
+    .sort((a, b) => (a.address < b.address ? -1 : 1))
+  const segment = new LabelSegment(sorted, { withTexts: true })
+  return pageLabels(stored, 1 as ChainId, new LabelStretches([{ ...everyAddress, segment }])).labels
 }
 
 /** The same rows made as plain objects, from the packed facts. */

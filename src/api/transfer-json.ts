@@ -6,7 +6,7 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
-import { noLabel } from '../query/label-table.ts'
+import { noLabel } from '../query/label-segment.ts'
 import type { PageLabels } from '../query/page-labels.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
@@ -50,9 +50,9 @@ export function writeTransfers(page: TransferJson): LentBytes {
   return new LentBytes(out, at)
 }
 
-function labelBytesMax({ table, numbers }: PageLabels): number {
+function labelBytesMax(labels: PageLabels): number {
   let longest = 0
-  for (const label of numbers) if (label !== noLabel) longest = Math.max(longest, table.lengthOf(label))
+  for (const label of labels.numbers) if (label !== noLabel) longest = Math.max(longest, labels.lengthOf(label))
   return 2 * longest
 }
 
@@ -220,14 +220,14 @@ function writeRow(
   bytes.set(partiesText, at)
   let recipient = at + senderText.length
   if (fromLabel !== noLabel) {
-    recipient = labels!.table.put(bytes, at + fromLabelAt, fromLabel)
+    recipient = labels!.put(bytes, at + fromLabelAt, fromLabel)
     bytes.set(recipientBytes, recipient)
   }
   if ((flags & payloadFlags.fromZero) === 0) putHex(view, at + fromAddressAt, source.view, fromAt, 20)
   if ((flags & payloadFlags.toZero) === 0) putHex(view, recipient + toAddressAt, source.view, toAt, 20)
   at = recipient + recipientText.length
   if (toLabel !== noLabel) {
-    at = labels!.table.put(bytes, recipient + toLabelAt, toLabel)
+    at = labels!.put(bytes, recipient + toLabelAt, toLabel)
     bytes.set(amountBytes, at)
     at += amountBytes.length
   }

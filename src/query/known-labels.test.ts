@@ -1,7 +1,9 @@
+// Labels in memory are those of the store, whatever changes meanwhile, and are looked up only until they are read.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { seed, seeded } from '../../test/seed.ts'
 import type { Address, ChainId } from '../model.ts'
 import { openStore } from '../store/open.ts'
@@ -32,17 +34,8 @@ afterAll(async () => {
 })
 
 async function shown(labels: KnownLabels, chain: ChainId = eth): Promise<string[]> {
-  const found = await labels.ofPage(chain, page)
-  const texts = (found?.numbers ?? []).filter(Boolean).map(number => {
-    const out = Buffer.alloc(found!.table.lengthOf(number))
-    found!.table.put(out, 0, number)
-    return JSON.parse(out.toString()) as string
-  })
+  const texts = textsOf(page, await labels.ofPage(chain, page)).filter(text => text !== undefined)
   return [...new Set(texts)].sort()
-}
-
-async function hintReady(): Promise<void> {
-  await expect.poll(() => store.labelHint(), { timeout: 20_000 }).toBeDefined()
 }
 
 const label = (text: string) => ({
@@ -50,23 +43,68 @@ const label = (text: string) => ({
   ...{ source: 'test', rank: 'operator' as const, updatedAt: 1 },
 })
 
-test('a label is looked up once until labels change, whatever else is committed', async () => {
+test('nothing is looked up once labels are read, whatever else is committed, until they change', async () => {
   const labels = new KnownLabels(store, () => store.revision())
   await store.putLabels([label('One')])
   expect(await shown(labels)).toContain('One')
-  await hintReady()
-  expect(await shown(labels)).toContain('One')
+  await labels.settled()
   lookUps = []
+  expect(await shown(labels)).toContain('One')
   await store.putCheckpoint('test', 'another commit')
   expect(await shown(labels)).toContain('One')
   expect(lookUps).toEqual([])
 
   await store.putLabels([label('Two')])
   expect(await shown(labels)).toContain('Two')
-  await hintReady()
+  expect(lookUps).toContain(seeded.alice)
+  await labels.settled()
+  lookUps = []
   expect(await shown(labels)).toContain('Two')
   expect(await shown(labels)).not.toContain('One')
+  expect(lookUps).toEqual([])
+})
+
+test('a change makes the labels of its neighbours unknown and of nobody else', async () => {
+  const addresses = Array.from({ length: 64 }, (_, n) => `0x${n.toString(16).padStart(2, '0').repeat(20)}` as Address)
+  await store.putLabels(addresses.map(address => ({ ...label('Many'), address })))
+  const labels = new KnownLabels(store, () => store.revision(), { addressesPerRead: 8 })
+  await shown(labels)
+  await labels.settled()
+  await store.putLabels([{ ...label('Changed'), address: addresses[20]! }])
+  lookUps = []
+  const many = pageOfParties(addresses)
+  const texts = textsOf(many, await labels.ofPage(eth, many))
+  expect(texts[40]).toBe('Changed')
+  expect(texts.filter(text => text === 'Many').length).toBe(63 * 2)
+  expect(lookUps).toContain(addresses[20])
+  expect(lookUps.length).toBeLessThan(10)
+})
+
+test('beyond the bound of memory labels are looked up, and only where there are some', async () => {
+  const labels = new KnownLabels(store, () => store.revision(), { bytesMax: 0 })
+  await store.putLabels([label('Beyond')])
+  await shown(labels)
+  await labels.settled()
+  lookUps = []
+  expect(await shown(labels)).toContain('Beyond')
   expect(lookUps).toContain(seeded.alice)
+  expect(lookUps).not.toContain(seeded.bob)
+  expect(labels.bytes).toBeLessThan(4_096)
+})
+
+test('a reading that failed is tried again with the next page', async () => {
+  const labels = new KnownLabels(store, () => store.revision())
+  const { labelsWithin } = store
+  store.labelsWithin = () => Promise.reject(new Error('gone'))
+  await store.putLabels([label('Still there')])
+  expect(await shown(labels)).toContain('Still there')
+  await labels.settled()
+  store.labelsWithin = labelsWithin
+  expect(await shown(labels)).toContain('Still there')
+  await labels.settled()
+  lookUps = []
+  expect(await shown(labels)).toContain('Still there')
+  expect(lookUps).toEqual([])
 })
 
 test('a label of one chain is none on another', async () => {
@@ -76,22 +114,26 @@ test('a label of one chain is none on another', async () => {
   expect(await shown(labels, polygon)).not.toContain('On eth')
 })
 
-test('what was looked up for an older state of the labels is not shown later', async () => {
+test('a reading that a change overtook is not shown', async () => {
   const labels = new KnownLabels(store, () => store.revision())
   await store.putLabels([label('Before')])
-  await hintReady()
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
-  const labelsOf = store.labelsOf
-  store.labelsOf = async (chain, addresses) => {
-    const found = await labelsOf(chain, addresses)
+  const { promise: hasRead, resolve: read } = Promise.withResolvers<void>()
+  const { labelsWithin } = store
+  store.labelsWithin = async (range, addressesMax) => {
+    const found = await labelsWithin(range, addressesMax)
+    read()
     await mayGoOn
     return found
   }
-  const slow = shown(labels)
-  store.labelsOf = labelsOf
+  expect(await shown(labels)).toContain('Before')
+  await hasRead
+  store.labelsWithin = labelsWithin
   await store.putLabels([label('After')])
   expect(await shown(labels)).toContain('After')
   goOn()
-  expect(await slow).toContain('Before')
+  await labels.settled()
+  lookUps = []
   expect(await shown(labels)).toContain('After')
+  expect(lookUps).toEqual([])
 })

@@ -1,62 +1,152 @@
-// Labels that were looked up, for as long as no label changes: the addresses of exchanges and marketplaces stand on every other
-// page. It decides nothing: the store says who wins.
+// The labels of a store, kept in memory and kept true: read in the background piece by piece, and again where they changed. What is
+// not at hand is looked up. It decides nothing: the store says who wins.
 import type { Address, ChainId } from '../model.ts'
 import { hexOf } from '../store/bytes.ts'
-import type { LabelHint } from '../store/label-store.ts'
+import type { RankedLabel } from '../store/label-store.ts'
 import type { Store } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
-import { LabelTable } from './label-table.ts'
-import { type PageLabels, pageLabels } from './page-labels.ts'
+import { LabelSegment } from './label-segment.ts'
+import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
+import { type PageLabels, pageLabels, pageSegmentsMax } from './page-labels.ts'
 
-/** Some 200,000 addresses on all chains. */
-const bytesMax = 16 * 1024 * 1024
+/** About 1.7 million labels. Of those beyond only the presence is kept, in 8 bytes each, and their texts are looked up. */
+const bytesMaxDefault = 128 * 1024 * 1024
+/** Read at once: some milliseconds, between which the thread serves. */
+const addressesPerReadDefault = 2_048
 
 export class KnownLabels {
   readonly #store: Store
   readonly #revision: () => number
-  #tables = new Map<ChainId, LabelTable>()
-  #hint: LabelHint | undefined
-  /** The revision that the hint was asked for at. */
-  #at: number | undefined
+  readonly #bytesMax: number
+  readonly #addressesPerRead: number
+  #stretches = new LabelStretches()
+  /** The revision and the version that were seen last, and how many changes of labels the stretches know of. */
+  #seenRevision: number | undefined
+  #seenVersion: number | undefined
+  #changes: number | undefined
+  #following: Promise<void> | undefined
+  #reading: Promise<void> | undefined
 
-  constructor(store: Store, revision: () => number) {
+  constructor(
+    store: Store,
+    revision: () => number,
+    { bytesMax = bytesMaxDefault, addressesPerRead = addressesPerReadDefault } = {},
+  ) {
     this.#store = store
     this.#revision = revision
+    this.#bytesMax = bytesMax
+    this.#addressesPerRead = addressesPerRead
   }
 
   /** Undefined where no party of the page has a label. */
   async ofPage(chain: ChainId, page: TransferPage): Promise<PageLabels | undefined> {
-    this.#keepUp()
-    const hint = this.#hint
-    // Of this moment: what is looked up for it is no longer reached from here once labels have changed.
-    const table = this.#tableOf(chain)
-    const { labels, unknown } = pageLabels(page, table, hint)
-    if (unknown.length === 0) return labels
-    const addresses = unknown.map(({ bytes, at }) => hexOf<Address>(bytes.subarray(at, at + 20)))
-    const found = await this.#store.labelsOf(chain, [...new Set(addresses)])
-    for (const [index, { bytes, at }] of unknown.entries()) table.add(bytes, at, found.get(addresses[index]!))
-    if (this.#tables.values().reduce((sum, { bytes }) => sum + bytes, 0) > bytesMax) this.#tables.clear()
-    return pageLabels(page, table, hint).labels
-  }
-
-  /**
-   * The store gives the same hint for as long as no label has changed, whatever else is committed; without one every commit may
-   * have changed labels.
-   */
-  #keepUp(): void {
     const revision = this.#revision()
-    if (revision === this.#at && this.#hint !== undefined) return
-    const hint = this.#store.labelHint()
-    if (hint !== this.#hint || (hint === undefined && revision !== this.#at)) this.#tables.clear()
-    this.#hint = hint
-    this.#at = revision
+    if (revision !== this.#seenRevision) {
+      while (this.#store.labelVersion() !== this.#seenVersion) await this.#follow()
+      this.#seenRevision = revision
+    }
+    const { labels, unknown } = pageLabels(page, chain, this.#stretches)
+    if (unknown.length === 0) return labels
+    if (this.#stretches.unread !== undefined) this.#readOn()
+    const parties = unknown.map(({ bytes, at, places }) => ({
+      address: hexOf<Address>(bytes.subarray(at, at + 20)),
+      places,
+    }))
+    const found = await this.#store.labelsOf(chain, [...new Set(parties.map(({ address }) => address))])
+    if (found.size === 0) return labels
+    labels!.add(
+      parties.flatMap(party => {
+        const label = found.get(party.address)
+        return label === undefined ? [] : { ...party, chain: undefined, label }
+      }),
+    )
+    return labels
   }
 
-  #tableOf(chain: ChainId): LabelTable {
-    const known = this.#tables.get(chain)
-    if (known !== undefined) return known
-    const table = new LabelTable()
-    this.#tables.set(chain, table)
-    return table
+  /** Resolves when nothing is being read. */
+  async settled(): Promise<void> {
+    await this.#reading
   }
+
+  /** What it takes of memory. */
+  get bytes(): number {
+    return this.#stretches.bytes
+  }
+
+  async #follow(): Promise<void> {
+    this.#following ??= this.#learnChanges().finally(() => {
+      this.#following = undefined
+    })
+    await this.#following
+  }
+
+  async #learnChanges(): Promise<void> {
+    const version = this.#store.labelVersion()
+    const { count, ranges } = await this.#store.labelChanges(this.#changes)
+    this.#stretches = this.#stretches.without(ranges)
+    this.#changes = count
+    this.#seenVersion = version
+    this.#readOn()
+  }
+
+  #readOn(): void {
+    // What cannot be read now is tried again with the next page that needs it.
+    this.#reading ??= this.#readAll()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#reading = undefined
+      })
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#stretches.all.length < pageSegmentsMax) {
+      await pause()
+      const stretch = this.#stretches.unread
+      if (stretch === undefined) return
+      const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
+      // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
+      this.#stretches = this.#stretches.with(stretch, this.#filled(stretch, labels))
+    }
+  }
+
+  /** The labels that were read of a stretch, and what is left of it. */
+  #filled({ first, last }: LabelStretch, labels: readonly RankedLabel[]): LabelStretch[] {
+    const isWhole = new Set(labels.map(({ address }) => address)).size < this.#addressesPerRead
+    const winners = labels.filter((_, index) => mayWin(labels, index))
+    // Halves, because a stretch that is full would be cut with the next label.
+    const pieces = cut(winners, isWhole ? this.#addressesPerRead : Math.ceil(this.#addressesPerRead / 2))
+    const withTexts = this.#stretches.bytes < this.#bytesMax
+    const filled: LabelStretch[] = []
+    let from: Address | undefined = first
+    for (const [index, piece] of pieces.entries()) {
+      const to: Address = isWhole && index === pieces.length - 1 ? last : piece.at(-1)!.address
+      filled.push({ first: from!, last: to, segment: new LabelSegment(piece, { withTexts }) })
+      from = to === last ? undefined : addressAfter(to)
+    }
+    if (from !== undefined) filled.push({ first: from, last, segment: undefined })
+    return filled
+  }
+}
+
+/** Whether it is shown on any chain: nothing stronger holds wherever it does. */
+function mayWin(labels: readonly RankedLabel[], index: number): boolean {
+  const { address, chain } = labels[index]!
+  for (let before = index - 1; before >= 0 && labels[before]!.address === address; before--)
+    if (labels[before]!.chain === undefined || labels[before]!.chain === chain) return false
+  return true
+}
+
+/** Pieces of about this size, at least one; the labels of one address stay together. */
+function cut(labels: readonly RankedLabel[], size: number): RankedLabel[][] {
+  const pieces: RankedLabel[][] = [[]]
+  for (const label of labels) {
+    const piece = pieces.at(-1)!
+    if (piece.length >= size && piece.at(-1)!.address !== label.address) pieces.push([label])
+    else piece.push(label)
+  }
+  return pieces
+}
+
+function pause(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
 }

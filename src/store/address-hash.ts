@@ -3,10 +3,11 @@
 
 /** From both ends: addresses that were chosen for their looks are alike at one of them, hardly ever at both. */
 export function addressHash(bytes: Uint8Array, at: number): number {
-  return mixed(Math.imul(wordAt(bytes, at), 0x9e3779b1) ^ wordAt(bytes, at + 16))
+  return mixed(Math.imul(addressWord(bytes, at), 0x9e3779b1) ^ addressWord(bytes, at + 16))
 }
 
-function wordAt(bytes: Uint8Array, at: number): number {
+/** Four bytes from `at` on. */
+export function addressWord(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }
 

@@ -1,6 +1,7 @@
 // Labels of addresses, from every source. Which one is shown where several are is part of the interface.
 import type { Address, ChainId } from '../model.ts'
 import type { AnnotationFilter, AnnotationRank } from './annotation-rank.ts'
+import type { AddressRange, LabelChanges } from './label-changes.ts'
 
 export type Label = {
   /** Undefined: on every chain. */
@@ -13,21 +14,22 @@ export type Label = {
   updatedAt: number
 }
 
-/** Tells cheaply which addresses surely have no label. */
-export interface LabelHint {
-  /** There is no label at all. */
-  readonly empty: boolean
-  /** Which of the addresses that begin at the positions may have one, by their place in the list: all of a page at once. */
-  candidates(bytes: Uint8Array, positions: readonly number[]): number[]
-}
-
 export type LabelKey = Pick<Label, 'chain' | 'address' | 'source'>
+
+export type RankedLabel = Pick<Label, 'chain' | 'address' | 'label'>
 
 export interface LabelStore {
   putLabels(labels: readonly Label[]): Promise<void>
   removeLabels(labels: readonly LabelKey[]): Promise<number>
-  /** Undefined for a moment after labels changed, while every address may have one. */
-  labelHint(): LabelHint | undefined
+  /** Another number after labels changed, by whichever process. Cheap enough to ask for on every request. */
+  labelVersion(): number
+  /** Where labels changed since there had been so many changes; everywhere where that is no longer known. */
+  labelChanges(since: number | undefined): Promise<LabelChanges>
+  /**
+   * The labels of the first `addressesMax` addresses within the range that have any, in the order of addresses. Of one address the
+   * stronger stand first: the first one for a chain, or for every chain, is what answers show there.
+   */
+  labelsWithin(range: AddressRange, addressesMax: number): Promise<RankedLabel[]>
   /** The winning label of each address that has one on this chain. */
   labelsOf(chain: ChainId, addresses: readonly Address[]): Promise<ReadonlyMap<Address, string>>
   /** Everything that labels an address on this chain; the first one is what answers show. */

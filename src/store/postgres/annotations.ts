@@ -1,5 +1,6 @@
 // Everything that is said of addresses and contracts, joined, and the exchange of all that one source says.
 import type { AnnotationStore, SourceContent } from '../annotation-store.ts'
+import type { Label } from '../label-store.ts'
 import { putCheckpoint } from './checkpoints.ts'
 import { contractFactsStore } from './contract-facts.ts'
 import type { Transaction } from './database.ts'
@@ -16,18 +17,27 @@ export function annotationStore(store: StoreDatabase): AnnotationStore {
     replaceSource: async content => {
       const chains = [...content.labels, ...content.marks].flatMap(({ chain }) => chain ?? [])
       const ordinals = await store.dictionary.addOrdinals(chains)
-      await store.writingLabels(transaction => replaceSource(transaction, ordinals, content))
+      await store.writingLabels(async transaction => ({
+        result: undefined,
+        changed: await replaceSource(transaction, ordinals, content),
+      }))
     },
   }
 }
 
-async function replaceSource(transaction: Transaction, ordinals: Ordinals, content: SourceContent): Promise<void> {
+/** Returns the addresses whose labels may have changed. */
+async function replaceSource(
+  transaction: Transaction,
+  ordinals: Ordinals,
+  content: SourceContent,
+): Promise<Pick<Label, 'address'>[]> {
   const { source, checkpoint } = content
-  await forgetLabels(transaction, source)
+  const forgotten = await forgetLabels(transaction, source)
   await forgetMarks(transaction, source)
   const labels = content.labels.map(label => ({ ...label, source }))
   await putLabels(transaction, ordinals, labels)
   const marks = content.marks.map(mark => ({ ...mark, source }))
   await putMarks(transaction, ordinals, marks)
   await putCheckpoint(transaction, checkpoint.name, checkpoint.value)
+  return [...forgotten, ...labels]
 }

@@ -2,12 +2,13 @@
 import type { Address, ChainId } from '../../model.ts'
 import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex } from '../bytes.ts'
-import { type LabelAddresses, LabelFilter } from '../label-filter.ts'
-import type { Label, LabelKey, LabelStore } from '../label-store.ts'
+import { type AddressRange, changesSince, type LabelChanges } from '../label-changes.ts'
+import type { Label, LabelKey, LabelStore, RankedLabel } from '../label-store.ts'
 import { filterConditions } from './annotation-filter.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import type { Ordinals, WalkOrdinals } from './dictionary.ts'
+import { labelRevisionRow } from './migrations.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { bytesOf, hexTextOf, textOf } from './values.ts'
 
@@ -15,19 +16,26 @@ const everyChain = 0
 
 export function labelStore(store: StoreDatabase): LabelStore {
   const { database, dictionary } = store
-  const filter = new LabelFilter(labelAddresses(store))
   const addOrdinals = (labels: readonly LabelKey[]) =>
     dictionary.addOrdinals(labels.flatMap(({ chain }) => chain ?? []))
   return {
     putLabels: async labels => {
       const ordinals = await addOrdinals(labels)
-      await store.writingLabels(transaction => putLabels(transaction, ordinals, labels))
+      await store.writingLabels(async transaction => {
+        await putLabels(transaction, ordinals, labels)
+        return { result: undefined, changed: labels }
+      })
     },
     removeLabels: async labels => {
       const ordinals = await addOrdinals(labels)
-      return await store.writingLabels(transaction => removeLabels(transaction, ordinals, labels))
+      return await store.writingLabels(async transaction => ({
+        result: await removeLabels(transaction, ordinals, labels),
+        changed: labels,
+      }))
     },
-    labelHint: () => filter.hint(),
+    labelVersion: () => store.watch.labels,
+    labelChanges: since => labelChanges(database, since),
+    labelsWithin: (range, addressesMax) => labelsWithin(database, range, addressesMax),
     labelsOf: async (chain, addresses) => await labelsOf(database, await dictionary.ordinalOf(chain), addresses),
     labelCandidates: async (chain, address) =>
       await labelCandidates(database, await dictionary.ordinalOf(chain), address),
@@ -126,21 +134,39 @@ function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
   }
 }
 
-function labelAddresses(store: StoreDatabase): LabelAddresses {
-  return {
-    version: () => store.watch.labels,
-    isOpen: () => store.isOpen,
-    after: async (after, limit) => {
-      const rows = await store.database.read(
-        'SELECT DISTINCT address FROM labels WHERE address > $1 ORDER BY address LIMIT $2',
-        after,
-        limit,
-      )
-      return rows.length === 0 ? undefined : Buffer.concat(rows.map(([address]) => bytesOf(address)))
-    },
-  }
+async function labelChanges(database: Database, since: number | undefined): Promise<LabelChanges> {
+  const rows = await database.read(
+    `SELECT value, ranges FROM revisions LEFT JOIN label_changes ON count > $1 AND count <= value WHERE id = $2 ORDER BY count`,
+    since ?? Number.MAX_SAFE_INTEGER,
+    labelRevisionRow,
+  )
+  const kept = rows.flatMap(([, ranges]) => (ranges === null ? [] : [bytesOf(ranges)]))
+  return changesSince(since, Number(rows[0]![0]), kept)
 }
 
-export async function forgetLabels(transaction: Transaction, source: string): Promise<void> {
-  await transaction.run('DELETE FROM labels WHERE source = $1', source)
+async function labelsWithin(
+  database: Database,
+  { first, last }: AddressRange,
+  addressesMax: number,
+): Promise<RankedLabel[]> {
+  const rows = await database.read(
+    `SELECT address, chains.id, label FROM labels LEFT JOIN chains ON ordinal = chain
+     WHERE address >= $1 AND address <= coalesce((SELECT DISTINCT address FROM labels WHERE address >= $1 AND address <= $2
+       ORDER BY address LIMIT 1 OFFSET $3), $2)
+     ORDER BY address, ${strongestFirst}`,
+    bytesOfHex(first),
+    bytesOfHex(last),
+    addressesMax - 1,
+  )
+  return rows.map(([address, chain, label]) => ({
+    chain: chain === null ? undefined : (Number(chain) as ChainId),
+    address: hexTextOf<Address>(address),
+    label: textOf(label) as string,
+  }))
+}
+
+/** Returns the addresses that had one. */
+export async function forgetLabels(transaction: Transaction, source: string): Promise<Pick<Label, 'address'>[]> {
+  const rows = await transaction.write('DELETE FROM labels WHERE source = $1 RETURNING address', source)
+  return rows.map(([address]) => ({ address: hexTextOf<Address>(address) }))
 }

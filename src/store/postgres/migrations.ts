@@ -301,6 +301,9 @@ ALTER TABLE packed_hot_activity RENAME TO hot_activity;
 CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 `
 
+// Where labels changed: packed ranges of addresses (label-changes.ts) by the value that the row had afterwards.
+const labelChanges = 'CREATE TABLE label_changes (count int8 PRIMARY KEY, ranges bytea NOT NULL);'
+
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision, packedActivity]
+export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision, packedActivity, labelChanges]
 export const schemaVersion = migrations.length

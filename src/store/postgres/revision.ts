@@ -1,5 +1,6 @@
 // Knows within a moment that something an answer can show was committed, by whichever process. It polls, because LISTEN does
 // not work behind PgBouncer; what this process commits itself is known at once.
+import { changesKept } from '../label-changes.ts'
 import type { Database, Transaction } from './database.ts'
 import { labelRevisionRow, revisionRows } from './migrations.ts'
 
@@ -47,18 +48,24 @@ export class RevisionWatch {
     return this.#seenAtMs
   }
 
-  /** Another number after labels were changed. While the server cannot be asked nobody knows, and it is another one too. */
+  /**
+   * Another number after labels were changed. While the server cannot be asked nobody knows, and it is another one too; both
+   * only count up, and so their sum never comes back.
+   */
   get labels(): number {
     return (this.#known.get(labelRevisionRow) ?? 0) + this.#failures
   }
 
-  /** Called where labels are changed, within the transaction. */
-  async countLabels(transaction: Transaction): Promise<number> {
+  /** Called where labels are changed, within the transaction. `ranges` say where (label-changes.ts). */
+  async countLabels(transaction: Transaction, ranges: Uint8Array): Promise<number> {
     const [[value] = []] = await transaction.query(
       'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
       labelRevisionRow,
     )
-    return Number(value)
+    const count = Number(value)
+    await transaction.query('INSERT INTO label_changes VALUES ($1, $2)', count, ranges)
+    await transaction.query('DELETE FROM label_changes WHERE count <= $1', count - changesKept)
+    return count
   }
 
   labelsCommitted(value: number): void {
@@ -114,7 +121,7 @@ export class RevisionWatch {
     } catch {
       // Nobody knows what was committed meanwhile: what is cached must not be answered as if it were current.
       this.#value += 1
-      this.#failures += 2 ** 40
+      this.#failures += 1
     }
     if (this.#databases.size > 0) this.#timer = setTimeout(() => this.#poll(), pollMs).unref()
   }

@@ -1,6 +1,8 @@
 // The database of a store as its tables use it: reads, transactions that count the revision up, and the numbers of chains
 // and contracts. It knows no table but those.
 import type { Address, ChainId } from '../../model.ts'
+import { packRanges } from '../label-changes.ts'
+import type { Label } from '../label-store.ts'
 import type { Database, Transaction } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { RevisionWatch } from './revision.ts'
@@ -70,16 +72,20 @@ export class StoreDatabase {
     })
   }
 
-  /** One transaction that tells, where it changed anything, that labels changed. */
-  async writingLabels<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  /** One transaction that tells, where it changed anything, that labels changed, and of which addresses. */
+  async writingLabels<T>(
+    work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
+  ): Promise<T> {
     let counted: number | undefined
-    const result = await this.writing(async transaction => {
-      const done = await work(transaction)
-      counted = transaction.changed ? await this.watch.countLabels(transaction) : undefined
-      return done
+    const done = await this.writing(async transaction => {
+      counted = undefined
+      const { result, changed } = await work(transaction)
+      if (transaction.changed)
+        counted = await this.watch.countLabels(transaction, packRanges(changed.map(({ address }) => address)))
+      return result
     })
     if (counted !== undefined) this.watch.labelsCommitted(counted)
-    return result
+    return done
   }
 
   async close(): Promise<void> {

@@ -3,19 +3,24 @@
 import type { Address, ChainId } from '../../model.ts'
 import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
-import { type LabelAddresses, LabelFilter } from '../label-filter.ts'
-import type { Label, LabelKey, LabelStore } from '../label-store.ts'
+import { type AddressRange, changesKept, changesSince, type LabelChanges, packRanges } from '../label-changes.ts'
+import type { Label, LabelKey, LabelStore, RankedLabel } from '../label-store.ts'
 import { filterConditions } from './annotation-filter.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { StoreFile } from './store-file.ts'
 
 export function labelStore(file: StoreFile): LabelStore {
-  const filter = file.reading(read => new LabelFilter(labelAddresses(read)))
   return {
-    putLabels: labels => file.writing(({ connection, dictionary }) => putLabels(connection, dictionary, labels)),
+    putLabels: labels =>
+      file.writing(({ connection, dictionary }) => {
+        putLabels(connection, dictionary, labels)
+        noteLabels(connection, labels)
+      }),
     removeLabels: labels => file.writing(({ connection, dictionary }) => removeLabels(connection, dictionary, labels)),
-    labelHint: () => file.reading(() => filter.hint()),
+    labelVersion: () => file.reading(read => (read.get('SELECT labels FROM revision') as Row)[0] as number),
+    labelChanges: async since => file.reading(read => labelChanges(read, since)),
+    labelsWithin: async (range, addressesMax) => file.reading(read => labelsWithin(read, range, addressesMax)),
     labelsOf: async (chain, addresses) => file.reading(read => labelsOf(read, file.dictionary, chain, addresses)),
     labelCandidates: async (chain, address) =>
       file.reading(read => labelCandidates(read, file.dictionary, chain, address)),
@@ -26,6 +31,18 @@ export function labelStore(file: StoreFile): LabelStore {
 
 const everyChain = 0
 
+/** Tells that labels changed, and where. The last of the changes in a transaction. */
+export function noteLabels(connection: Connection, changed: readonly Pick<Label, 'address'>[]): void {
+  if (changed.length === 0) return
+  const [count] = connection.get('UPDATE revision SET labels = labels + 1 RETURNING labels') as Row
+  connection.run(
+    'INSERT INTO label_changes VALUES (?, ?)',
+    count as number,
+    packRanges(changed.map(({ address }) => address)),
+  )
+  connection.run('DELETE FROM label_changes WHERE count <= ?', (count as number) - changesKept)
+}
+
 export function putLabels(connection: Connection, dictionary: Dictionary, labels: readonly Label[]): void {
   const put = connection.prepare(
     `INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -35,7 +52,6 @@ export function putLabels(connection: Connection, dictionary: Dictionary, labels
     const ordinal = chain === undefined ? everyChain : dictionary.addOrdinal(chain)
     put.run(bytesOfHex(address), ordinal, source, annotationRanks.indexOf(rank), label, updatedAt)
   }
-  connection.run('UPDATE revision SET labels = labels + 1')
 }
 
 function removeLabels(connection: Connection, dictionary: Dictionary, labels: readonly LabelKey[]): number {
@@ -50,12 +66,12 @@ function removeLabels(connection: Connection, dictionary: Dictionary, labels: re
       source,
     )
   }
-  if (removed > 0) connection.run('UPDATE revision SET labels = labels + 1')
+  if (removed > 0) noteLabels(connection, labels)
   return removed
 }
 
 /** The better rank wins, then a label of this very chain, then the newer one. */
-const strongestFirst = 'ORDER BY rank, chain DESC, updated_at DESC, source'
+const strongestFirst = 'rank, chain DESC, updated_at DESC, source'
 
 function labelsOf(
   connection: Connection,
@@ -66,7 +82,7 @@ function labelsOf(
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
   // The plus keeps the chain out of the search: an address has a few rows side by side, and a search for each chain takes 7 µs more.
   const winner = connection.prepare(
-    `SELECT label FROM labels WHERE address = ? AND +chain IN (0, ?) ${strongestFirst} LIMIT 1`,
+    `SELECT label FROM labels WHERE address = ? AND +chain IN (0, ?) ORDER BY ${strongestFirst} LIMIT 1`,
   )
   const found = new Map<Address, string>()
   for (const address of addresses) {
@@ -80,7 +96,7 @@ const columns = 'address, chains.id, source, rank, label, updated_at FROM labels
 
 function labelCandidates(connection: Connection, dictionary: Dictionary, chain: ChainId, address: Address): Label[] {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
-  const sql = `SELECT ${columns} WHERE address = ? AND chain IN (0, ?) ${strongestFirst}`
+  const sql = `SELECT ${columns} WHERE address = ? AND chain IN (0, ?) ORDER BY ${strongestFirst}`
   return connection.all(sql, bytesOfHex(address), ordinal).map(labelOf)
 }
 
@@ -113,23 +129,34 @@ function labelOf([address, chain, source, rank, label, updatedAt]: Row): Label {
   }
 }
 
-function labelAddresses(connection: Connection): LabelAddresses {
-  return {
-    version: () => (connection.get('SELECT labels FROM revision') as Row)[0] as number,
-    after: (after, limit) => {
-      const row = connection.get(
-        `SELECT CAST(group_concat(address, '') AS BLOB) FROM
-           (SELECT address FROM labels WHERE address > ? GROUP BY address ORDER BY address LIMIT ?)`,
-        after,
-        limit,
-      ) as Row
-      return row[0] === null ? undefined : Buffer.from(row[0] as Uint8Array)
-    },
-    isOpen: () => connection.database.isOpen,
-  }
+function labelChanges(connection: Connection, since: number | undefined): LabelChanges {
+  const rows = connection.all(
+    'SELECT labels, ranges FROM revision LEFT JOIN label_changes ON count > ? ORDER BY count',
+    since ?? Number.MAX_SAFE_INTEGER,
+  )
+  const kept = rows.flatMap(([, ranges]) => (ranges === null ? [] : [ranges as Uint8Array]))
+  return changesSince(since, rows[0]![0] as number, kept)
 }
 
-/** Labels that are put afterwards, in the same transaction, tell that they changed. */
-export function forgetLabels(connection: Connection, source: string): void {
-  connection.run('DELETE FROM labels WHERE source = ?', source)
+function labelsWithin(connection: Connection, { first, last }: AddressRange, addressesMax: number): RankedLabel[] {
+  const rows = connection.all(
+    `SELECT address, chains.id, label FROM labels LEFT JOIN chains ON ordinal = chain
+     WHERE address BETWEEN ?1 AND coalesce((SELECT DISTINCT address FROM labels WHERE address BETWEEN ?1 AND ?2
+       ORDER BY address LIMIT 1 OFFSET ?3), ?2)
+     ORDER BY address, ${strongestFirst}`,
+    bytesOfHex(first),
+    bytesOfHex(last),
+    addressesMax - 1,
+  )
+  return rows.map(([address, chain, label]) => ({
+    chain: (chain ?? undefined) as ChainId | undefined,
+    address: hexOf<Address>(address as Uint8Array),
+    label: label as string,
+  }))
+}
+
+/** Returns the addresses that had one. */
+export function forgetLabels(connection: Connection, source: string): Pick<Label, 'address'>[] {
+  const rows = connection.all('DELETE FROM labels WHERE source = ? RETURNING address', source)
+  return rows.map(([address]) => ({ address: hexOf<Address>(address as Uint8Array) }))
 }

@@ -372,6 +372,11 @@ SELECT chains.id AS chain, '0x' || lower(hex(address)) AS address, temperature,
 FROM every JOIN chains ON chains.ordinal = every.chain;
 `
 
+// Where labels changed: packed ranges of addresses (label-changes.ts) by the value that revision.labels had afterwards.
+const labelChanges = `
+CREATE TABLE label_changes (count INTEGER PRIMARY KEY, ranges BLOB NOT NULL);
+`
+
 /** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views, marks, senders, verdicts, packedActivity]
+export const migrations: readonly string[] = [first, views, marks, senders, verdicts, packedActivity, labelChanges]
 export const schemaVersion = migrations.length
