@@ -9,10 +9,15 @@ import { LabelSegment } from './label-segment.ts'
 import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
 import { type PageLabels, pageLabels, pageSegmentsMax } from './page-labels.ts'
 
-/** About 1.7 million labels. Of those beyond only the presence is kept, in 8 bytes each, and their texts are looked up. */
+/** About two million labels. Of those beyond only the presence is kept, in 4 bytes each at most, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
-const addressesPerReadDefault = 2_048
+const addressesPerReadDefault = 1_024
+
+/** Put in place together, because that makes a new index of all. */
+const stretchesAtOnce = 32
+/** More than a page could name: beyond 30 million labels the rest is looked up. */
+const stretchesMax = pageSegmentsMax - 2 * stretchesAtOnce
 
 export class KnownLabels {
   readonly #store: Store
@@ -99,19 +104,24 @@ export class KnownLabels {
   }
 
   async #readAll(): Promise<void> {
-    while (this.#stretches.all.length < pageSegmentsMax) {
-      await pause()
-      const stretch = this.#stretches.unread
-      if (stretch === undefined) return
-      const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
+    for (let stretch = this.#stretches.unread; stretch !== undefined; stretch = this.#stretches.unread) {
+      if (this.#stretches.all.length > stretchesMax) return
+      const read: LabelStretch[] = []
+      let rest: LabelStretch | undefined = stretch
+      while (rest !== undefined && read.length < stretchesAtOnce) {
+        await pause()
+        const filled = this.#filled(rest, await this.#store.labelsWithin(rest, this.#addressesPerRead))
+        rest = filled.at(-1)!.segment === undefined ? filled.pop() : undefined
+        read.push(...filled)
+      }
       // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
-      this.#stretches = this.#stretches.with(stretch, this.#filled(stretch, labels))
+      this.#stretches = this.#stretches.with(stretch, rest === undefined ? read : [...read, rest])
     }
   }
 
   /** The labels that were read of a stretch, and what is left of it. */
   #filled({ first, last }: LabelStretch, labels: readonly RankedLabel[]): LabelStretch[] {
-    const isWhole = new Set(labels.map(({ address }) => address)).size < this.#addressesPerRead
+    const isWhole = addressesIn(labels) < this.#addressesPerRead
     const winners = labels.filter((_, index) => mayWin(labels, index))
     // Halves, because a stretch that is full would be cut with the next label.
     const pieces = cut(winners, isWhole ? this.#addressesPerRead : Math.ceil(this.#addressesPerRead / 2))
@@ -126,6 +136,13 @@ export class KnownLabels {
     if (from !== undefined) filled.push({ first: from, last, segment: undefined })
     return filled
   }
+}
+
+/** Those of one address stand together. */
+function addressesIn(labels: readonly RankedLabel[]): number {
+  let count = 0
+  for (const [index, { address }] of labels.entries()) if (address !== labels[index - 1]?.address) count++
+  return count
 }
 
 /** Whether it is shown on any chain: nothing stronger holds wherever it does. */

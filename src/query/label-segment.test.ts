@@ -62,8 +62,8 @@ test('without texts, addresses that have none are hardly ever let pass', () => {
   }))
   const segment = new LabelSegment(labels, { withTexts: false })
   const passing = Array.from({ length: 20_000 }, (_, n) => segment.numberOf(bytesOf(10_000 + n), 0, chains[0]!))
-  expect(passing.filter(number => number === unknownLabel).length).toBeLessThan(20)
-  expect(segment.bytes).toBeLessThan(labels.length * 16)
+  expect(passing.filter(number => number === unknownLabel).length).toBeLessThan(300)
+  expect(segment.bytes).toBeLessThan(labels.length * 4)
 })
 
 test('equal texts have equal checksums', () => {

@@ -10,50 +10,63 @@ export const noLabel = 0
 /** The address has labels, but their texts are not here. */
 export const unknownLabel = -1
 
+/** In the place of a tag: no address; nothing is known of any. */
+export const freeTag = 0
+export const unreadTag = 255
+
 const addressBytes = 20
 const everyChain = 0
+
+/** From bits of the hash that no segment chooses slots by. */
+export function tagOf(hash: number): number {
+  return 1 + (((hash >>> 16) * (unreadTag - 1)) >>> 16)
+}
 
 /** Arrays of plain numbers: a million objects would be work for every collection. */
 export class LabelSegment {
   /**
-   * Open addressing, at most half full; 0 is free. The upper half is that of the address's hash, the lower one the number of its
-   * first label: whoever is not here is hardly ever compared with an address, which lies elsewhere in memory.
+   * Open addressing, at most half full: one byte of the address's hash for each slot, or `freeTag`. They stand apart from what they
+   * lead to, so that those of a million labels stay in the processor's cache.
    */
-  readonly slots: Int32Array
-  readonly mask: number
+  readonly tags: Uint8Array
   readonly isEmpty: boolean
   /** What it takes of memory. */
   readonly bytes: number
+  /** By slot: the number of the first label of the address. */
+  readonly #firsts: Uint16Array
   readonly #texts: LabelTexts | undefined
 
   /** Fewer than 2^16 labels in the order of `labelsWithin`. Without texts it only tells which addresses have none. */
   constructor(labels: readonly RankedLabel[], { withTexts }: { withTexts: boolean }) {
-    const slotCount = 2 ** Math.ceil(Math.log2(Math.max(2, labels.length * 2)))
-    this.slots = new Int32Array(slotCount)
-    this.mask = slotCount - 1
-    const addresses = Buffer.allocUnsafeSlow(labels.length * addressBytes)
-    for (let label = 0; label < labels.length; label++) {
-      const { address } = labels[label]!
-      addresses.write(address.slice(2), label * addressBytes, 'hex')
-      if (label === 0 || labels[label - 1]!.address !== address) this.#add(addresses, label)
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(2, labels.length * 2)))
+    const addresses = Buffer.from(labels.map(({ address }) => address.slice(2)).join(''), 'hex')
+    this.tags = new Uint8Array(slots)
+    this.#firsts = new Uint16Array(withTexts ? slots : 0)
+    for (let label = 1; label <= labels.length; label++) {
+      if (label > 1 && labels[label - 2]!.address === labels[label - 1]!.address) continue
+      const hash = addressHash(addresses, (label - 1) * addressBytes)
+      let slot = hash & (slots - 1)
+      while (this.tags[slot] !== freeTag) slot = (slot + 1) & (slots - 1)
+      this.tags[slot] = tagOf(hash)
+      if (withTexts) this.#firsts[slot] = label
     }
     if (withTexts) this.#texts = new LabelTexts(labels, addresses)
     this.isEmpty = labels.length === 0
-    this.bytes = this.slots.byteLength + (this.#texts?.bytes ?? 0)
+    this.bytes = this.tags.byteLength + this.#firsts.byteLength + (this.#texts?.bytes ?? 0)
   }
 
   /** The number of the label that the address at `at` has on the chain, `noLabel` or `unknownLabel`. */
-  numberOf(bytes: Uint8Array, at: number, chain: ChainId, hash = addressHash(bytes, at)): number {
-    const { slots, mask } = this
+  numberOf(bytes: Uint8Array, at: number, chain: ChainId): number {
     const texts = this.#texts
-    let slot = hash & mask
-    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if ((entry ^ hash) >>> 16 === 0) {
-        if (texts === undefined) return unknownLabel
-        const label = entry & 0xffff
-        if (texts.isOf(label, bytes, at)) return texts.winner(label, chain)
-      }
-      slot = (slot + 1) & mask
+    const { tags } = this
+    const mask = tags.length - 1
+    const hash = addressHash(bytes, at)
+    const tag = tagOf(hash)
+    for (let slot = hash & mask; tags[slot] !== freeTag; slot = (slot + 1) & mask) {
+      if (tags[slot] !== tag) continue
+      if (texts === undefined) return unknownLabel
+      const first = this.#firsts[slot]!
+      if (texts.isOf(first, bytes, at)) return texts.winner(first, chain)
     }
     return noLabel
   }
@@ -76,13 +89,6 @@ export class LabelSegment {
     for (let index = 0; index < length; index++) out[at + index] = json[start + index]!
     return at + length
   }
-
-  #add(addresses: Uint8Array, label: number): void {
-    const hash = addressHash(addresses, label * addressBytes)
-    let slot = hash & this.mask
-    while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask
-    this.slots[slot] = (hash & 0xffff0000) | (label + 1)
-  }
 }
 
 /** By label, counted from 1 on: its address, its chain, and where its text ends, and so where the next one's begins. */
@@ -98,12 +104,12 @@ class LabelTexts {
     this.#chains = Uint32Array.from(labels, ({ chain }) => chain ?? everyChain)
     this.ends = new Uint32Array(labels.length + 1)
     this.checksums = new Int32Array(labels.length)
-    const texts = labels.map(({ label }) => Buffer.from(JSON.stringify(label)))
+    const texts = labels.map(({ label }) => JSON.stringify(label))
     for (const [index, text] of texts.entries()) {
-      this.ends[index + 1] = this.ends[index]! + text.length
+      this.ends[index + 1] = this.ends[index]! + Buffer.byteLength(text)
       this.checksums[index] = crc32(text)
     }
-    this.json = Uint8Array.from(Buffer.concat(texts))
+    this.json = Buffer.from(texts.join(''))
   }
 
   get bytes(): number {

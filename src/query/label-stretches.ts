@@ -1,10 +1,10 @@
 // The space of addresses, cut into stretches: of each the labels are at hand, or have to be read. It is never changed: what was read,
 // or has become untrue, makes another one.
 import type { Address } from '../model.ts'
-import { addressWord } from '../store/address-hash.ts'
+import { addressWord, hashOfWords } from '../store/address-hash.ts'
 import { bytesOfHex } from '../store/bytes.ts'
 import { type AddressRange, everyAddress } from '../store/label-changes.ts'
-import type { LabelSegment } from './label-segment.ts'
+import { freeTag, type LabelSegment, tagOf, unreadTag } from './label-segment.ts'
 
 /** Without a segment nothing is known of its addresses. */
 export type LabelStretch = AddressRange & { segment: LabelSegment | undefined }
@@ -13,6 +13,18 @@ const addressBytes = 20
 /** Where to begin to look, by the first bits of an address. */
 const startBits = 12
 const starts = 2 ** startBits
+
+export type Candidates = { found: Int32Array; stretches: Int32Array }
+
+const unread = Uint8Array.of(unreadTag)
+
+/** Used from one page to the next, because each would leave its arrays behind. */
+let scratch = newScratch(1_024)
+
+function newScratch(length: number) {
+  const numbers = () => new Int32Array(length)
+  return { hashes: numbers(), indexes: numbers(), slots: numbers(), seen: new Uint8Array(length) }
+}
 
 export class LabelStretches {
   /** In order, without a gap. */
@@ -26,6 +38,10 @@ export class LabelStretches {
   readonly #lasts: Buffer
   readonly #lastWords: Uint32Array
   readonly #starts: Uint16Array
+  /** The tags of all segments behind each other; of each stretch where its own begin, and what a hash is masked with. */
+  readonly #tags: Uint8Array
+  readonly #tagStarts: Uint32Array
+  readonly #masks: Uint32Array
 
   constructor(all: readonly LabelStretch[] = [{ ...everyAddress, segment: undefined }]) {
     this.all = all
@@ -39,11 +55,59 @@ export class LabelStretches {
       while (index < all.length - 1 && this.#lastWords[index]! < start * 2 ** (32 - startBits)) index++
       this.#starts[start] = index
     }
+    const tags = this.segments.map(segment => segment?.tags ?? unread)
+    this.#tags = Buffer.concat(tags)
+    this.#masks = Uint32Array.from(tags, ({ length }) => length - 1)
+    this.#tagStarts = new Uint32Array(all.length)
+    for (let index = 1; index < all.length; index++)
+      this.#tagStarts[index] = this.#tagStarts[index - 1]! + tags[index - 1]!.length
+  }
+
+  /**
+   * Which of the addresses that begin at the positions may have a label, of all of a page at once: `found` gets their places in the
+   * list and `stretches` where they lie. Returns how many.
+   */
+  candidates(bytes: Uint8Array, positions: Int32Array, count: number, { found, stretches }: Candidates): number {
+    if (count > scratch.hashes.length) scratch = newScratch(count)
+    const { hashes, indexes, slots, seen } = scratch
+    const tags = this.#tags
+    // Four bytes at once: 130 addresses are 2 % of the work of a page.
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    for (let place = 0; place < count; place++) {
+      const at = positions[place]!
+      const word = view.getUint32(at)
+      const hash = hashOfWords(word, view.getUint32(at + 16))
+      const index = this.#indexOf(word, bytes, at)
+      hashes[place] = hash
+      indexes[place] = index
+      slots[place] = hash & this.#masks[index]!
+    }
+    // Between two pages tags leave the nearest cache. Nothing in this loop waits for what it reads, so that the processor fetches
+    // many lines at once: one after the other they took up to 260 ns each.
+    for (let place = 0; place < count; place++) seen[place] = tags[this.#tagStarts[indexes[place]!]! + slots[place]!]!
+    let candidates = 0
+    for (let place = 0; place < count; place++) {
+      let tag = seen[place]!
+      if (tag === freeTag) continue
+      const index = indexes[place]!
+      const [start, mask, wanted] = [this.#tagStarts[index]!, this.#masks[index]!, tagOf(hashes[place]!)]
+      for (let slot = slots[place]!; tag !== wanted && tag !== unreadTag && tag !== freeTag; ) {
+        slot = (slot + 1) & mask
+        tag = tags[start + slot]!
+      }
+      if (tag === freeTag) continue
+      found[candidates] = place
+      stretches[candidates++] = index
+    }
+    return candidates
   }
 
   /** Which stretch the address at `at` lies in. */
   indexOf(bytes: Uint8Array, at: number): number {
-    const word = addressWord(bytes, at) >>> 0
+    return this.#indexOf(addressWord(bytes, at) >>> 0, bytes, at)
+  }
+
+  #indexOf(word: number, bytes: Uint8Array, at: number): number {
     const start = word >>> (32 - startBits)
     let index = this.#starts[start]!
     let end = this.#starts[start + 1]!

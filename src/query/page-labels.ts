@@ -1,6 +1,5 @@
 // The labels of a page: which of its parties have one, by the bytes of their addresses. It reads no store.
 import type { ChainId } from '../model.ts'
-import { addressHash } from '../store/address-hash.ts'
 import type { RankedLabel } from '../store/label-store.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
@@ -52,12 +51,12 @@ function numberOf(segment: number, label: number): number {
 /** As many segments can be told apart, and one of a page's own. */
 export const pageSegmentsMax = 2 ** 16 - 1
 
-/** Used from one page to the next, because a page of 200 parties would leave five arrays behind. */
+/** Used from one page to the next, because each would leave its arrays behind. */
 let scratch = newScratch(1_024)
 
 function newScratch(parties: number) {
   const numbers = () => new Int32Array(parties)
-  return { places: numbers(), positions: numbers(), hashes: numbers(), stretches: numbers(), entries: numbers() }
+  return { places: numbers(), positions: numbers(), found: numbers(), stretches: numbers() }
 }
 
 /** The labels that are at hand, undefined where there is none, and the parties of which nothing is known. */
@@ -72,23 +71,14 @@ export function pageLabels(
   const { segments } = stretches
   const zeroPlaces: number[] = []
   const count = findParties(page, zeroPlaces)
-  const { places, positions, hashes, stretches: indexes, entries } = scratch
-  for (let party = 0; party < count; party++) {
-    hashes[party] = addressHash(payloads, positions[party]!)
-    indexes[party] = stretches.indexOf(payloads, positions[party]!)
-  }
-  // Between two pages most segments leave the cache. Nothing in this loop waits for what it reads, so that the processor fetches
-  // many lines at once: one after the other they took up to 260 ns each.
-  for (let party = 0; party < count; party++) {
-    const segment = segments[indexes[party]!]
-    entries[party] = segment === undefined ? unknownLabel : segment.slots[hashes[party]! & segment.mask]!
-  }
+  const { places, positions, found } = scratch
+  const candidates = stretches.candidates(payloads, positions, count, scratch)
   let numbers: Uint32Array | undefined
-  for (let party = 0; party < count; party++) {
-    if (entries[party] === 0) continue
-    const index = indexes[party]!
+  for (let candidate = 0; candidate < candidates; candidate++) {
+    const party = found[candidate]!
+    const index = scratch.stretches[candidate]!
     const at = positions[party]!
-    const label = segments[index]?.numberOf(payloads, at, chain, hashes[party]!) ?? unknownLabel
+    const label = segments[index]?.numberOf(payloads, at, chain) ?? unknownLabel
     if (label === unknownLabel) unknown.push({ bytes: payloads, at, places: [places[party]!] })
     else if (label !== noLabel) {
       numbers ??= new Uint32Array(page.length * 2)

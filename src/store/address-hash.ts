@@ -1,9 +1,13 @@
 // A hash of the 20 bytes of an address where they stand in a page, without a text in between. It is no fingerprint: whoever finds
 // something by it compares the address.
 
-/** From both ends: addresses that were chosen for their looks are alike at one of them, hardly ever at both. */
 export function addressHash(bytes: Uint8Array, at: number): number {
-  return mixed(Math.imul(addressWord(bytes, at), 0x9e3779b1) ^ addressWord(bytes, at + 16))
+  return hashOfWords(addressWord(bytes, at), addressWord(bytes, at + 16))
+}
+
+/** From the first and the last four bytes: addresses that were chosen for their looks are alike at one of both ends, hardly ever at both. */
+export function hashOfWords(first: number, last: number): number {
+  return mixed(Math.imul(first, 0x9e3779b1) ^ last)
 }
 
 /** Four bytes from `at` on. */
