@@ -1,3 +1,4 @@
+// Answers of contracts are read as what they mean, whatever nonsense they are. No node is asked.
 import fc from 'fast-check'
 import { encodeAbiParameters, stringToHex } from 'viem'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Rows of CSV come back as they were written, however the text is cut. No file is read.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CsvRow, CsvRows } from './csv-rows.ts'

@@ -1,3 +1,4 @@
+// Lists in every form that people share become entries, with each bad line told. No store is written.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../chains.ts'

@@ -1,3 +1,4 @@
+// Entries of a JSON document are told as they come, however the text is cut. No file is read.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonEntries, type JsonEntry } from './json-entries.ts'

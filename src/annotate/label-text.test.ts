@@ -1,3 +1,4 @@
+// Names are cleaned for display, once and for all. No list is read.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cleanLabel, labelCharactersMax } from './label-text.ts'

@@ -1,3 +1,4 @@
+// Which flags are shown where marks and rules disagree. No store is asked.
 import { expect, test } from 'vitest'
 import type { Address, ChainId } from '../model.ts'
 import type { ContractFacts } from '../store/contract-facts-store.ts'

@@ -1,3 +1,4 @@
+// The numbers of how tokens reached their holders, on small made-up histories. No verdict is judged.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Address, type Hash, type SentBy, zeroAddress } from '../model.ts'

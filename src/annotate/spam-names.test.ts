@@ -1,3 +1,4 @@
+// Bait and imitation in names are counted, and ordinary names are left alone. No verdict is judged.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { invisibleCount, skeletonOf } from './look-alikes.ts'

@@ -1,3 +1,4 @@
+// Each rule fires at its bounds and says why. No contract is judged here.
 import { describe, expect, test } from 'vitest'
 import { noDistribution } from './spam-distribution.ts'
 import { nameEvidence } from './spam-names.ts'

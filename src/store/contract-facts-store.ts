@@ -36,6 +36,8 @@ export type SpamVerdict = {
   reasons: readonly SpamReason[]
   /** The rows that it was judged on: their count and the newest one's place. Others need another verdict. */
   basis: string
+  /** How many transfers there were; absent in verdicts that were kept before this was. */
+  transfers?: number
   judgedAtMs: number
 }
 

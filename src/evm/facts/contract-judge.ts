@@ -88,7 +88,8 @@ export class ContractJudge {
     const evidence = { ...(await this.#nameEvidence(contract, named)), ...distribution }
     const { score, possibleSpam, reasons } = await this.#weigh(contract, { evidence, sample, reading }, signal)
     metrics.contractsJudged.inc({ chain: chain.name, verdict: possibleSpam ? 'spam' : 'clean' })
-    const verdict = { rulesVersion, score, reasons, basis: sample.basis, judgedAtMs: Date.now() }
+    const { basis, transfers } = sample
+    const verdict = { rulesVersion, score, reasons, basis, transfers, judgedAtMs: Date.now() }
     return { ...facts, possibleSpam, verdict }
   }
 

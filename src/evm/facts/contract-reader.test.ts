@@ -1,3 +1,4 @@
+// Contracts of every behaviour are read together, and none hides another. No node is asked.
 import { encodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
@@ -67,6 +68,23 @@ test('one that answers megabytes or never ends hides no other', async () => {
   expect(said.get(contract(1))?.name).toBe('Name')
   expect(said.get(contract(2))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
   expect(slow).toEqual([contract(3)])
+})
+
+test('one that is refused in words that nobody knows has said nothing, and hides no other', async () => {
+  const { port: way } = port({ [contract(1)]: ordinary, [contract(2)]: () => ({ fails: 'refused' }) })
+  const { said, slow } = await readContracts([1, 2].map(contract), way)
+  expect(said.get(contract(1))?.name).toBe('Name')
+  expect(said.get(contract(2))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
+  expect(slow).toEqual([])
+  // Also where it is asked alone.
+  expect([...(await readContracts([contract(2)], way)).said.keys()]).toEqual([contract(2)])
+})
+
+test('an endpoint that refuses everything says nothing of contracts', async () => {
+  const refuse: Behaviour = () => ({ fails: 'refused' })
+  const { port: way } = port({ [contract(0)]: refuse, [contract(1)]: refuse, [contract(2)]: refuse })
+  await expect(readContracts([1, 2].map(contract), way)).rejects.toMatchObject({ code: 'upstream_failed' })
+  await expect(readContracts([contract(1)], way)).rejects.toMatchObject({ code: 'upstream_failed' })
 })
 
 test('a failure of the endpoints is none of the contracts', async () => {

@@ -2,7 +2,7 @@
 // nothing; only an endpoint's failure is one.
 import { flagOfAnswer, textOfAnswer } from '../../annotate/contract-text.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address } from '../../model.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import type { ContractInterface } from '../../store/contract-facts-store.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
@@ -62,8 +62,8 @@ export async function askContracts(
 export type Readings = { said: Map<Address, SaidOfItself>; slow: Address[] }
 
 /**
- * Fails where the endpoints do. An answer that is too large or takes too long is looked for contract by contract, so that one
- * contract cannot hide the others.
+ * Fails where the endpoints do. Who makes an answer too large, takes too long or is refused in words that nobody knows is looked for
+ * contract by contract, so that one contract cannot hide the others.
  */
 export async function readContracts(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
   const calls = contracts.flatMap(contract => callData.map(data => contractCall(contract, data, 'latest')))
@@ -75,6 +75,7 @@ export async function readContracts(contracts: readonly Address[], port: Contrac
     const kind = rpcFailureOf(error)?.kind
     if (kind === undefined || !ofContracts.has(kind)) throw error
     if (contracts.length > 1) return await readOneByOne(contracts, port)
+    if (kind === 'refused') await requireAnswers(port)
     return kind === 'timeout'
       ? { said: new Map(), slow: [...contracts] }
       : { said: new Map(contracts.map(contract => [contract, saidNothing])), slow: [] }
@@ -93,7 +94,12 @@ async function readOneByOne(contracts: readonly Address[], port: ContractPort): 
   return all
 }
 
-const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(['response-too-large', 'timeout'])
+/** Fails where a call that no contract has a part in fails too: then it was the endpoints that refused. */
+async function requireAnswers(port: ContractPort): Promise<void> {
+  await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
+}
+
+const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(['response-too-large', 'timeout', 'refused'])
 
 function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): SaidOfItself {
   const interfaces =

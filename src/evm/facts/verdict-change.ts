@@ -1,5 +1,5 @@
 // Whether what is known of a contract now differs enough from what is stored. It writes nothing.
-import type { ContractFacts, SpamVerdict } from '../../store/contract-facts-store.ts'
+import type { ContractFacts } from '../../store/contract-facts-store.ts'
 
 /** Every write makes other processes read anew, so numbers that moved a little are not worth one. */
 export function isWorthWriting(before: ContractFacts | undefined, after: ContractFacts): boolean {
@@ -9,12 +9,7 @@ export function isWorthWriting(before: ContractFacts | undefined, after: Contrac
   const [old, now] = [before.verdict, after.verdict]
   if (old?.rulesVersion !== now?.rulesVersion || old?.score !== now?.score) return true
   const names = (facts: ContractFacts) => facts.verdict?.reasons.map(({ rule }) => rule).join()
-  return names(before) !== names(after) || hasGrown(countIn(old), countIn(now))
-}
-
-/** The number of transfers that a verdict rests on. */
-function countIn(verdict: SpamVerdict | undefined): number {
-  return Number.parseInt(verdict?.basis ?? '0', 10)
+  return names(before) !== names(after) || hasGrown(old?.transfers ?? 0, now?.transfers ?? 0)
 }
 
 /** By a tenth or more, or has shrunk as much. */

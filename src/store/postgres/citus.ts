@@ -11,7 +11,7 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
 ]
 
 /**
- * Small, and read beside the others: a copy on every worker. The tables that are missing here (revisions, leases,
+ * Small, and read beside the others: a copy on every worker. The tables that are missing here (revisions, label_changes, leases,
  * checkpoints, keys) stay on the coordinator, where every process connects.
  */
 const reference = [
