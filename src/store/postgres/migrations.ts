@@ -305,5 +305,13 @@ CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 const labelChanges = 'CREATE TABLE label_changes (count int8 PRIMARY KEY, ranges bytea NOT NULL);'
 
 /** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [first, marks, verdicts, shared, labelRevision, packedActivity, labelChanges]
+export const migrations: readonly string[] = [
+  first,
+  marks,
+  verdicts,
+  shared,
+  labelRevision,
+  packedActivity,
+  labelChanges,
+]
 export const schemaVersion = migrations.length
