@@ -24,10 +24,17 @@ afterEach(async () => {
 
 type Simulated = Omit<SimNodeOptions, 'chain'> & { chain?: Partial<SimChainOptions> }
 
+/** Enough to tell right from wrong; what a block costs is measured on fuller ones. */
+const lightBlocks = { transactionsPerBlock: 5, logsPerCall: 2 } satisfies Partial<SimChainOptions>
+const fullBlocks = { transactionsPerBlock: 8, logsPerCall: 3 } satisfies Partial<SimChainOptions>
+
 /** A node whose final block is 64 below its head, and a configuration that names it. */
 async function simulate(options: Simulated = {}, settings: object = { index: 'full' }): Promise<SimNode> {
   const { chain, ...rest } = options
-  const node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real', ...chain }, ...rest })
+  const node = await startSimNode({
+    chain: { chainId, height: 364, hashes: 'real', ...lightBlocks, ...chain },
+    ...rest,
+  })
   cleanups.push(() => node.close())
   place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), ...settings } })
   return node
@@ -45,6 +52,12 @@ async function expectTruth(node: SimNode, range: { from: number; to: number }, o
   } finally {
     await store.close()
   }
+}
+
+/** What a service with open operations says of its chains. */
+async function chainsOf(service: CommandRun): Promise<Record<string, { state: string; complete: boolean }>> {
+  const url = /Listening on (http:\/\/[^"\s]+)/.exec(service.stderr)![1]!
+  return ((await (await fetch(`${url}/status`)).json()) as { chains: Awaited<ReturnType<typeof chainsOf>> }).chains
 }
 
 function busiest(node: SimNode): Address {
@@ -150,13 +163,7 @@ describe('sync', () => {
       ALMANAC_OPS_OPEN: 'true',
     })
     await service.until(() => service.stderr.includes('Listening on'), 'listening')
-    const url = /Listening on (http:\/\/[^"\s]+)/.exec(service.stderr)![1]!
-    await service.until(async () => {
-      const { chains } = (await (await fetch(`${url}/status`)).json()) as {
-        chains: Record<string, { complete: boolean }>
-      }
-      return chains.sim?.complete === true
-    }, 'completeness')
+    await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
     service.child.kill('SIGTERM')
     expect(await service.ended()).toMatchObject({ code: 0 })
     node.reorg({ depth: 20, length: 120 })
@@ -315,9 +322,10 @@ describe('verify', () => {
 
   test('works beside a running service', async () => {
     await simulate()
-    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    const service = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
     await service.until(() => service.stderr.includes('Listening on'), 'listening')
-    await service.until(async () => (await place.run(whole)).code === 0, 'an equal store')
+    await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
+    expect(await place.run(whole)).toMatchObject({ code: 0 })
     service.child.kill('SIGTERM')
     expect(await service.ended()).toMatchObject({ code: 0 })
   })
@@ -336,7 +344,7 @@ describe('plan', () => {
   test('what it says of a full chain is within a factor of two of what a run then costs', {
     timeout: 120_000,
   }, async () => {
-    const node = await simulate({ chain: { height: 2_063, hashes: 'cheap', denseEvery: 7 } })
+    const node = await simulate({ chain: { ...fullBlocks, height: 2_063, hashes: 'cheap', denseEvery: 7 } })
     const planned = JSON.parse((await place.run(['plan', '--json', '--samples', '6'])).stdout)
     const part = planned.chains.sim.parts[0]
     expect(part).toMatchObject({ from: 0, to: 1_999, blocks: 2_000, limited_by: 'endpoints' })
@@ -358,7 +366,7 @@ describe('plan', () => {
   })
 
   test('what it says of a contract is within a factor of two as well', async () => {
-    const node = await simulate({ chain: { height: 3_063, hashes: 'cheap' } })
+    const node = await simulate({ chain: { ...fullBlocks, height: 3_063, hashes: 'cheap' } })
     const contract = busiest(node)
     place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requestsPerSecond: 1_000_000 } })
     const planned = JSON.parse((await place.run(['plan', '--json', '--chain', 'sim'])).stdout)
@@ -459,12 +467,11 @@ describe('start and status', () => {
     await down.close()
     const service = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
     const url = await urlOf(service)
-    const ask = async () => (await place.run(['status', '--url', url])).stdout
-    let shown = ''
     await service.until(async () => {
-      shown = await ask()
-      return shown.includes('gone is stalled') && /sim +live/.test(shown)
+      const { sim: live, gone } = await chainsOf(service)
+      return live?.state === 'live' && live.complete && gone?.state === 'stalled'
     }, 'a live and a stalled chain')
+    const { stdout: shown } = await place.run(['status', '--url', url])
     expect(shown).toMatch(/CHAIN +STATE +HEAD +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
     expect(shown).toMatch(/sim +live +364 +0s +\[={12}\] 100% .*1 of 1 well/)
     expect(shown).toMatch(/gone +stalled +- .*0 of 1 well/)

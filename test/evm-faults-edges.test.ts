@@ -6,7 +6,7 @@ import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/index/chain
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'
-import { caughtUp, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
 import { expectedSent } from './sim/truth.ts'
@@ -55,7 +55,7 @@ type Status = Awaited<ReturnType<ChainIndexer['status']>>
 async function until(
   indexer: ChainIndexer,
   isSo: (status: Status) => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = patienceMs,
 ): Promise<Status> {
   for (const deadline = Date.now() + timeoutMs; ; ) {
     const status = await indexer.status()
@@ -251,13 +251,13 @@ describe('long absences', () => {
   ])('on demand: the gap is filled, %s', async (_, depth) => {
     const { node, store, indexer, stop } = await run({ chain: { hashes: 'cheap' } }, { index: 'on-demand' })
     const contract = busiest(node)
-    await indexer.ensureContract(contract, 10_000)
+    await indexer.ensureContract(contract, patienceMs)
     await stop()
     if (depth > 0) node.reorg({ depth, length: depth + 1 })
     node.mine(2_000)
     const again = start(node, store, { index: 'on-demand' })
     await caughtUp(again.indexer, node)
-    await again.indexer.ensureContract(contract, 10_000)
+    await again.indexer.ensureContract(contract, patienceMs)
     const truth = truthByContract(node.chain, { from: 0, to: node.chain.head }).get(contract)!
     await expectContractTruth(store, node.chain, contract, truth)
   })
@@ -287,7 +287,7 @@ describe('on demand', () => {
     await caughtUp(indexer, node)
     node.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 20 }]
     const contract = busiest(node)
-    const asked = indexer.ensureContract(contract, 10_000)
+    const asked = indexer.ensureContract(contract, patienceMs)
     for (const depth of [10, 20, 30]) {
       node.reorg({ depth, length: depth + 1 })
       await delay(45)
@@ -295,7 +295,7 @@ describe('on demand', () => {
     await asked
     node.endpoints[0]!.faults = []
     await caughtUp(indexer, node)
-    await indexer.ensureContract(contract, 10_000)
+    await indexer.ensureContract(contract, patienceMs)
     await expectContract(node, store, contract)
     expect((await store.contractCoverage(id, contract)).at(-1)?.to).toBe(node.chain.head)
   })
@@ -303,7 +303,7 @@ describe('on demand', () => {
   test('twice at once is one job, and another contract beside it', async () => {
     const { node, store, indexer } = await run({}, onDemand)
     const [first, second] = [...truthByContract(node.chain, { from: 0, to: 150 }).keys()] as [Address, Address]
-    await Promise.all([first, first, second, first].map(contract => indexer.ensureContract(contract, 10_000)))
+    await Promise.all([first, first, second, first].map(contract => indexer.ensureContract(contract, patienceMs)))
     await expectContract(node, store, first)
     await expectContract(node, store, second)
     // Hot blocks and history of two contracts, one answer each.
@@ -313,7 +313,7 @@ describe('on demand', () => {
   test('an address without code is complete and empty', async () => {
     const { node, store, indexer } = await run({}, onDemand)
     const wallet = node.chain.block(50).transactions[0]!.from as Address
-    await indexer.ensureContract(wallet, 10_000)
+    await indexer.ensureContract(wallet, patienceMs)
     expect(await store.transferCount({ chain: id, contract: wallet })).toBe(0)
     expect(await store.contractCoverage(id, wallet)).toMatchObject([{ from: 0, to: 150 }])
   })
@@ -322,7 +322,7 @@ describe('on demand', () => {
     const faults = [{ kind: 'pruned-state', below: 140 }] as const
     const { node, store, indexer } = await run({ endpoints: [{ faults }] }, onDemand)
     const contract = busiest(node)
-    await indexer.ensureContract(contract, 10_000)
+    await indexer.ensureContract(contract, patienceMs)
     await expectContract(node, store, contract)
     expect(await store.contractCoverage(id, contract)).toMatchObject([{ from: 0, to: 150 }])
   })
@@ -334,7 +334,7 @@ describe('on demand', () => {
     const contract = busiest(node)
     const { indexer } = start(node, store, { index: 'on-demand', contracts: blocks === 7 ? [contract] : [] })
     await caughtUp(indexer, node)
-    await indexer.ensureContract(contract, 15_000)
+    await indexer.ensureContract(contract, patienceMs)
     await expectContract(node, store, contract)
     expect((await store.contractCoverage(id, contract)).at(-1)?.to).toBe(150)
   })
@@ -352,7 +352,7 @@ describe('on demand', () => {
     await expectNothingWrong(store, node.chain)
     node.endpoints[0]!.faults = []
     await caughtUp(indexer, node)
-    await indexer.ensureContract(contract, 10_000)
+    await indexer.ensureContract(contract, patienceMs)
     await expectContract(node, store, contract)
   })
 
@@ -378,7 +378,7 @@ describe('on demand', () => {
     const unused = `0x${'12'.repeat(20)}` as Address
     const contract = busiest(node)
     const wallet = node.chain.block(80).transactions.find(({ from }) => expectedSent(node.chain, from))!.from as Address
-    await Promise.all([unused, contract, wallet].map(address => indexer.ensureWallet(address, 10_000)))
+    await Promise.all([unused, contract, wallet].map(address => indexer.ensureWallet(address, patienceMs)))
     expect(await store.activityOf(unused)).toEqual(new Map())
     expect((await store.activityOf(contract)).get(id)).toBeUndefined()
     await expectSentTruth(store, node.chain, wallet)
@@ -390,7 +390,7 @@ describe('on demand', () => {
     const { node, store, indexer } = await run({ endpoints: [{ faults }, { faults: farther }] }, onDemand)
     await caughtUp(indexer, node)
     const wallet = node.chain.block(80).transactions.find(({ from }) => expectedSent(node.chain, from))!.from as Address
-    await indexer.ensureWallet(wallet, 10_000)
+    await indexer.ensureWallet(wallet, patienceMs)
     await expectSentTruth(store, node.chain, wallet)
   })
 
@@ -400,7 +400,7 @@ describe('on demand', () => {
       onDemand,
     )
     const wallet = node.chain.block(15).transactions.find(({ from }) => expectedSent(node.chain, from))!.from as Address
-    await indexer.ensureWallet(wallet, 10_000)
+    await indexer.ensureWallet(wallet, patienceMs)
     await expectSentTruth(store, node.chain, wallet)
   })
 
@@ -409,14 +409,14 @@ describe('on demand', () => {
     await caughtUp(indexer, node)
     for (const { from } of node.chain.block(150).transactions) {
       if (expectedSent(node.chain, from) === undefined) continue
-      await indexer.ensureWallet(from as Address, 10_000)
+      await indexer.ensureWallet(from as Address, patienceMs)
       await expectSentTruth(store, node.chain, from as Address)
     }
     const senders = node.chain.block(150).transactions.map(({ from }) => from as Address)
     node.reorg({ depth: 12, length: 4 })
     await caughtUp(indexer, node)
     for (const sender of senders) {
-      await indexer.ensureWallet(sender, 10_000)
+      await indexer.ensureWallet(sender, patienceMs)
       await expectSentTruth(store, node.chain, sender)
     }
   })

@@ -17,6 +17,9 @@ import type { SimNode } from './sim/node.ts'
 import { type ExpectedTransfer, expectedTransfers } from './sim/truth.ts'
 import type { Engine } from './store-engines.ts'
 
+/** For what comes at once on an idle machine; only what never comes reaches it. */
+export const patienceMs = 60_000
+
 /** A new and empty store, in a file unless an engine gives another one. */
 export async function temporaryStore(
   engine?: Engine,
@@ -72,7 +75,7 @@ export function startIndexer(
 }
 
 /** Waits until the chain is live and complete up to the simulator's head. */
-export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs = 20_000): Promise<void> {
+export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs = patienceMs): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const status = await indexer.status()

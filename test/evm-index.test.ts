@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
-import { caughtUp, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import { expectedActivity } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
@@ -93,7 +93,7 @@ describe.each(engineNames)('on %s', name => {
       const { node, store, indexer } = await run({ chain: { height: 400 } }, { index: 'on-demand' })
       const truth = truthByContract(node.chain, { from: 0, to: 400 })
       const [contract] = [...truth].sort((a, b) => b[1].length - a[1].length)[0] as [Address, unknown]
-      await indexer.ensureContract(contract, 10_000)
+      await indexer.ensureContract(contract, patienceMs)
       expect(await storedTransfers(store, node.chain, contract)).toEqual(truth.get(contract))
       node.mine(20)
       node.reorg({ depth: 10, length: 12 })

@@ -44,7 +44,7 @@ describe.each(engineNames)('on %s', name => {
     cleanups.push(remove)
     const keepers = [keeperOn(node, store), keeperOn(node, store)]
     for (const keeper of keepers) keeper.start()
-    await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length).toBe(1)
     const first = keepers.find(({ indexer }) => indexer !== undefined)!
     const second = keepers.find(keeper => keeper !== first)!
     await caughtUp(first.indexer!, node)
@@ -52,7 +52,7 @@ describe.each(engineNames)('on %s', name => {
 
     await first.stop()
     node.mine(20)
-    await expect.poll(() => second.indexer, { timeout: 5_000 }).toBeDefined()
+    await expect.poll(() => second.indexer).toBeDefined()
     await caughtUp(second.indexer!, node)
     for (const [contract, expected] of truthByContract(node.chain, { from: 0, to: 170 })) {
       expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
@@ -65,7 +65,7 @@ describe.each(engineNames)('on %s', name => {
     const lease = await store.claim('index/1', 'sleeper', 1)
     const asleep = leasedStore(store, lease!)
     await asleep.putCheckpoint('x', 'before')
-    await expect.poll(() => store.claim('index/1', 'successor', 60_000), { timeout: 5_000 }).toBeDefined()
+    await expect.poll(() => store.claim('index/1', 'successor', 60_000)).toBeDefined()
     await expect(asleep.putCheckpoint('x', 'after')).rejects.toMatchObject({ code: 'conflict' })
     expect(await asleep.checkpoint('x')).toBe('before')
   })

@@ -25,7 +25,7 @@ export type StartOptions = {
 }
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-const startTimeoutMs = 20_000
+const startTimeoutMs = 60_000
 const stopTimeoutMs = 20_000
 
 export async function startAlmanac(options: StartOptions): Promise<RunningAlmanac> {

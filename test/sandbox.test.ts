@@ -15,7 +15,7 @@ import { callBlocks } from './readme-blocks.ts'
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 /** Thirty seconds are for a machine that does nothing else; this one may run other tests. */
 const startedWithinMs = 150_000
-const patience = { timeout: 30_000, interval: 200 }
+const patience = { timeout: 60_000, interval: 200 }
 
 let checkout: Checkout
 const runs: CommandRun[] = []

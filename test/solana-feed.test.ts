@@ -99,7 +99,7 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     log,
   })
   ask = asker(store, network)
-  await expect.poll(() => geyser.replayFrom(), { timeout: 10_000 }).toBe(Math.max(0, snapshotSlot - 32))
+  await expect.poll(() => geyser.replayFrom()).toBe(Math.max(0, snapshotSlot - 32))
 
   // The feed has not told where it begins: the node is asked.
   const before = lists()
@@ -115,16 +115,16 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     return { read: lists() - earlier, amounts: tokens.map(({ amount }) => amount) }
   }
   try {
-    await expect.poll(fromIndex, { timeout: 20_000 }).toEqual({ read: 0, amounts: ['1'] })
+    await expect.poll(fromIndex).toEqual({ read: 0, amounts: ['1'] })
     await wallet.mintTo(owner, mint, 500_000n)
     await tell(mint, account)
-    await expect.poll(fromIndex, { timeout: 20_000 }).toEqual({ read: 0, amounts: ['1.5'] })
+    await expect.poll(fromIndex).toEqual({ read: 0, amounts: ['1.5'] })
 
     // A feed that stands still while the chain goes on is not believed: the change that it does not tell is seen.
     clearInterval(ticking)
     await wallet.mintTo(owner, mint, 500_000n)
     const lagging = await slotNow()
-    await expect.poll(slotNow, { timeout: 20_000 }).toBeGreaterThan(lagging + 10)
+    await expect.poll(slotNow).toBeGreaterThan(lagging + 10)
     expect((await ask(owner)).tokens).toMatchObject([{ amount: '2' }])
 
     // Cut off, and back with a replay of what was missed.
@@ -132,23 +132,23 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     geyser.drop('the stream is over')
     await wallet.mintTo(owner, mint, 500_000n)
     expect((await ask(owner)).tokens).toMatchObject([{ amount: '2.5' }])
-    await expect.poll(() => geyser.replayFrom(), { timeout: 20_000 }).toBe(told - 32)
+    await expect.poll(() => geyser.replayFrom()).toBe(told - 32)
     geyser.slot(told - 32)
     await tell(mint, account)
     ticking = setInterval(() => void tell(), 50)
-    await expect.poll(fromIndex, { timeout: 20_000 }).toEqual({ read: 0, amounts: ['2.5'] })
+    await expect.poll(fromIndex).toEqual({ read: 0, amounts: ['2.5'] })
     clearInterval(ticking)
 
     // A gap beyond what the server can replay: from the node, though the feed goes on, until there is a newer snapshot.
     geyser.drop('the stream is over')
     await wallet.mintTo(owner, mint, 500_000n)
-    await expect.poll(() => geyser.calls[2]?.requests.length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => geyser.calls[2]?.requests.length).toBe(1)
     geyser.drop('from_slot is not available')
-    await expect.poll(() => geyser.calls[3]?.requests.length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => geyser.calls[3]?.requests.length).toBe(1)
     expect(geyser.replayFrom()).toBeUndefined()
     ticking = setInterval(() => void tell(), 50)
-    await expect.poll(() => network?.status().feed, { timeout: 20_000 }).toMatchObject({ connected: true })
-    await expect.poll(fromIndex, { timeout: 20_000 }).toMatchObject({ amounts: ['3'] })
+    await expect.poll(() => network?.status().feed).toMatchObject({ connected: true })
+    await expect.poll(fromIndex).toMatchObject({ amounts: ['3'] })
     expect((await fromIndex()).read).toBeGreaterThan(0)
     expect(network.status().feed).toMatchObject({ complete: false })
   } finally {

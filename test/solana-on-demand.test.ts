@@ -170,7 +170,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
           expect(String(error)).toMatch(what)
           expect(String(error)).toContain(`endpoint ${proxy.rpcUrl} `)
           proxy.fault = undefined
-          await expect.poll(() => ask(owner).then(({ tokens }) => tokens[0]?.amount), { timeout: 5_000 }).toBe('1.5')
+          await expect.poll(() => ask(owner).then(({ tokens }) => tokens[0]?.amount)).toBe('1.5')
         }
       },
     )
@@ -187,7 +187,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
       const ask = connect({ rpc: [proxy.rpcUrl] })
       // Every first answer that the proxy keeps is of this slot or of one before it.
       const first = await ask(owner)
-      await expect.poll(() => ask(owner).then(({ slot }) => slot), { timeout: 5_000 }).toBeGreaterThan(first.slot)
+      await expect.poll(() => ask(owner).then(({ slot }) => slot)).toBeGreaterThan(first.slot)
       proxy.fault = () => ({ kind: 'frozen' })
       await expect(ask(owner)).rejects.toMatchObject({ code: 'upstream_failed', message: /is only at slot/ })
     })

@@ -85,7 +85,7 @@ test('says that a network is not configured', async () => {
 test('reports the network with its endpoint and what is watched', async () => {
   const { address } = await generateKeyPairSigner()
   await served.get(`/account/devnet/${address}/portfolio`)
-  await expect.poll(() => solana?.status().devnet?.watched?.live, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(() => solana?.status().devnet?.watched?.live).toBeGreaterThan(0)
   expect(solana?.status().devnet).toMatchObject({
     state: 'live',
     rpc: [{ endpoint: proxy.rpcUrl, healthy: true }],

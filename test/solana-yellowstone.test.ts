@@ -74,7 +74,7 @@ async function amounts(): Promise<Record<number, bigint>> {
 
 test('opens, changes and closes accounts, in the order of their versions', async () => {
   feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
-  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => calls[0]?.requests.length).toBe(1)
   const { call, requests } = calls[0]!
   expect(Object.keys(requests[0]!.accounts)).toEqual(['tokens', 'metadata', 'closed'])
   expect(requests[0]!.accounts.closed).toMatchObject({ owner: [systemProgram], filters: [{ lamports: { eq: '0' } }] })
@@ -86,7 +86,7 @@ test('opens, changes and closes accounts, in the order of their versions', async
   call.write(account(11, held(8n)))
   call.write(account(11, new Uint8Array(), { version: 2, lamports: '0', program: base58.decode(systemProgram) }))
   call.write(slot(100))
-  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 7n })
+  await expect.poll(amounts).toEqual({ 10: 7n })
   expect(await store.mintsOf('devnet', [mint])).toMatchObject([{ decimals: 6, supply: 100n }])
   // Nothing was imported before, so that the store cannot hold every account.
   expect(feed.completeSlot).toBeUndefined()
@@ -95,7 +95,7 @@ test('opens, changes and closes accounts, in the order of their versions', async
 test('replays from the last stored slot after a disconnect', async () => {
   await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
-  await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  await expect.poll(() => calls[0]?.requests[0]?.fromSlot).toBe('968')
   const first = calls[0]!.call
   first.write(slot(968))
   first.write(account(10, held(5n), { slot: 2_000 }))
@@ -106,7 +106,7 @@ test('replays from the last stored slot after a disconnect', async () => {
   first.emit('error', { code: 14, details: 'gone' })
   await expect.poll(() => feed?.status().connected).toBe(false)
   expect(feed.completeSlot).toBeUndefined()
-  await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('1968')
+  await expect.poll(() => calls[1]?.requests[0]?.fromSlot).toBe('1968')
   const second = calls[1]!.call
   // Whether the replay joins what is stored is known with its first slot.
   await expect.poll(() => feed?.status().connected).toBe(true)
@@ -114,7 +114,7 @@ test('replays from the last stored slot after a disconnect', async () => {
   second.write(slot(1_968))
   second.write(account(11, held(9n), { slot: 2_002 }))
   second.write(slot(2_002))
-  await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n, 11: 9n, 12: 1n })
+  await expect.poll(amounts).toEqual({ 10: 5n, 11: 9n, 12: 1n })
   await expect.poll(() => feed?.completeSlot).toBe(2_002)
   expect(await covered()).toEqual({ from: 969, to: 2_002 })
 })
@@ -124,7 +124,7 @@ describe('is not complete, and becomes so above a newer snapshot,', () => {
     call.write(slot(6_000))
     call.write(account(10, held(5n), { slot: 6_001 }))
     call.write(slot(6_001))
-    await expect.poll(amounts, { timeout: 5_000 }).toEqual({ 10: 5n })
+    await expect.poll(amounts).toEqual({ 10: 5n })
     await expect.poll(covered).toEqual({ from: 6_001, to: 6_001 })
     expect(feed!.status()).toMatchObject({ connected: true, slot: 6_001, complete: false })
     expect(lines.join()).toContain('import a newer snapshot')
@@ -134,15 +134,15 @@ describe('is not complete, and becomes so above a newer snapshot,', () => {
       call.write(slot(next++))
       return feed?.completeSlot
     }
-    await expect.poll(nextSlot, { timeout: 20_000 }).toBeGreaterThanOrEqual(6_002)
+    await expect.poll(nextSlot).toBeGreaterThanOrEqual(6_002)
   }
 
   test('where the server says that it cannot go back far enough', async () => {
     await imported(1_000)
     feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
-    await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => calls[0]?.requests.length).toBe(1)
     calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 5000' })
-    await expect.poll(() => calls[1]?.requests.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => calls[1]?.requests.length).toBe(1)
     expect(calls[1]!.requests[0]!.fromSlot).toBeUndefined()
     await expectGapThenComplete(calls[1]!.call)
   })
@@ -150,7 +150,7 @@ describe('is not complete, and becomes so above a newer snapshot,', () => {
   test('where the server begins later without a word', async () => {
     await imported(1_000)
     feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
-    await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+    await expect.poll(() => calls[0]?.requests[0]?.fromSlot).toBe('968')
     await expectGapThenComplete(calls[0]!.call)
   })
 
@@ -159,10 +159,10 @@ describe('is not complete, and becomes so above a newer snapshot,', () => {
     await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 4_000, to: 5_000 }))
     await imported(1_000)
     feed = new YellowstoneFeed({ network: 'devnet', store, log, url, snapshotReadMs: 100 })
-    await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+    await expect.poll(() => calls[0]?.requests[0]?.fromSlot).toBe('968')
     calls[0]!.call.emit('error', { code: 11, details: 'from_slot is not available, the first one is 4500' })
     // What the feed has is kept without a gap at least, so that a newer snapshot can stand on it.
-    await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('4968')
+    await expect.poll(() => calls[1]?.requests[0]?.fromSlot).toBe('4968')
     const { call } = calls[1]!
     call.write(slot(4_968))
     call.write(slot(5_001))
@@ -175,7 +175,7 @@ test('is complete above an older snapshot once the server has replayed everythin
   await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 4_000, to: 5_000 }))
   await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store, log, url })
-  await expect.poll(() => calls[0]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  await expect.poll(() => calls[0]?.requests[0]?.fromSlot).toBe('968')
   calls[0]!.call.write(slot(970))
   await expect.poll(() => feed?.status().slot).toBe(970)
   expect(feed.completeSlot).toBeUndefined()
@@ -205,7 +205,7 @@ const ticks = (count: number) => new Promise(resolve => setTimeout(resolve, coun
 test('counts a slot as complete when it is stored, and gathers rows while a write is under way', async () => {
   await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
-  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => calls[0]?.requests.length).toBe(1)
   const { call } = calls[0]!
   call.write(slot(968))
   call.write(account(10, held(1n), { slot: 1_999 }))
@@ -229,7 +229,7 @@ test('counts a slot as complete when it is stored, and gathers rows while a writ
 
 test('makes the server wait when as many rows are gathered as may be', async () => {
   feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url, rowsMax: 10 })
-  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => calls[0]?.requests.length).toBe(1)
   for (let label = 100; label < 200; label++) calls[0]!.call.write(account(label, held(1n)))
   let stored = 0
   for (let write = 0; stored < 100; write++) {
@@ -246,7 +246,7 @@ test('makes the server wait when as many rows are gathered as may be', async () 
 test('after a write that failed, nothing later moves the checkpoint before the replay', async () => {
   await imported(1_000)
   feed = new YellowstoneFeed({ network: 'devnet', store: heldUp(store), log, url })
-  await expect.poll(() => calls[0]?.requests.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => calls[0]?.requests.length).toBe(1)
   calls[0]!.call.write(slot(968))
   calls[0]!.call.write(account(10, held(1n), { slot: 2_000 }))
   await expect.poll(() => writes.length).toBe(1)
@@ -256,7 +256,7 @@ test('after a write that failed, nothing later moves the checkpoint before the r
   await ticks(3)
   // The words are those of a server that cannot replay, which a store that fails is not.
   writes[0]!.go(new Error('the disk is not available'))
-  await expect.poll(() => calls[1]?.requests[0]?.fromSlot, { timeout: 10_000 }).toBe('968')
+  await expect.poll(() => calls[1]?.requests[0]?.fromSlot).toBe('968')
   expect(writes).toHaveLength(1)
   // The replay has come to slot 1500, whatever was heard before.
   calls[1]!.call.write(slot(968))

@@ -80,7 +80,7 @@ test('a file is copied while the service runs, and the copy takes its place', as
   const secret = await store.secret()
   const writer = keepWriting(store)
   cleanups.push(() => writer.stop())
-  await expect.poll(writer.commits, { timeout: 10_000 }).toBeGreaterThan(20)
+  await expect.poll(writer.commits).toBeGreaterThan(20)
   const least = writer.commits()
   const copy = join(place.directory, 'copy.db')
   const { code, stdout, stderr } = await place.run(['store', 'backup', copy, '--json'])
@@ -112,7 +112,7 @@ async function writtenServer() {
   cleanups.push(() => store.close())
   const writer = keepWriting(store)
   cleanups.push(() => writer.stop())
-  await expect.poll(writer.commits, { timeout: 20_000 }).toBeGreaterThan(5)
+  await expect.poll(writer.commits).toBeGreaterThan(5)
   const least = writer.commits()
   return { server, url, writer, least }
 }

@@ -596,7 +596,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await ask('a')
         await ask('late', 0)
         expect((await take(store, ['evm/1'], 1)).map(({ name }) => name)).toEqual(['a'])
-        await expect.poll(async () => (await take(store)).map(({ name }) => name), { timeout: 10_000 }).toEqual(['a'])
+        await expect.poll(async () => (await take(store)).map(({ name }) => name)).toEqual(['a'])
       })
 
       test('heartbeats are those of every process that runs', async () => {
