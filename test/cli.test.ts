@@ -227,6 +227,7 @@ describe('start', () => {
     expect(logged.join('\n')).not.toContain('alm_')
     expect(first.stderr).toContain('Nothing is indexed')
     expect(first.stderr).toContain('More keys: almanac keys create --help')
+    expect(first.stderr.indexOf('Listening on')).toBeLessThan(first.stderr.indexOf(secret))
     first.child.kill('SIGTERM')
     expect(await first.code).toBe(0)
     expect(first.stdout).toBe('')
@@ -297,8 +298,12 @@ describe('start', () => {
     const second = await almanac(['start', '--listen', host, '--store', 'file:other.db'])
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
+    expect(second.stderr).toMatch(/\nTry: {3}stop the process that uses the port, or set listen to another one\.\n$/)
+    // A key that was made and not seen would be lost: the next start makes the first one.
+    expect(second.stderr).not.toContain('alm_')
     const third = start(['--store', 'file:other.db'])
     await third.url()
+    await third.written(/alm_/)
   })
 
   test('a node that cannot be reached is reported in the log, and nothing is called complete', {

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { explanation } from '../src/api/explain-schemas.ts'
 import { AlmanacError } from '../src/errors.ts'
+import type { Address, Hash } from '../src/model.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
+import { packTransfer } from '../src/store/transfer-payload.ts'
 import { CommandPlace } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
-import { seed, seeded } from './seed.ts'
+import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
@@ -59,6 +62,23 @@ describe('on the command line', () => {
     const text = await explain('sim', contract, '--transfer', at)
     expect(text).toMatch(/blocks 100 to 299 are covered: receipts-root/)
     expect(text).toMatch(/transfer +stored: Block \d+ is stored with it \(evidence: receipts-root\)/)
+  })
+
+  test('a running service asks through the endpoints that it indexes with, so that limits and counts hold', async () => {
+    const run = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
+    const url = () => /Listening on (http:[^"\s]+)/.exec(run.stderr)?.[1]
+    await run.until(() => url() !== undefined, 'listening')
+    const [contract, [transfer]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
+    const ask = async () =>
+      (await fetch(`${url()}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`)).json()
+    await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
+    const uncounted = async () => {
+      const metrics = await (await fetch(`${url()}/metrics`)).text()
+      const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)
+      return node.endpoints[0]!.requests - [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+    }
+    // Requests go on meanwhile; one that nobody counts would stay.
+    await expect.poll(uncounted).toBe(0)
   })
 
   test('slips are told', async () => {
@@ -142,6 +162,48 @@ describe('over HTTP', () => {
       const answer = await own.get(`/explain/eth/${contract}?transfer=0x${'cd'.repeat(32)}`)
       expect(answer.status).toBe(504)
       expect(await answer.json()).toMatchObject({ code: 'timeout', message: 'No node of eth answered within 50 ms' })
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('a transfer is found behind ten thousand others of its block', async () => {
+    const chain = seeded.chains.eth
+    const crowded = `0x${'c0'.repeat(20)}` as Address
+    const [facts] = seededTransfers(contract)
+    const hash = `0x${'cd'.repeat(32)}` as Hash
+    const block = { number: 5_000_000, hash: `0x${'ce'.repeat(32)}` as Hash, timestamp: 1_700_000_000 }
+    const rows = Array.from({ length: 10_002 }, (_, logIndex) => ({
+      ...{
+        block: block.number,
+        transactionIndex: logIndex < 10_001 ? 0 : 1,
+        logIndex,
+        batchIndex: 0,
+        contract: crowded,
+      },
+      payload: packTransfer({ ...facts!, idCount: 1, ...(logIndex === 10_001 && { transactionHash: hash }) }),
+    }))
+    const own = await serveApi({
+      fill: async store => {
+        await store.commitCold({
+          chain,
+          covered: [{ from: block.number, to: block.number, evidence: 'bloom', scope: 'full' }],
+          blocks: [block],
+          transfers: rows,
+          activity: noActivity,
+        })
+      },
+      parts: {
+        askTransaction: async () => ({
+          ...{ endpoint: 'node', block: block.number, transactionIndex: 1, succeeded: true, otherLogs: 0 },
+          logs: [{ logIndex: 10_001, transfers: 1, reason: undefined }],
+        }),
+      },
+    })
+    try {
+      const answer = await own.get(`/explain/eth/${crowded}?transfer=${hash}`)
+      const { transfer } = explanation.parse(await answer.json())
+      expect(transfer).toMatchObject({ verdict: 'stored', rows: [{ log_index: 10_001 }] })
     } finally {
       await own.close()
     }

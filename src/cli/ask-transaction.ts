@@ -2,13 +2,10 @@
 import type { LoadedConfig } from '../config/load.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type ConnectedChain, connectChain } from '../evm/connect-chain.ts'
-import type { Address, Hash } from '../model.ts'
+import type { AskedTransaction } from '../evm/create-evm.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 
-export type AskTransaction = (
-  asked: { chain: string; contract: Address; hash: Hash },
-  signal: AbortSignal,
-) => Promise<NodeAnswer>
+export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>
 
 export function transactionAsker({ config, chains }: LoadedConfig, opened: AsyncDisposableStack): AskTransaction {
   const connected = new Map<string, ConnectedChain>()

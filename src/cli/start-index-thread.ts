@@ -45,6 +45,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
     onDemandChains: () => far.onDemandChains(),
     ensureContract: (...parameters) => far.ensureContract(...parameters),
     ensureWallet: (...parameters) => far.ensureWallet(...parameters),
+    transaction: (...parameters) => far.transaction(...parameters),
     metrics: () => far.metrics(),
     async close() {
       running = false

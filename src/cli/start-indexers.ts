@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ChainTable } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { messageOf } from '../errors.ts'
+import type { Evm } from '../evm/create-evm.ts'
 import type { Log, LogOptions } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type Address, type ChainId, type SolanaNetwork, solanaNetworks } from '../model.ts'
@@ -15,6 +16,7 @@ import { createSolana } from '../solana/create-solana.ts'
 import type { StatusReport } from '../status-report.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import type { AskTransaction } from './ask-transaction.ts'
 import { remembered } from './remembered.ts'
 import { startIndexThread } from './start-index-thread.ts'
 
@@ -25,6 +27,8 @@ const heldForMsMax = 5_000
 export type Indexers = {
   freshen: Freshen
   status(): Promise<StatusReport>
+  /** Asks the nodes of this process, within what they may be asked; undefined where it indexes nothing. */
+  askTransaction?: AskTransaction | undefined
   /** What other threads count, in the text format of Prometheus. */
   metrics(): Promise<string>
 }
@@ -98,8 +102,21 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
     indexers: {
       freshen: joinedFreshen({ store, log, onDemand, ensure, networks }),
       status,
+      askTransaction: evm === undefined ? undefined : askThread(evm),
       metrics: async () => (await evm?.metrics()) ?? '',
     },
+  }
+}
+
+/** A signal cannot go to another thread: it gives up there by itself, a little later than whoever asked. */
+const threadWaitMsMax = 15_000
+
+function askThread(evm: Evm): AskTransaction {
+  return async (asked, signal) => {
+    const given = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+    return await Promise.race([evm.transaction(asked, threadWaitMsMax), given])
   }
 }
 

@@ -5,6 +5,7 @@ import { createApp } from '../api/app.ts'
 import { LiveFeed } from '../api/live-feed.ts'
 import { type ServedApp, serveApp } from '../api/serve.ts'
 import { apiSettingsOf } from '../api/settings.ts'
+import type { StaticFiles } from '../api/static-files.ts'
 import { parseListen } from '../config/listen-address.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
@@ -21,7 +22,7 @@ import type { Store } from '../store/store.ts'
 import { transactionAsker } from './ask-transaction.ts'
 import { tinted } from './chain-progress.ts'
 import { readConsole } from './console-files.ts'
-import { provideKey } from './provide-key.ts'
+import { provideFirstKey, registerKnownKey } from './provide-key.ts'
 import { Screen } from './screen.ts'
 import { endOnDefect, firstSignal } from './shutdown.ts'
 import { type Indexers, startIndexers } from './start-indexers.ts'
@@ -72,9 +73,15 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
 
   if (only !== 'api') await providePack(store, log)
   if (only !== 'index') {
-    await provideKey(store, log, key)
-    const servers = await serve({ loaded, store, indexers, log, metrics, opened })
+    await registerKnownKey(store, log, key)
+    const pages = readConsole()
+    const servers = await serve({ loaded, store, indexers, console: pages, log, metrics, opened })
     for (const server of servers) log.info(`Listening on ${server.url}`)
+    const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
+    await provideFirstKey(store, consoleUrl)
+    // Whoever has more to say names the console there.
+    if (consoleUrl !== undefined && whenListening === undefined)
+      log.info(`The console is at ${consoleUrl} and asks for a key with the scope ops.`)
     const say = write ?? ((text: string) => process.stderr.write(text))
     const listening = { url: servers[0]!.url, log, say, status: indexers.status }
     whenListening?.(listening).catch(error => log.warn({ err: error }, 'What follows the start failed.'))
@@ -116,12 +123,13 @@ type Parts = {
   store: Store
   /** Of this process, or of others on the same store. */
   indexers: Indexers
+  console: StaticFiles | undefined
   log: Log
   metrics: Metrics
   opened: AsyncDisposableStack
 }
 
-async function serve({ loaded, store, indexers, log, metrics, opened }: Parts): Promise<ServedApp[]> {
+async function serve({ loaded, store, indexers, console, log, metrics, opened }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
@@ -148,9 +156,10 @@ async function serve({ loaded, store, indexers, log, metrics, opened }: Parts): 
     displayAmount,
     status,
     live,
-    console: readConsole(),
+    console,
     freshen: indexers.freshen,
-    askTransaction: transactionAsker(loaded, opened),
+    // A process that only answers has nodes of its own to ask, if any.
+    askTransaction: indexers.askTransaction ?? transactionAsker(loaded, opened),
     threadMetrics: indexers.metrics,
     version,
     settings: apiSettingsOf(config),

@@ -1,8 +1,10 @@
 // All EVM chains of one process: an indexer and a transport for each, behind plain calls that can cross a thread.
+
 import type { ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
-import type { Address, ChainId } from '../model.ts'
+import type { Address, ChainId, Hash } from '../model.ts'
 import type { Store } from '../store/store.ts'
+import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { connectChain, type EvmChainSettings } from './connect-chain.ts'
 import { CallBudget, callsPerSecond } from './facts/call-budget.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
@@ -25,6 +27,8 @@ export type EvmOptions = {
 
 export type EvmStatus = Record<string, Awaited<ReturnType<ChainKeeper['status']>>>
 
+export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
+
 /** Parameters and results are plain data, so that a thread may lie between. */
 export type Evm = {
   status(): Promise<EvmStatus>
@@ -32,6 +36,8 @@ export type Evm = {
   onDemandChains(): Promise<ChainId[]>
   ensureContract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number): Promise<void>
+  /** What a node of a chain says of a transaction, asked within the limits of the chain; `not asked` where it is none of these. */
+  transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
   close(): Promise<void>
@@ -72,7 +78,8 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const alone = keeper === undefined ? makeIndexer(store) : undefined
     const job = keeper ?? alone!
     job.start()
-    return { name, chain: chain.id, job, indexer: () => keeper?.indexer ?? alone, rpc }
+    const derive = transactionDeriver(chain, rpc)
+    return { name, chain: chain.id, job, indexer: () => keeper?.indexer ?? alone, rpc, derive }
   }
 
   return {
@@ -88,6 +95,10 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     },
     async ensureWallet(ids, wallet, waitMs) {
       await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs)))
+    },
+    async transaction({ chain, contract, hash }, waitMs) {
+      const asked = running.find(({ name }) => name === chain)
+      return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
     },
     metrics: () => metrics.registry.metrics(),
     async close() {

@@ -2,13 +2,14 @@
 // reads the store alone; what a node says of a transaction is given to it.
 import { type Verdict, verdictsOf } from '../annotate/shown-facts.ts'
 import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
+import { hexOf } from '../store/bytes.ts'
 import type { ChainState } from '../store/chain-store.ts'
 import type { ContractFacts } from '../store/contract-facts-store.ts'
 import type { Label } from '../store/label-store.ts'
 import type { Mark } from '../store/mark-store.ts'
 import type { Store } from '../store/store.ts'
-import { payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
-import { positionOf } from './answer-rows.ts'
+import { storedTransfers } from '../store/stored-transfers.ts'
+import { payloadHeaderBytes } from '../store/transfer-payload.ts'
 
 export type ContractExplanation = {
   chain: ChainId
@@ -78,8 +79,6 @@ export function parseAskedTransfer(text: string): AskedTransfer | undefined {
   return { transaction: hash as Hash, logIndex: logIndex === undefined ? undefined : Number(logIndex) }
 }
 
-const rowsMax = 10_000
-
 export async function explainTransfer(
   store: Store,
   { chain, contract, state, covered }: ContractExplanation,
@@ -125,14 +124,17 @@ async function rowsOf(
   { chain, contract, block }: { chain: ChainId; contract: Address; block: number },
   { transaction, logIndex }: AskedTransfer,
 ): Promise<Position[]> {
-  const range = { chain, contract, fromBlock: block, toBlock: block }
-  const page = await store.transferPage({ ...range, order: 'asc', limit: rowsMax })
-  const payloads = Buffer.from(page.payloads.buffer, page.payloads.byteOffset, page.payloads.byteLength)
   const rows: Position[] = []
-  for (let row = 0, at = 0; row < page.length; row++, at += payloadLengthAt(payloads, at)) {
-    const hash = `0x${payloads.toString('hex', at + payloadHeaderBytes, at + payloadHeaderBytes + 32)}`
-    const position = positionOf(page, row)
-    if (hash === transaction && (logIndex === undefined || logIndex === position.logIndex)) rows.push(position)
+  for await (const row of storedTransfers(store, { chain, contract, from: block, to: block })) {
+    if (logIndex !== undefined && logIndex !== row.logIndex) continue
+    const hash = hexOf<Hash>(row.payload.subarray(payloadHeaderBytes, payloadHeaderBytes + 32))
+    if (hash !== transaction) continue
+    rows.push({
+      block,
+      transactionIndex: row.transactionIndex,
+      logIndex: row.logIndex,
+      batchIndex: row.batchIndex,
+    })
   }
   return rows
 }
