@@ -80,6 +80,22 @@ describe('keys over HTTP', () => {
     expect(api.logged.join('')).not.toContain(secret)
   })
 
+  test('the last key with the scope ops is not revoked, so that nobody is locked out', async () => {
+    await serve()
+    const keys = async () => keyList.parse(await (await send('GET', '/keys')).json()).keys
+    const [own] = await keys()
+    const other = await keyWith({ scopes: ['ops'] })
+    await keyWith({ scopes: ['ops'], expiresAt: Date.now() - 1 })
+    await keyWith({ scopes: ['portfolio'] })
+    const second = (await keys()).find(({ state, name }) => state === 'active' && name === 'giver')!
+    expect((await send('DELETE', `/keys/${second.id}`)).status).toBe(200)
+    const refused = await send('DELETE', `/keys/${own!.id}`)
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the last key with the scope ops') })
+    expect((await keys()).find(({ id }) => id === own!.id)).toMatchObject({ state: 'active' })
+    expect(other).not.toBe('')
+  })
+
   test.each<[string, unknown, string]>([
     ['name', { scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
     ['name', { name: 'a\nb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],

@@ -4,7 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import { parseExpiry } from '../keys/expiry.ts'
 import { checkGrant } from '../keys/grant.ts'
 import { issueKey, type NewKey } from '../keys/keys.ts'
-import { listKeys, showKey } from '../keys/shown-key.ts'
+import { listKeys, type ShownKey, showKey } from '../keys/shown-key.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import type { Exchange } from './exchange.ts'
@@ -31,13 +31,27 @@ export async function answerNewKey(place: Workplace, exchange: Exchange): Promis
 export async function answerRevocation(place: Workplace, exchange: Exchange): Promise<Answer> {
   const revoker = await admit(place, exchange)
   const id = exchange.pathParameter('id')
-  const shown = async () => (await listKeys(place.store)).find(key => key.id === id)
-  const found = await shown()
+  const keys = await listKeys(place.store)
+  const found = keys.find(key => key.id === id)
   if (found === undefined) throw new AlmanacError('not_found', 'There is no key with this id')
   if (found.state === 'revoked') return jsonAnswer(found, headers)
+  if (isLastOfOperators(found, keys))
+    throw new AlmanacError(
+      'forbidden',
+      'This is the last key with the scope ops: make another one first, or revoke it with the command keys revoke',
+    )
   await place.store.revokeKey(id, Date.now())
   place.log.info({ key: id, by: revoker.id }, 'A key was revoked')
-  return jsonAnswer(await shown(), headers)
+  return jsonAnswer(
+    (await listKeys(place.store)).find(key => key.id === id),
+    headers,
+  )
+}
+
+/** Without it nobody could list, issue or revoke keys here any more. */
+function isLastOfOperators(revoked: ShownKey, keys: readonly ShownKey[]): boolean {
+  const operators = keys.filter(({ state, scopes }) => state === 'active' && scopes.includes('ops'))
+  return operators.length === 1 && operators[0]!.id === revoked.id
 }
 
 async function admit({ gatekeeper }: Workplace, exchange: Exchange): Promise<KeyRecord> {
