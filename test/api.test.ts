@@ -457,6 +457,8 @@ describe('errors', () => {
       [`GET /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
       [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
       ['GET /health HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+      ['GET /health HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n', 400],
+      ['GET /health HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nHost: a\r\n\r\n', 400],
       ['CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
       ['TRACE /health HTTP/1.1\r\nHost: x\r\n\r\n', 405],
       ['GET /health HTTP/1.1\r\nHost: x\r\nExpect: nothing\r\n\r\n', 200],

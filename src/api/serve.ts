@@ -55,6 +55,10 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
       problemResponse(new AlmanacError('bad_request', 'The request target or the Host header is not valid')),
   })
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (hasSeveralHosts(incoming)) {
+      sendProblem(outgoing, 'The request has more than one Host header')
+      return
+    }
     // `OPTIONS *` asks about the server as a whole; every path answers the same.
     if (incoming.url === '*' && incoming.method === 'OPTIONS') incoming.url = '/'
     if (!app.direct(incoming, outgoing)) answer(incoming, outgoing)
@@ -83,6 +87,21 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
   )
   await listen(server, limits)
   return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
+}
+
+/** RFC 9112, 3.2: two of them could mean one place to a proxy and another one to us. Node keeps the first and drops the rest. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+function sendProblem(outgoing: ServerResponse, message: string): void {
+  const { status, headers, body } = problemParts(new AlmanacError('bad_request', message))
+  outgoing.writeHead(status, { ...headers, 'Content-Length': body.length, Connection: 'close' }).end(body)
 }
 
 type ParserError = Error & { code?: string; rawPacket?: Buffer }
