@@ -1,6 +1,6 @@
 // Backup and restore of both engines, taken while the store is being written to: the copy is one moment of it, whole.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -92,7 +92,8 @@ test('a file is copied while the service runs, and the copy takes its place', as
     code: 1,
     stderr: expect.stringMatching(/already/),
   })
-  for (const left of ['.partial', '.partial-wal', '.partial-shm']) expect(existsSync(copy + left)).toBe(false)
+  const partials = () => readdirSync(place.directory).filter(name => name.includes('.partial'))
+  expect(partials()).toEqual([])
   await expectOneMoment(`file:${copy}`, { least, most })
   const restored = await openStore(`file:${copy}`, { role: 'owner' })
   expect(await restored.secret()).toEqual(secret)
@@ -101,6 +102,26 @@ test('a file is copied while the service runs, and the copy takes its place', as
   const refused = await place.run(['store', 'backup', join(place.directory, 'x.db'), '--store', `file:${copy}.not`])
   expect(refused.code).toBe(1)
   expect(existsSync(join(place.directory, 'x.db'))).toBe(false)
+  expect(partials()).toEqual([])
+})
+
+test('of two backups to one target, one is made and the other is told', async () => {
+  const place = new CommandPlace()
+  cleanups.push(() => place.dispose())
+  const store = await openStore(place.storeUrl, { role: 'owner' })
+  const writer = keepWriting(store)
+  await expect.poll(writer.commits).toBeGreaterThan(20)
+  await writer.stop()
+  await store.close()
+  const commits = writer.commits()
+  const copy = join(place.directory, 'copy.db')
+  const runs = await Promise.all([1, 2].map(() => place.run(['store', 'backup', copy])))
+  expect(runs.map(({ code }) => code).sort()).toEqual([0, 1])
+  expect(runs.find(({ code }) => code === 1)!.stderr).toMatch(
+    /^Error: .*copy\.db is there already and was left as it is/,
+  )
+  expect(readdirSync(place.directory).filter(name => name.includes('.partial'))).toEqual([])
+  await expectOneMoment(`file:${copy}`, { least: commits, most: commits })
 })
 
 /** A server whose store is being written to; `least` commits are there already. */

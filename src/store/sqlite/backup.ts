@@ -1,5 +1,6 @@
 // A copy of the file while others read and write it: one consistent moment, compact, ready to be put in its place.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../errors.ts'
 import { storeFailure } from './failures.ts'
@@ -12,13 +13,10 @@ import { prepareFile } from './open-file.ts'
 export async function backUpFile(path: string, target: string): Promise<{ bytes: number }> {
   if (!existsSync(path))
     throw new AlmanacError('not_found', `There is no store at file:${path}.`, { hint: 'name the store with --store.' })
-  if (existsSync(target))
-    throw new AlmanacError('conflict', `${target} is there already and was left as it is.`, {
-      hint: 'name a file that does not exist yet.',
-    })
+  if (existsSync(target)) throw alreadyThere(target)
   await prepareFile(path)
-  const partial = `${target}.partial`
-  rmSync(partial, { force: true })
+  // A name of its own: another backup may be on its way to the same target.
+  const partial = `${target}.${randomBytes(4).toString('hex')}.partial`
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
     try {
@@ -30,12 +28,30 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
     const file = openSync(partial, 'r')
     fsyncSync(file)
     closeSync(file)
-    renameSync(partial, target)
+    publish(partial, target)
     return { bytes: statSync(target).size }
   } catch (error) {
     for (const end of ['', '-wal', '-shm']) rmSync(partial + end, { force: true })
     throw storeFailure(error, `file:${target}`)
   }
+}
+
+/** A rename would put it in the place of what another backup has made meanwhile; a link does not. */
+function publish(partial: string, target: string): void {
+  try {
+    linkSync(partial, target)
+  } catch {
+    if (existsSync(target)) throw alreadyThere(target)
+    // There are file systems without links.
+    renameSync(partial, target)
+  }
+  rmSync(partial, { force: true })
+}
+
+function alreadyThere(target: string): AlmanacError {
+  return new AlmanacError('conflict', `${target} is there already and was left as it is.`, {
+    hint: 'name a file that does not exist yet.',
+  })
 }
 
 /** What a service that opens the copy expects: the log beside the file, and no damage. */
