@@ -4,6 +4,7 @@ import { createLog } from '../../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { ChainTally } from './chain-tally.ts'
+import type { FollowStep } from './follow.ts'
 
 const range = (transfers: number): DecodedRange =>
   ({ transfers: Array.from({ length: transfers }), logs: transfers, malformed: {} }) as unknown as DecodedRange
@@ -18,6 +19,16 @@ test('a chain at its head has rates', () => {
   chain.stored([range(3)])
   expect(chain.pace.rates()?.rowsPerSecond).toBeGreaterThan(0)
   expect(chain.progress.rates()).toBeUndefined()
+})
+
+test('reorganisations of one size are told once in a while', () => {
+  const said: { level: string; depth: number }[] = []
+  const log = createLog({ level: 'debug', format: 'json', write: line => said.push(JSON.parse(line)) })
+  const chain = new ChainTally('eth', { metrics: createEvmMetrics(), log })
+  for (const depth of [1, 2, 1, 2, 30])
+    chain.stepped({ kind: 'reorganised', ancestor: 100, depth } as FollowStep, { head: 101, lagSeconds: 0 })
+  expect(said.filter(({ level }) => level === 'info').map(({ depth }) => depth)).toEqual([1, 30])
+  expect(said.filter(({ level }) => level === 'debug')).toHaveLength(5)
 })
 
 test('rows of the history are counted once', () => {

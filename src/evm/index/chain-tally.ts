@@ -1,11 +1,13 @@
 // What is counted and told of one chain's indexing: metrics, progress, and the reasons of failures. It decides nothing.
-import type { Log } from '../../log.ts'
+import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
 import { Progress } from './progress.ts'
 import { Trouble } from './trouble.ts'
+
+const reorganisationsSaidMs = 600_000
 
 export type Part = 'head' | 'history'
 
@@ -20,6 +22,7 @@ export class ChainTally {
   readonly #chain: string
   readonly #metrics: EvmMetrics
   readonly #log: Log
+  readonly #throttle = new LogThrottle(reorganisationsSaidMs)
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -36,7 +39,12 @@ export class ChainTally {
     if (step.kind === 'reorganised') {
       const { ancestor, depth } = step
       this.#metrics.reorganisations.inc({ chain })
-      this.#log.info({ chain, ancestor, depth }, 'The chain was reorganised; the new branch is stored.')
+      const said = { chain, ancestor, depth }
+      this.#log.debug(said, 'The chain was reorganised; the new branch is stored.')
+      // Some chains do it all the time, and only unusual depths are news.
+      this.#throttle.say(`${Math.floor(Math.log2(depth + 1))}`, repeated =>
+        this.#log.info({ ...said, repeated }, 'Reorganisations of this depth are followed.'),
+      )
     }
     this.#metrics.head.set({ chain }, head)
     this.#metrics.lag.set({ chain }, lagSeconds)
