@@ -80,6 +80,49 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
   }
 }
 
+/** What an endpoint serves instead of the chain that it is configured for, and what to do about it. */
+export function otherChain(id: number, expected: number): { serves: string; hint: string } {
+  const actual = referenceChains.find(chain => chain.id === id)
+  return {
+    serves: `serves chain ${id}${actual === undefined ? '' : ` (${actual.name})`}, not ${expected}`,
+    hint: actual === undefined ? 'check the URL.' : `check the URL, or name the chain ${actual.name}.`,
+  }
+}
+
+/** What people call chains that go by another name here. Requests know the names of the reference alone. */
+const commonNames: Readonly<Record<string, string>> = {
+  ethereum: 'eth',
+  mainnet: 'eth',
+  'ethereum mainnet': 'eth',
+  'eth mainnet': 'eth',
+  matic: 'polygon',
+  'polygon pos': 'polygon',
+  bnb: 'bsc',
+  binance: 'bsc',
+  'bnb chain': 'bsc',
+  'bnb smart chain': 'bsc',
+  'binance smart chain': 'bsc',
+  'bnb testnet': 'bsc testnet',
+  avax: 'avalanche',
+  'avalanche c-chain': 'avalanche',
+  ftm: 'fantom',
+  cro: 'cronos',
+  arb: 'arbitrum',
+  'arbitrum one': 'arbitrum',
+}
+
+/** The name here of a chain by a common one, in any case, with spaces, dashes or underscores; undefined where it is none. */
+export function chainCommonlyCalled(name: string): string | undefined {
+  const plain = (text: string) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replace(/[\s_-]+/g, ' ')
+  const common = Object.keys(commonNames).find(known => plain(known) === plain(name))
+  if (common !== undefined) return commonNames[common]
+  return referenceChains.find(chain => plain(chain.name) === plain(name))?.name
+}
+
 /** Every chain that this instance knows: the reference's twelve, then the operator's own in their order. */
 export class ChainTable {
   readonly all: readonly Chain[]

@@ -209,7 +209,7 @@ describe('endpoints', () => {
     const faults = [{ kind: 'wrong-chain-id', chainId: 137 }] as const
     const { indexer } = await run({ endpoints: [{ faults }] })
     const { reason } = await until(indexer, ({ state }) => state === 'stalled')
-    expect(reason).toContain('chain 137 instead of 1')
+    expect(reason).toContain('it serves chain 137 (polygon), not 1: check the URL, or name the chain polygon')
   })
 
   test('one that drops a log of every block cannot pass for a chain with other receipts', async () => {

@@ -133,6 +133,18 @@ describe('init', () => {
     expect(comments.join('\n')).not.toContain(secret)
   })
 
+  test('a chain may be called by its full name, here and in its other flags', async () => {
+    // Of this chain hashes are computed again, so they must be right.
+    const node = await startSimNode({ chain: { chainId: 1, height: 200, hashes: 'real' } })
+    cleanups.push(() => node.close())
+    const contract = `0x${'ab'.repeat(20)}`
+    const flags = ['--chain', `Ethereum=${node.url}`, '--contract', `ethereum-mainnet=${contract}`]
+    const { code, stderr } = await place.run(['init', '--yes', ...flags])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
+    const { config } = loadConfig({ file: file() })
+    expect(config.chains).toMatchObject({ eth: { contracts: [contract] } })
+  })
+
   test('an endpoint of another chain is refused with its name, and nothing is written', async () => {
     const node = await simulate([{ kind: 'wrong-chain-id', chainId: 137 }])
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])

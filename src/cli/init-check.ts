@@ -1,5 +1,5 @@
 // Checks the endpoints that a new configuration names, and tells what they can do. It changes nothing but the id of a chain that has none.
-import { ChainTable, defineChain } from '../chains.ts'
+import { ChainTable, defineChain, otherChain } from '../chains.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
 import { chainIdAt, checkEndpoint } from '../evm/audit/check-endpoint.ts'
 import { HeadsFeed } from '../evm/rpc/heads.ts'
@@ -19,7 +19,10 @@ export async function checkChain(wish: ChainWish, signal: AbortSignal): Promise<
   const expected = known?.id ?? wish.id!
   for (const url of wish.rpc) {
     const id = await chainIdAt(url, signal)
-    if (id !== expected) throw otherChain(wish.name, { url, id, expected, table })
+    if (id !== expected) {
+      const { serves, hint } = otherChain(id, expected)
+      throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} of ${wish.name} ${serves}.`, { hint })
+    }
     const chain = known ?? table.byId(id) ?? defineChain({ name: wish.name, id })
     if (known === undefined && table.byId(id) !== undefined) throw builtIn(wish.name, chain.name)
     const findings = await checkEndpoint(chain, url, signal)
@@ -33,18 +36,6 @@ export async function checkSolana({ network, rpc }: SolanaWish): Promise<string[
   const lines: string[] = []
   for (const url of rpc) lines.push(...solanaLines(network, await checkSolanaEndpoint(network, url)))
   return lines
-}
-
-type Other = { url: string; id: number; expected: number; table: ChainTable }
-
-function otherChain(name: string, { url, id, expected, table }: Other): AlmanacError {
-  const actual = table.byId(id)
-  const called = actual === undefined ? '' : ` (${actual.name})`
-  return new AlmanacError(
-    'config_invalid',
-    `The endpoint ${redactUrl(url)} of ${name} serves chain ${id}${called}, not ${expected}.`,
-    { hint: actual === undefined ? 'check the URL.' : `check the URL, or name the chain ${actual.name}.` },
-  )
 }
 
 /** A chain that is built in goes by its own name, so that requests find it. */

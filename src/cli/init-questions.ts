@@ -4,7 +4,15 @@ import { referenceChains } from '../chains.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { parseContracts } from './chain-options.ts'
 import type { InitFlags } from './init-command.ts'
-import { type ChainWish, parseNetwork, parseSocket, parseUrls, type SolanaWish, type Wishes } from './init-wishes.ts'
+import {
+  type ChainWish,
+  chainNamed,
+  parseNetwork,
+  parseSocket,
+  parseUrls,
+  type SolanaWish,
+  type Wishes,
+} from './init-wishes.ts'
 import { printNote } from './terminal.ts'
 
 export class Questions {
@@ -98,9 +106,7 @@ function optional(text: string, what: string): string | undefined {
 }
 
 function namesIn(text: string): string[] {
-  return text === '-'
-    ? []
-    : [...new Set(text.split(',').map(name => name.trim().toLowerCase()))].filter(name => name !== '')
+  return text === '-' ? [] : [...new Set(text.split(',').map(chainNamed))].filter(name => name !== '')
 }
 
 function modeIn(text: string): 'full' | 'on-demand' {

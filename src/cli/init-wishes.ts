@@ -1,6 +1,6 @@
 // What a new configuration shall hold, as flags say it. Pure; every slip is told with what is accepted.
 
-import { referenceChains } from '../chains.ts'
+import { chainCommonlyCalled, referenceChains } from '../chains.ts'
 import { nearestWord } from '../config/nearest.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, SolanaNetwork } from '../model.ts'
@@ -25,13 +25,13 @@ export type Wishes = { chains: ChainWish[]; solana: SolanaWish[]; store?: string
 const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
 
 export function wishesOf(flags: InitFlags): Wishes {
-  const sockets = new Map((flags.ws ?? []).map(text => pairOf('--ws', text)))
+  const sockets = new Map((flags.ws ?? []).map(text => chainPairOf('--ws', text)))
   const contracts = Map.groupBy(
-    (flags.contract ?? []).map(text => pairOf('--contract', text)),
+    (flags.contract ?? []).map(text => chainPairOf('--contract', text)),
     ([name]) => name,
   )
   const chains = (flags.chain ?? []).map(text => {
-    const [name, urls] = pairOf('--chain', text)
+    const [name, urls] = chainPairOf('--chain', text)
     const ws = sockets.get(name)
     sockets.delete(name)
     const own = contracts.get(name) ?? []
@@ -59,6 +59,16 @@ export function wishesOf(flags: InitFlags): Wishes {
     }
   })
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
+}
+
+function chainPairOf(flag: string, text: string): [name: string, value: string] {
+  const [name, value] = pairOf(flag, text)
+  return [chainNamed(name), value]
+}
+
+/** As the chain is called here, where it is a chain that is built in; otherwise as it was given. */
+export function chainNamed(name: string): string {
+  return chainCommonlyCalled(name) ?? name.trim().toLowerCase()
 }
 
 /** `name=value`; the value of a chain's contracts needs no name where there is no doubt. */

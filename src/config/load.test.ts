@@ -130,7 +130,7 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  ethereum: { rpc: http://a }',
-      'almanac.yaml:2:3: ethereum is none of the known chains. Known are eth, goerli, sepolia, polygon, mumbai, bsc, bsc testnet, avalanche, fantom, palm, cronos, arbitrum. A chain of your own needs chains.ethereum.id.',
+      'almanac.yaml:2:3: ethereum is none of the known chains. Did you mean eth? A chain of your own needs chains.ethereum.id.',
     ],
     ['chains:\n  base: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.base.id is 1, which is the chain eth.'],
     ['chains:\n  eth: { rpc: http://a, id: 5 }', 'almanac.yaml:2:3: chains.eth.id is 5, but eth has the id 1.'],

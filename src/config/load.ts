@@ -1,7 +1,7 @@
 // Brings file, environment and flags together into one checked configuration: flags win over environment, over file, over
 // default. It opens nothing but the file.
 import { existsSync } from 'node:fs'
-import { type Chain, ChainTable, defineChain, referenceChains } from '../chains.ts'
+import { type Chain, ChainTable, chainCommonlyCalled, defineChain, referenceChains } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { nearestWord } from './nearest.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
@@ -105,7 +105,7 @@ function addChain(
 ): string[] {
   if (id === undefined) {
     const names = referenceChains.map(chain => chain.name)
-    const nearest = nearestWord(key, names)
+    const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
     const advice = nearest === undefined ? ` Known are ${names.join(', ')}.` : ` Did you mean ${nearest}?`
     return [`${place}: ${key} is none of the known chains.${advice} A chain of your own needs chains.${key}.id.`]
   }

@@ -1,4 +1,5 @@
 // One endpoint: sends calls in batches that it takes, within its limits, and turns whatever comes back into bodies or an AlmanacError.
+import { otherChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type RpcRefusal, readAnswers, refusalIn, type Tolerated, troubleIn, UnreadableAnswer } from './answers.ts'
 import { Batches, type NumberedCall } from './batches.ts'
@@ -138,11 +139,10 @@ export class RpcEndpoint {
       .then(bodies => {
         const [value] = this.read(bodies, [{ method: 'eth_chainId', params: [] }])
         if (Number(value) === expected) return
-        const failure = this.#fail(
-          { kind: 'wrong-chain', method: 'eth_chainId' },
-          `chain ${Number(value)} instead of ${expected}`,
-        )
-        this.health.failed(failure.message, { restMs: wrongChainRestMs })
+        const { serves, hint } = otherChain(Number(value), expected)
+        const said = `it ${serves}: ${hint.slice(0, -1)}`
+        const failure = this.#fail({ kind: 'wrong-chain', method: 'eth_chainId' }, said)
+        this.health.failed(`${failure.message} (${said})`, { restMs: wrongChainRestMs })
         throw failure
       })
       .catch(error => {
