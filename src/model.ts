@@ -12,6 +12,9 @@ export type Pubkey = Brand<string, 'Pubkey'>
 /** The EIP-155 id of an EVM chain. All real ones are below 2^53. */
 export type ChainId = Brand<number, 'ChainId'>
 
+/** The two programs that hold tokens on Solana. */
+export type TokenProgram = 'token' | 'token-2022'
+
 export type SolanaNetwork = 'mainnet' | 'devnet'
 export const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
 

@@ -1,6 +1,7 @@
 // The programs and sysvars that the portfolio is made of, as raw keys. Constants only.
+
 import { base58 } from '@scure/base'
-import type { TokenProgram } from '../store/solana-store.ts'
+import type { TokenProgram } from '../model.ts'
 
 export const systemProgram = '11111111111111111111111111111111'
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'

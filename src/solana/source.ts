@@ -1,7 +1,9 @@
 // Reads everything that a node knows of one owner, from one slot or later, or fails as a whole. Writes nothing.
+
 import { encodeKey } from '../base58.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
-import type { Holding, SolanaAccount, TokenProgram } from '../store/solana-store.ts'
+import type { TokenProgram } from '../model.ts'
+import type { Holding, SolanaAccount } from '../store/solana-store.ts'
 import { decodeClock, decodeTokenAccount } from './decode.ts'
 import { clockSysvar, tokenPrograms } from './programs.ts'
 import type { AccountInfo, At, KeyedAccount, SolanaRpc } from './rpc.ts'

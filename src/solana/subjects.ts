@@ -1,5 +1,5 @@
 // What is subscribed to, and under which key. Pure.
-import type { TokenProgram } from '../store/solana-store.ts'
+import type { TokenProgram } from '../model.ts'
 import { tokenProgramAddresses } from './programs.ts'
 import type { Subject } from './subscriptions.ts'
 

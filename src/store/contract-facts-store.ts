@@ -1,6 +1,9 @@
 // What was read of contracts and what the rules say of them. What others say of them are marks (`mark-store.ts`).
 import type { Address, ChainId } from '../model.ts'
 
+/** Enough to compare names with; a longer list would tell no more. */
+export const verifiedNamesMax = 10_000
+
 /** What is known of a contract by itself. What answers show, marks considered, is decided in `annotate/shown-facts.ts`. */
 export type ContractFacts = {
   chain: ChainId

@@ -1,13 +1,11 @@
 // What is kept of Solana accounts and mints. Keys are raw 32 bytes; how an amount is displayed is decided elsewhere.
-import type { SolanaNetwork } from '../model.ts'
+import type { SolanaNetwork, TokenProgram } from '../model.ts'
 
 /**
  * What was read of an owner itself. `chainTime` is the unix time of the chain's own clock at `slot`: the displayed
  * amount of interest-bearing and scaled mints depends on it.
  */
 export type SolanaAccount = { owner: Uint8Array; lamports: bigint; slot: number; chainTime: number; readAtMs: number }
-
-export type TokenProgram = 'token' | 'token-2022'
 
 export type Holding = {
   account: Uint8Array
@@ -19,6 +17,11 @@ export type Holding = {
   /** Orders updates within a slot; 0 where the source has none. */
   writeVersion: bigint
 }
+
+/** How long a closed account is remembered; no source delivers an update that late. */
+export const closedKeptMs = 24 * 60 * 60 * 1000
+/** How many of those that are older are forgotten at once. */
+export const forgottenAtOnceMax = 1_000
 
 export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
 

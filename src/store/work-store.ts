@@ -9,6 +9,11 @@ export type WorkRequest = {
   waitMs: number
 }
 
+/** Finished or forgotten work stays this long, for those who still look for its outcome. */
+export const workKeptMs = 60_000
+/** What a process said that never took it back. */
+export const heartbeatsKeptMs = 86_400_000
+
 export type Heartbeat = { process: string; ageMs: number; report: string }
 
 export interface WorkStore {

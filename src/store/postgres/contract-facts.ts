@@ -1,7 +1,7 @@
 // What was read of contracts and what the rules say of them.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
-import type { ContractFacts, ContractFactsStore } from '../contract-facts-store.ts'
+import { type ContractFacts, type ContractFactsStore, verifiedNamesMax } from '../contract-facts-store.ts'
 import { judgement } from '../judgement.ts'
 import type { Database, Transaction } from './database.ts'
 import type { Ordinals } from './dictionary.ts'
@@ -63,8 +63,6 @@ async function contractFacts(
     ...judgement(row[3], row[4]),
   }
 }
-
-const verifiedNamesMax = 10_000
 
 async function verifiedNames(database: Database): Promise<string[]> {
   const rows = await database.read(

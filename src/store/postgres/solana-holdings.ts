@@ -1,15 +1,18 @@
 // Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order. Holdings lie
 // with their owner, so that a portfolio is one walk and, on Citus, one shard; an account is found through an index of its own.
-import type { SolanaNetwork } from '../../model.ts'
-import type { Holding, HoldingColumns, HoldingUpdate, SolanaAccount, TokenProgram } from '../solana-store.ts'
+import type { SolanaNetwork, TokenProgram } from '../../model.ts'
+import {
+  closedKeptMs,
+  forgottenAtOnceMax,
+  type Holding,
+  type HoldingColumns,
+  type HoldingUpdate,
+  type SolanaAccount,
+} from '../solana-store.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { nameColumn, symbolColumn } from './solana-mints.ts'
 import { bytesOf, networkNumber, textOf } from './values.ts'
-
-/** How long a closed account is remembered; no source delivers an update that late. */
-const closedKeptMs = 24 * 60 * 60 * 1000
-const forgottenAtOnceMax = 1_000
 
 /**
  * Owners and accounts are locked by the low bits of their keys: owners first, then accounts, each in order. Rows could not

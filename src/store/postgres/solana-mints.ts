@@ -1,6 +1,6 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
-import type { SolanaNetwork } from '../../model.ts'
-import type { Mint, MintUpdate, TokenProgram } from '../solana-store.ts'
+import type { SolanaNetwork, TokenProgram } from '../../model.ts'
+import type { Mint, MintUpdate } from '../solana-store.ts'
 import { byteaArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { bytesOf, networkNumber, optionalNumber, textOf } from './values.ts'

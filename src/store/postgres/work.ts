@@ -1,6 +1,6 @@
 // Work that processes ask of each other, and their heartbeats. Time is the server's. Whoever waits asks again: a notification
 // would not pass through PgBouncer.
-import type { Heartbeat, WorkRequest, WorkStore } from '../work-store.ts'
+import { type Heartbeat, heartbeatsKeptMs, type WorkRequest, type WorkStore, workKeptMs } from '../work-store.ts'
 import { textArray } from './arrays.ts'
 import type { Database } from './database.ts'
 
@@ -39,7 +39,7 @@ async function takeWork(
   { topics, holdMs, limit }: { topics: readonly string[]; holdMs: number; limit: number },
 ): Promise<WorkRequest[]> {
   const rows = await database.write(
-    `WITH forgotten AS (DELETE FROM work WHERE wanted_until < clock_timestamp() - interval '1 minute'),
+    `WITH forgotten AS (DELETE FROM work WHERE wanted_until < clock_timestamp() - interval '${workKeptMs} milliseconds'),
      next AS (SELECT name FROM work WHERE ${waiting} ORDER BY asked_at LIMIT $2 FOR UPDATE SKIP LOCKED)
      UPDATE work SET taken_until = clock_timestamp() + ${milliseconds('$3')} FROM next WHERE work.name = next.name
      RETURNING work.name, topic, extract(epoch FROM wanted_until - clock_timestamp()) * 1000`,
@@ -70,7 +70,7 @@ async function putHeartbeat(database: Database, process: string, report: string 
   if (report === undefined) await database.write('DELETE FROM heartbeats WHERE process = $1', process)
   else
     await database.write(
-      `WITH old AS (DELETE FROM heartbeats WHERE at < clock_timestamp() - interval '1 day' AND process <> $1)
+      `WITH old AS (DELETE FROM heartbeats WHERE at < clock_timestamp() - interval '${heartbeatsKeptMs} milliseconds' AND process <> $1)
        INSERT INTO heartbeats VALUES ($1, clock_timestamp(), $2)
        ON CONFLICT (process) DO UPDATE SET at = excluded.at, report = excluded.report`,
       process,

@@ -2,7 +2,7 @@
 // in their caller's transaction.
 import type { Address, ChainId } from '../../model.ts'
 import { bytesOfHex } from '../bytes.ts'
-import type { ContractFacts, ContractFactsStore } from '../contract-facts-store.ts'
+import { type ContractFacts, type ContractFactsStore, verifiedNamesMax } from '../contract-facts-store.ts'
 import { judgement } from '../judgement.ts'
 import type { Connection } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -56,8 +56,6 @@ function contractFacts(
     ...judgement(row[3] as string | null, row[4] as string | null),
   }
 }
-
-const verifiedNamesMax = 10_000
 
 function verifiedNames(connection: Connection): string[] {
   return connection

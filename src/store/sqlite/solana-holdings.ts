@@ -3,13 +3,16 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
 import { hexOf } from '../bytes.ts'
-import type { Holding, HoldingColumns, HoldingUpdate, SolanaAccount } from '../solana-store.ts'
+import {
+  closedKeptMs,
+  forgottenAtOnceMax,
+  type Holding,
+  type HoldingColumns,
+  type HoldingUpdate,
+  type SolanaAccount,
+} from '../solana-store.ts'
 import type { Connection, Row } from './connection.ts'
 import { nameColumn, networkNumber, symbolColumn } from './solana-mints.ts'
-
-/** How long a closed account is remembered; no source delivers an update that late. */
-const tombstoneMs = 24 * 60 * 60 * 1000
-const purgedAtOnceMax = 1_000
 
 function versionBytes(writeVersion: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(8)
@@ -143,8 +146,8 @@ function holdingValues(network: number, update: HoldingUpdate): SQLInputValue[] 
 function purgeTombstones(connection: Connection): void {
   connection.run(
     `DELETE FROM solana_holdings WHERE (network, account) IN
-       (SELECT network, account FROM solana_holdings WHERE closed_at_ms < ? LIMIT ${purgedAtOnceMax})`,
-    Date.now() - tombstoneMs,
+       (SELECT network, account FROM solana_holdings WHERE closed_at_ms < ? LIMIT ${forgottenAtOnceMax})`,
+    Date.now() - closedKeptMs,
   )
 }
 

@@ -1,6 +1,6 @@
 // Solana mints: what their own account and their metadata account say, each by its own slot. Callers hold the transaction.
-import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
-import type { Mint, MintUpdate, TokenProgram } from '../solana-store.ts'
+import { type SolanaNetwork, solanaNetworks, type TokenProgram } from '../../model.ts'
+import type { Mint, MintUpdate } from '../solana-store.ts'
 import type { Connection, Row } from './connection.ts'
 
 export function networkNumber(network: SolanaNetwork): number {

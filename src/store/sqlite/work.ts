@@ -1,11 +1,7 @@
 // Work that processes ask of each other, and their heartbeats: tables of the file beside the store.
-import type { Heartbeat, WorkRequest, WorkStore } from '../work-store.ts'
+import { type Heartbeat, heartbeatsKeptMs, type WorkRequest, type WorkStore, workKeptMs } from '../work-store.ts'
 import type { Connection } from './connection.ts'
 import type { SharedFile } from './shared-file.ts'
-
-const dayMs = 86_400_000
-/** Finished or forgotten work stays this long, for those who still look for its outcome. */
-const workKeptMs = 60_000
 
 export function workStore(shared: SharedFile): WorkStore {
   return {
@@ -72,7 +68,7 @@ function workOutcomes(connection: Connection, names: readonly string[]): Readonl
 
 function putHeartbeat(connection: Connection, process: string, report: string | undefined): void {
   const now = Date.now()
-  connection.run('DELETE FROM heartbeats WHERE process = ? OR at < ?', process, now - dayMs)
+  connection.run('DELETE FROM heartbeats WHERE process = ? OR at < ?', process, now - heartbeatsKeptMs)
   if (report !== undefined) connection.run('INSERT INTO heartbeats VALUES (?, ?, ?)', process, now, report)
 }
 
