@@ -26,6 +26,21 @@ export type EndpointOptions = {
   answerBytesMax?: number | undefined
 }
 
+export type SolanaEndpointStatus = {
+  endpoint: string
+  healthy: boolean
+  slot: number
+  requestsPerSecond: number
+  fault: string | undefined
+  requests: number
+  errors: number
+  /** Of answers lately; undefined before the first. */
+  latencyMs: number | undefined
+}
+
+/** How much the newest answer counts. */
+const latencyShare = 0.2
+
 export type RpcCall = { method: string; params: readonly unknown[] }
 
 export class SolanaEndpoint {
@@ -43,6 +58,9 @@ export class SolanaEndpoint {
   #slot = 0
   #movedAtMs = 0
   #lastFault: string | undefined
+  #requests = 0
+  #errors = 0
+  #latencyMs: number | undefined
 
   constructor({ network, url, requestsPerSecond, timeoutMs = 10_000, answerBytesMax = 2 ** 26 }: EndpointOptions) {
     const parsed = new URL(url)
@@ -71,7 +89,7 @@ export class SolanaEndpoint {
         throw this.#fault('upstream_rate_limited', `may not be asked for ${call.method} yet`, { retryAfterMs: waitMs })
       }
       if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal })
-      return await this.#send(call, signal)
+      return await this.#measured(call, signal)
     } finally {
       this.#inFlight--
     }
@@ -111,18 +129,37 @@ export class SolanaEndpoint {
     return this.#fault('upstream_failed', `lags ${slots} slots behind another, as it says to ${call.method}`)
   }
 
-  status(): { endpoint: string; healthy: boolean; slot: number; requestsPerSecond: number; fault: string | undefined } {
+  status(): SolanaEndpointStatus {
     return {
       endpoint: this.name,
       healthy: !this.breaker.open,
       slot: this.#slot,
       requestsPerSecond: Math.round(this.#pace.requestsPerSecond),
       fault: this.breaker.open ? this.#lastFault : undefined,
+      requests: this.#requests,
+      errors: this.#errors,
+      latencyMs: this.#latencyMs,
     }
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy()
+  }
+
+  async #measured(call: RpcCall, signal?: AbortSignal): Promise<unknown> {
+    this.#requests++
+    const startedAt = performance.now()
+    try {
+      const result = await this.#send(call, signal)
+      const tookMs = performance.now() - startedAt
+      this.#latencyMs =
+        this.#latencyMs === undefined ? tookMs : this.#latencyMs + (tookMs - this.#latencyMs) * latencyShare
+      return result
+    } catch (error) {
+      // Whoever gave up says nothing of the endpoint.
+      if (signal?.aborted !== true) this.#errors++
+      throw error
+    }
   }
 
   async #send(call: RpcCall, signal?: AbortSignal): Promise<unknown> {

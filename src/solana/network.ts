@@ -43,7 +43,15 @@ export type NetworkStatus = {
   state: 'live' | 'stalled'
   slot: number
   lag_seconds: number
-  rpc: { endpoint: string; healthy: boolean; slot: number; fault: string | null }[]
+  rpc: {
+    endpoint: string
+    healthy: boolean
+    slot: number
+    fault: string | null
+    requests: number
+    errors: number
+    latency_ms?: number
+  }[]
   feed: { connected: boolean; slot: number; complete: boolean } | null
   watched: { owners: number; live: number; subscriptions: number; reconnects: number; connected: boolean } | null
 }
@@ -133,7 +141,10 @@ export class Network {
       state: healthy && (followed === undefined || followed.connected) ? 'live' : 'stalled',
       slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
-      rpc: endpoints.map(({ endpoint, healthy, slot, fault }) => ({ endpoint, healthy, slot, fault: fault ?? null })),
+      rpc: endpoints.map(({ endpoint, healthy, slot, fault, requests, errors, latencyMs }) => ({
+        ...{ endpoint, healthy, slot, fault: fault ?? null, requests, errors },
+        ...(latencyMs === undefined ? {} : { latency_ms: Math.round(latencyMs) }),
+      })),
       feed: this.#feed?.status() ?? null,
       watched: followed?.watched ?? null,
     }

@@ -67,7 +67,15 @@ test('an answer that is too large is refused without closing the endpoint for ot
     code: 'upstream_invalid',
     message: expect.stringMatching(`endpoint ${url} answered more than 20 bytes`),
   })
-  expect(rpc.status()).toMatchObject([{ healthy: true }])
+  expect(rpc.status()).toMatchObject([{ healthy: true, requests: 1, errors: 1, latencyMs: undefined }])
+})
+
+test('requests, errors and the time to answer are told of each endpoint', async () => {
+  const rpc = connect([await node({ slot: 1_000, lamports: 7 })])
+  for (let count = 0; count < 3; count++) await lamports(rpc)
+  const [{ requests, errors, latencyMs } = { requests: 0, errors: 0, latencyMs: 0 }] = rpc.status()
+  expect({ requests, errors }).toEqual({ requests: 3, errors: 0 })
+  expect(latencyMs).toBeGreaterThan(0)
 })
 
 test('a node whose slot stays is not believed once half a minute has gone by', () => {

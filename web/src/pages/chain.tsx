@@ -104,11 +104,11 @@ function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain
             </tr>
           ))}
           <tr>
-            <th scope="row">not yet</th>
+            <th scope="row">not indexed yet</th>
             <td class="number">{countText(Math.max(0, total - coveredBlocks(coverage)))}</td>
             <td class="number">{total > 0 ? percentText(Math.max(0, total - coveredBlocks(coverage)), total) : '–'}</td>
             <td class="soft">
-              what is covered lies in{' '}
+              nothing is known of these blocks; the others lie in{' '}
               {coverage.intervals_total === 1 ? 'one stretch' : `${countText(coverage.intervals_total)} stretches`}
             </td>
           </tr>

@@ -47,7 +47,7 @@ export function EvidenceLegend() {
       ))}
       <li>
         <i class="swatch evidence-none" />
-        not yet
+        not indexed yet
       </li>
     </ul>
   )
