@@ -15,7 +15,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many suites wait for the processes that they start.
+    maxWorkers: 3,
     pool: 'forks',
     projects: [
       { extends: true, test: { name: 'across files', include: suites } },

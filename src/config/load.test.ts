@@ -148,6 +148,10 @@ describe('what is refused, and in which words', () => {
       'almanac.yaml:6:9: chains.eth.contracts[1] is "0x12"; accepted: a list of addresses: 0x and 40 hex digits each.',
     ],
     [
+      'chains:\n  zircon: { rpc: http://a }',
+      'almanac.yaml:2:3: zircon is none of the known chains. Known are eth, goerli, sepolia, polygon, mumbai, bsc, bsc testnet, avalanche, fantom, palm, cronos, arbitrum. A chain of your own needs chains.zircon.id.',
+    ],
+    [
       'chains:\n  eth: { index: full }',
       'almanac.yaml:2:8: chains.eth.rpc is missing; accepted: an http:// or https:// URL, or a list of them.',
     ],
