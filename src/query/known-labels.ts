@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
 import { LabelSegment } from './label-segment.ts'
 import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
-import { type PageLabels, pageLabels, pageSegmentsMax } from './page-labels.ts'
+import { PageLabels, pageLabels } from './page-labels.ts'
 
 /** About two million labels. Of those beyond only the presence is kept, in 4 bytes each at most, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
@@ -16,9 +16,6 @@ const addressesPerReadDefault = 1_024
 
 /** Put in place together, because that makes a new index of all. */
 const stretchesAtOnce = 32
-/** More than a page could name: beyond 30 million labels the rest is looked up. */
-const stretchesMax = pageSegmentsMax - 2 * stretchesAtOnce
-
 export class KnownLabels {
   readonly #store: Store
   readonly #revision: () => number
@@ -58,14 +55,7 @@ export class KnownLabels {
       places,
     }))
     const found = await this.#store.labelsOf(chain, [...new Set(parties.map(({ address }) => address))])
-    if (found.size === 0) return labels
-    labels!.add(
-      parties.flatMap(party => {
-        const label = found.get(party.address)
-        return label === undefined ? [] : { ...party, chain: undefined, label }
-      }),
-    )
-    return labels
+    return withFound(labels, page, parties, found)
   }
 
   /** Resolves when nothing is being read. */
@@ -105,7 +95,6 @@ export class KnownLabels {
 
   async #readAll(): Promise<void> {
     for (let stretch = this.#stretches.unread; stretch !== undefined; stretch = this.#stretches.unread) {
-      if (this.#stretches.all.length > stretchesMax) return
       const read: LabelStretch[] = []
       let rest: LabelStretch | undefined = stretch
       while (rest !== undefined && read.length < stretchesAtOnce) {
@@ -136,6 +125,25 @@ export class KnownLabels {
     if (from !== undefined) filled.push({ first: from, last, segment: undefined })
     return filled
   }
+}
+
+/** The labels of a page together with those that were looked up. */
+function withFound(
+  labels: PageLabels | undefined,
+  page: TransferPage,
+  parties: readonly { address: Address; places: readonly number[] }[],
+  found: ReadonlyMap<Address, string>,
+): PageLabels | undefined {
+  if (found.size === 0) return labels
+  const all = labels ?? new PageLabels(page.length)
+  for (const { address, places } of parties) {
+    const label = found.get(address)
+    if (label === undefined) continue
+    const segment = new LabelSegment([{ address, chain: undefined, label }], { withTexts: true })
+    const number = all.add(segment, segment.firstLabel)
+    for (const place of places) all.numbers[place] = number
+  }
+  return all
 }
 
 /** Those of one address stand together. */

@@ -14,7 +14,7 @@ const addressBytes = 20
 const startBits = 12
 const starts = 2 ** startBits
 
-export type Candidates = { found: Int32Array; stretches: Int32Array }
+export type Candidates = { found: Int32Array; stretches: Int32Array; slots: Int32Array }
 
 const unread = Uint8Array.of(unreadTag)
 
@@ -65,9 +65,9 @@ export class LabelStretches {
 
   /**
    * Which of the addresses that begin at the positions may have a label, of all of a page at once: `found` gets their places in the
-   * list and `stretches` where they lie. Returns how many.
+   * list, `stretches` and `slots` where their labels may be. Returns how many.
    */
-  candidates(bytes: Uint8Array, positions: Int32Array, count: number, { found, stretches }: Candidates): number {
+  candidates(bytes: Uint8Array, positions: Int32Array, count: number, into: Candidates): number {
     if (count > scratch.hashes.length) scratch = newScratch(count)
     const { hashes, indexes, slots, seen } = scratch
     const tags = this.#tags
@@ -90,14 +90,18 @@ export class LabelStretches {
       let tag = seen[place]!
       if (tag === freeTag) continue
       const index = indexes[place]!
-      const [start, mask, wanted] = [this.#tagStarts[index]!, this.#masks[index]!, tagOf(hashes[place]!)]
-      for (let slot = slots[place]!; tag !== wanted && tag !== unreadTag && tag !== freeTag; ) {
+      const start = this.#tagStarts[index]!
+      const mask = this.#masks[index]!
+      const wanted = tagOf(hashes[place]!)
+      let slot = slots[place]!
+      while (tag !== wanted && tag !== unreadTag && tag !== freeTag) {
         slot = (slot + 1) & mask
         tag = tags[start + slot]!
       }
       if (tag === freeTag) continue
-      found[candidates] = place
-      stretches[candidates++] = index
+      into.found[candidates] = place
+      into.stretches[candidates] = index
+      into.slots[candidates++] = slot
     }
     return candidates
   }
