@@ -24,7 +24,8 @@ function keeperOn(node: SimNode, store: Store): ChainKeeper {
   const log = createLog({ level: 'silent', format: 'json' })
   const metrics = createEvmMetrics()
   const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, rpc, store: own, log, metrics, pageSizeMax: 100 })
-  const keeper = new ChainKeeper({ setup, store, log, makeIndexer, leaseMs: 400 })
+  // Longer than a busy machine keeps this process waiting, or the lease goes to the other one by itself.
+  const keeper = new ChainKeeper({ setup, store, log, makeIndexer, leaseMs: 5_000 })
   cleanups.push(() => keeper.stop())
   return keeper
 }

@@ -67,7 +67,7 @@ test('an answer that is too large is refused without closing the endpoint for ot
     code: 'upstream_invalid',
     message: expect.stringMatching(`endpoint ${url} answered more than 20 bytes`),
   })
-  expect(rpc.status()).toMatchObject([{ healthy: true, requests: 1, errors: 1, latencyMs: undefined }])
+  expect(rpc.status()).toMatchObject([{ healthy: true, requests: 2, errors: 2, latencyMs: undefined }])
 })
 
 test('requests, errors and the time to answer are told of each endpoint', async () => {
