@@ -1,5 +1,6 @@
 // Keys and their daily use. Only the hash of a key is ever seen here.
 import { AlmanacError } from '../../errors.ts'
+import { keyColumns, keyValues, putKeyStatement } from '../key-row.ts'
 import type { KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
 import { takeAllowance, takeIndexing } from './allowances.ts'
 import { int8Array, textArray } from './arrays.ts'
@@ -21,38 +22,21 @@ export function keyStore(store: StoreDatabase): KeyStore {
   }
 }
 
-const columns =
-  'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
+const putKeyText = putKeyStatement(at => `$${at}`)
 
 async function putKey(transaction: Transaction, key: KeyRecord): Promise<void> {
   const others = await transaction.query('SELECT 1 FROM keys WHERE id = $1 AND hash <> $2', key.id, key.hash)
   if (others.length > 0) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
-  await transaction.run(
-    `INSERT INTO keys (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO UPDATE SET
-       id = excluded.id, name = excluded.name, scopes = excluded.scopes, created_at = excluded.created_at,
-       expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day,
-       index_per_day = excluded.index_per_day`,
-    key.id,
-    key.name,
-    key.hash,
-    JSON.stringify(key.scopes),
-    key.createdAt,
-    key.expiresAt ?? null,
-    key.revokedAt ?? null,
-    key.ratePerSecond ?? null,
-    key.quotaPerDay ?? null,
-    key.indexPerDay ?? null,
-  )
+  await transaction.run(putKeyText, ...keyValues(key))
 }
 
 async function keyByHash(database: Database, hash: string): Promise<KeyRecord | undefined> {
-  const [row] = await database.read(`SELECT ${columns} FROM keys WHERE hash = $1`, hash)
+  const [row] = await database.read(`SELECT ${keyColumns} FROM keys WHERE hash = $1`, hash)
   return row === undefined ? undefined : keyOf(row)
 }
 
 async function allKeys(database: Database): Promise<KeyRecord[]> {
-  return (await database.read(`SELECT ${columns} FROM keys ORDER BY created_at, id COLLATE "C"`)).map(keyOf)
+  return (await database.read(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id COLLATE "C"`)).map(keyOf)
 }
 
 /** The first revocation stays. */

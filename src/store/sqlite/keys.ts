@@ -1,6 +1,7 @@
 // Keys and their daily use. Only the hash of a key is ever seen here. Functions that take a connection run
 // in their caller's transaction.
 import { AlmanacError } from '../../errors.ts'
+import { keyColumns, keyValues, putKeyStatement } from '../key-row.ts'
 import type { KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
 import { takeAllowance, takeIndexing } from './allowances.ts'
 import type { Connection, Row } from './connection.ts'
@@ -23,38 +24,21 @@ export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
   }
 }
 
-const columns =
-  'id, name, hash, scopes, created_at, expires_at, revoked_at, rate_per_second, quota_per_day, index_per_day'
+const putKeyText = putKeyStatement(() => '?')
 
 function putKey(connection: Connection, key: KeyRecord): void {
   const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
   if (other !== undefined) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
-  connection.run(
-    `INSERT INTO keys (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
-       id = excluded.id, name = excluded.name, scopes = excluded.scopes, created_at = excluded.created_at,
-       expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
-       rate_per_second = excluded.rate_per_second, quota_per_day = excluded.quota_per_day,
-       index_per_day = excluded.index_per_day`,
-    key.id,
-    key.name,
-    key.hash,
-    JSON.stringify(key.scopes),
-    key.createdAt,
-    key.expiresAt ?? null,
-    key.revokedAt ?? null,
-    key.ratePerSecond ?? null,
-    key.quotaPerDay ?? null,
-    key.indexPerDay ?? null,
-  )
+  connection.run(putKeyText, ...keyValues(key))
 }
 
 function keyByHash(connection: Connection, hash: string): KeyRecord | undefined {
-  const row = connection.get(`SELECT ${columns} FROM keys WHERE hash = ?`, hash)
+  const row = connection.get(`SELECT ${keyColumns} FROM keys WHERE hash = ?`, hash)
   return row === undefined ? undefined : keyOf(row)
 }
 
 function allKeys(connection: Connection): KeyRecord[] {
-  return connection.all(`SELECT ${columns} FROM keys ORDER BY created_at, id`).map(keyOf)
+  return connection.all(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id`).map(keyOf)
 }
 
 /** The first revocation stays. */
