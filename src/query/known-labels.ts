@@ -16,6 +16,7 @@ const addressesPerReadDefault = 1_024
 
 /** Put in place together, because that makes a new index of all. */
 const stretchesAtOnce = 32
+
 export class KnownLabels {
   readonly #store: Store
   readonly #revision: () => number

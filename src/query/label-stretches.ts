@@ -37,7 +37,7 @@ export class LabelStretches {
   /** By stretch: its last address, and the first word of it. */
   readonly #lasts: Buffer
   readonly #lastWords: Uint32Array
-  readonly #starts: Uint16Array
+  readonly #starts: Uint32Array
   /** The tags of all segments behind each other; of each stretch where its own begin, and what a hash is masked with. */
   readonly #tags: Uint8Array
   readonly #tagStarts: Uint32Array
@@ -50,7 +50,7 @@ export class LabelStretches {
     this.isEmpty = this.segments.every(segment => segment?.isEmpty)
     this.#lasts = Buffer.concat(all.map(({ last }) => bytesOfHex(last)))
     this.#lastWords = Uint32Array.from(all, (_, index) => addressWord(this.#lasts, index * addressBytes))
-    this.#starts = new Uint16Array(starts + 1)
+    this.#starts = new Uint32Array(starts + 1)
     for (let start = 0, index = 0; start <= starts; start++) {
       while (index < all.length - 1 && this.#lastWords[index]! < start * 2 ** (32 - startBits)) index++
       this.#starts[start] = index

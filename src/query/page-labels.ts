@@ -6,7 +6,7 @@ import { type LabelSegment, noLabel, unknownLabel } from './label-segment.ts'
 import type { LabelStretches } from './label-stretches.ts'
 
 /** A party that has to be looked up: the twenty bytes of its address, and where in the page it stands. */
-export type UnknownParty = { bytes: Uint8Array; at: number; places: readonly number[] }
+type UnknownParty = { bytes: Uint8Array; at: number; places: readonly number[] }
 
 const zeroBytes = new Uint8Array(20)
 const hashBytes = 32
