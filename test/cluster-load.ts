@@ -68,7 +68,10 @@ export class ClusterLoad {
     // Final blocks above the last row of the page are on it whole; the lowest one may go on with the next page.
     const lowest = cursor === '' ? -1 : Number(result.at(-1)?.block_number ?? -1)
     // While indexers are away the chain goes on: what the index has not heard of yet it does not claim.
-    const highest = Math.min(final, Number(result[0]?.block_number ?? -1))
+    const newest = result[0]
+    const highest = Math.min(final, Number(newest?.block_number ?? -1))
+    // Nor has it heard of a branch that replaced the one of its newest row meanwhile.
+    if (newest !== undefined && this.#chain.block(Number(newest.block_number)).hash !== newest.block_hash) return
     for (let number = lowest + 1; number <= highest; number++) {
       if (!this.#chain.mayHaveLogs(contract, number)) continue
       const block = this.#chain.block(number)
