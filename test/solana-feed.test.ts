@@ -81,6 +81,20 @@ async function tell(...keys: string[]): Promise<void> {
   geyser.slot(slot)
 }
 
+/** Tells the node's slot again and again. Stopping waits for what is under way, for which the node must still be there. */
+function startTelling(): () => Promise<void> {
+  let telling: Promise<void> | undefined
+  const timer = setInterval(() => {
+    telling ??= tell().finally(() => {
+      telling = undefined
+    })
+  }, 50)
+  return async () => {
+    clearInterval(timer)
+    await telling
+  }
+}
+
 test('trusts a complete feed, and asks the node again whenever it is not', { timeout: 120_000 }, async () => {
   const owner = (await generateKeyPairSigner()).address
   const mint = await wallet.createMint({ decimals: 6 })
@@ -108,7 +122,7 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
 
   // From here on every slot is told, and portfolios come from the index.
   geyser.slot(Math.max(0, snapshotSlot - 32))
-  let ticking = setInterval(() => void tell(), 50)
+  let stopTelling = startTelling()
   const fromIndex = async () => {
     const earlier = lists()
     const { tokens } = await ask(owner)
@@ -121,7 +135,7 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     await expect.poll(fromIndex).toEqual({ read: 0, amounts: ['1.5'] })
 
     // A feed that stands still while the chain goes on is not believed: the change that it does not tell is seen.
-    clearInterval(ticking)
+    await stopTelling()
     await wallet.mintTo(owner, mint, 500_000n)
     const lagging = await slotNow()
     await expect.poll(slotNow).toBeGreaterThan(lagging + 10)
@@ -135,9 +149,9 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     await expect.poll(() => geyser.replayFrom()).toBe(told - 32)
     geyser.slot(told - 32)
     await tell(mint, account)
-    ticking = setInterval(() => void tell(), 50)
+    stopTelling = startTelling()
     await expect.poll(fromIndex).toEqual({ read: 0, amounts: ['2.5'] })
-    clearInterval(ticking)
+    await stopTelling()
 
     // A gap beyond what the server can replay: from the node, though the feed goes on, until there is a newer snapshot.
     geyser.drop('the stream is over')
@@ -146,12 +160,12 @@ test('trusts a complete feed, and asks the node again whenever it is not', { tim
     geyser.drop('from_slot is not available')
     await expect.poll(() => geyser.calls[3]?.requests.length).toBe(1)
     expect(geyser.replayFrom()).toBeUndefined()
-    ticking = setInterval(() => void tell(), 50)
+    stopTelling = startTelling()
     await expect.poll(() => network?.status().feed).toMatchObject({ connected: true })
     await expect.poll(fromIndex).toMatchObject({ amounts: ['3'] })
     expect((await fromIndex()).read).toBeGreaterThan(0)
     expect(network.status().feed).toMatchObject({ complete: false })
   } finally {
-    clearInterval(ticking)
+    await stopTelling()
   }
 })
