@@ -399,6 +399,8 @@ describe('on demand', () => {
       { chain: { height: 20 }, endpoints: [{ faults: [{ kind: 'no-finalized', provider: 'geth' }] }] },
       onDemand,
     )
+    // A wallet is told up to the head that is stored when it is asked for.
+    await caughtUp(indexer, node)
     const wallet = node.chain.block(15).transactions.find(({ from }) => expectedSent(node.chain, from))!.from as Address
     await indexer.ensureWallet(wallet, patienceMs)
     await expectSentTruth(store, node.chain, wallet)
