@@ -91,18 +91,17 @@ export class TransactionFacts {
     const chain = this.#chain
     const calls = questions.map(callOf)
     const numbers = questions.map(({ number }) => number)
-    let bytes = 0
     const facts = await askChecked({
       chain,
       rpc: this.#rpc,
       interval: { from: Math.min(...numbers), to: Math.max(...numbers) },
       ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
-      check: answers => {
-        bytes = answers.bytes
-        return this.#digester.facts({ chain, questions, bodies: answers.bodies })
+      check: async ({ bodies, bytes }) => {
+        const read = await this.#digester.facts({ chain, questions, bodies })
+        return typeof read === 'string' ? read : { ...read, bytes }
       },
     })
-    found.bytes += bytes
+    found.bytes += facts.bytes
     for (const header of facts.headers) found.headers.set(header.number, header)
     for (const [hash, transaction] of facts.transactions) found.transactions.set(hash, transaction)
     for (const size of facts.blockSizes) this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + size * 0.1
