@@ -27,7 +27,9 @@ const { values: options } = parseArgs({
   options: {
     labels: { type: 'string', default: '1000000' },
     transfers: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '9' },
+    /** Processes of one kind differ by a tenth for as long as they live, so several of each are compared. */
+    passes: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '2' },
     /** Imports into PostgreSQL too. */
     postgres: { type: 'boolean', default: false },
@@ -176,26 +178,54 @@ async function annotate(
   await store.close()
 }
 
-type Measured = {
-  url: string
-  processId: number
-  request: () => Buffer
-  labels: number
-  rates: number[]
-  cpu: number[]
-}
+type Measured = { labels: number; rates: number[]; cpu: number[] }
 
 async function comparePages(stores: Record<string, FilledStore>) {
   if (pinning) execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
-  const measured: Record<string, Measured> = {}
+  const passes: Record<string, Measured>[] = []
+  for (let pass = 1; pass <= Number(options.passes); pass++) {
+    passes.push(await measureOnce(stores))
+    process.stderr.write(`pass ${pass} of ${options.passes}\n`)
+  }
+  const of = (name: string) => passes.map(measured => measured[name]!)
+  /** Of each pass the median of its rounds, which are a moment apart; then that of the passes. */
+  const ratio = (name: string, which: 'rates' | 'cpu') =>
+    passes.map(({ [name]: these, without: those }) =>
+      median(these![which].map((value, round) => value / those![which][round]!)),
+    )
+  const result = Object.fromEntries(
+    Object.keys(stores).map(name => {
+      const cpuRatios = ratio(name, 'cpu')
+      return [
+        name,
+        {
+          'labels a page': of(name)[0]!.labels,
+          'pages/s': Math.round(median(of(name).flatMap(({ rates }) => rates))),
+          'ratio (>= 0.95)': Number(median(ratio(name, 'rates')).toFixed(3)),
+          'cpu µs a page': Math.round(median(of(name).flatMap(({ cpu }) => cpu))),
+          'ratio (<= 1.05)': Number(median(cpuRatios).toFixed(3)),
+          'of the passes': cpuRatios.map(value => value.toFixed(2)).join(' '),
+        },
+      ]
+    }),
+  )
+  console.table(result)
+  return result
+}
+
+/** A new process for each kind of page, then rounds in which each takes its turn. */
+async function measureOnce(stores: Record<string, FilledStore>): Promise<Record<string, Measured>> {
+  const stopsBefore = stops.length
+  const measured: Record<string, Measured & { almanac: RunningAlmanac; request: () => Buffer }> = {}
   for (const [name, filled] of Object.entries(stores)) {
-    const { url, processId } = await started(filled)
+    const almanac = await started(filled)
     const request = distinctPages(filled)
-    measured[name] = { url, processId, request, labels: await labelsOf(url, request), rates: [], cpu: [] }
-    await rests(processId)
+    measured[name] = { almanac, request, labels: await labelsOf(almanac.url, request), rates: [], cpu: [] }
+    await rests(almanac.processId)
   }
   for (let round = -1; round < Number(options.rounds); round++)
-    for (const { url, processId, request, rates, cpu } of Object.values(measured)) {
+    for (const { almanac, request, rates, cpu } of Object.values(measured)) {
+      const { url, processId } = almanac
       const before = cpuSecondsOf(processId)
       const durationMs = round === -1 ? warmUpMs : Number(options.seconds) * 1_000
       const { perSecond, answers } = await runLoad({ url, request, connections, durationMs })
@@ -203,23 +233,8 @@ async function comparePages(stores: Record<string, FilledStore>) {
       rates.push(perSecond)
       cpu.push(((cpuSecondsOf(processId) - before) / answers) * 1e6)
     }
-  const base = measured.without!
-  const ratio = (these: readonly number[], those: readonly number[]) =>
-    median(these.map((value, round) => value / those[round]!))
-  const result = Object.fromEntries(
-    Object.entries(measured).map(([name, { labels, rates, cpu }]) => [
-      name,
-      {
-        'labels a page': labels,
-        'pages/s': Math.round(median(rates)),
-        'ratio (>= 0.95)': Number(ratio(rates, base.rates).toFixed(3)),
-        'cpu µs a page': Math.round(median(cpu)),
-        'ratio (<= 1.05)': Number(ratio(cpu, base.cpu).toFixed(3)),
-      },
-    ]),
-  )
-  console.table(result)
-  return result
+  while (stops.length > stopsBefore) await stops.pop()!()
+  return measured
 }
 
 async function started({ file }: FilledStore): Promise<RunningAlmanac> {
