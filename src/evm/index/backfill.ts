@@ -1,5 +1,9 @@
 // Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and
 // commits them in large batches with exact coverage. What fails is handed out again; nothing is marked that was not stored.
+//
+// Rows go ahead of claims: a range is marked a few commits after its transfers were stored, together with its wallets' activity. Most
+// wallets take part in many ranges, and a database that merges them once for all does a third of the work. Whoever is killed in between
+// fetches these ranges again, and the rows that are there already change nothing.
 
 import { missingIntervals } from '../../coverage.ts'
 import type { ChainId, CoverageScope, Interval } from '../../model.ts'
@@ -9,7 +13,7 @@ import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/range-refused.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
-import { coldCommitOf } from './range-commit.ts'
+import { type Claim, coldCommitOf } from './range-commit.ts'
 import { reasonOf } from './trouble.ts'
 import { WorkList } from './work-list.ts'
 
@@ -26,6 +30,9 @@ export type BackfillOptions = {
   rowsPerCommit: number
   /** How long gathered rows may wait for company: little at first, so that first answers come early, and more as the job goes on. */
   commitDelayMs: { first: number; max: number }
+  /** How long stored rows may wait to be claimed, and how much activity may wait with them, in rows of 106 bytes. */
+  claimDelayMs: { first: number; max: number }
+  activityPerClaim: number
   retryDelayMs: { first: number; max: number }
   onProgress?: (progress: BackfillProgress) => void
   onTrouble?: (reason: string | undefined) => void
@@ -35,6 +42,8 @@ export type BackfillOptions = {
 export const historyPace = {
   rowsPerCommit: 25_000,
   commitDelayMs: { first: 200, max: 2_000 },
+  claimDelayMs: { first: 200, max: 5_000 },
+  activityPerClaim: 150_000,
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
@@ -108,6 +117,10 @@ class CommitBatch {
   #rows = 0
   #added = 0
   #sinceMs = 0
+  /** Of ranges that are gathered or stored. */
+  #claims: Claim[] = []
+  #activity = 0
+  #claimedMs = performance.now()
   readonly #startedMs = performance.now()
   #committing: Promise<void> = Promise.resolve()
 
@@ -116,33 +129,57 @@ class CommitBatch {
   }
 
   async add(range: DecodedRange): Promise<void> {
-    if (this.#ranges.length === 0) this.#sinceMs = performance.now()
+    const { interval, evidence, activity } = range
+    const now = performance.now()
+    if (this.#ranges.length === 0) this.#sinceMs = now
     this.#ranges.push(range)
-    this.#rows += range.transfers.length + activityCount(range.activity)
+    this.#claims.push({ interval, evidence, activity })
+    this.#rows += range.transfers.length + activityCount(activity)
+    this.#activity += activityCount(activity)
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
     // The newest ranges are what somebody waits for, and come first.
     const isFirst = this.#added++ < parallel
-    const now = performance.now()
-    const delayMs = Math.min(commitDelayMs.max, Math.max(commitDelayMs.first, (now - this.#startedMs) / 4))
-    const isDue = now - this.#sinceMs >= delayMs
-    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.flush()
+    const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs)
+    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#flush({ claim: isFirst || this.#isClaimDue(now) })
   }
 
+  /** Stores and claims everything. */
   async flush(): Promise<void> {
+    await this.#flush({ claim: true })
+  }
+
+  async #flush({ claim }: { claim: boolean }): Promise<void> {
     const ranges = this.#ranges
+    const claims = claim ? this.#claims : []
     this.#ranges = []
     this.#rows = 0
+    if (claim) {
+      this.#claims = []
+      this.#activity = 0
+      this.#claimedMs = performance.now()
+    }
     const previous = this.#committing
     this.#committing = (async () => {
       await previous
-      if (ranges.length > 0) await this.#commit(ranges)
+      if (ranges.length > 0 || claims.length > 0) await this.#commit(ranges, claims)
     })()
     await this.#committing
   }
 
-  async #commit(ranges: readonly DecodedRange[]): Promise<void> {
-    const { store, chain, scope, onProgress } = this.#options
-    const commit = coldCommitOf(chain, scope, ranges)
+  #isClaimDue(now: number): boolean {
+    const { claimDelayMs, activityPerClaim } = this.#options
+    // Without activity there is nothing to wait for.
+    if (this.#activity === 0 || this.#activity >= activityPerClaim) return true
+    return now - this.#claimedMs >= this.#delay(now, claimDelayMs)
+  }
+
+  #delay(now: number, { first, max }: { first: number; max: number }): number {
+    return Math.min(max, Math.max(first, (now - this.#startedMs) / 2))
+  }
+
+  async #commit(ranges: readonly DecodedRange[], claims: readonly Claim[]): Promise<void> {
+    const { store, onProgress } = this.#options
+    const commit = coldCommitOf(this.#options, ranges, claims)
     try {
       await store.commitCold(commit)
     } catch (error) {

@@ -6,8 +6,18 @@ import type { ColdCommit, HotBlock } from '../../store/chain-store.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 
-/** The blocks that hold rows and the ends of each range. The store merges the activity of an address. */
-export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: readonly DecodedRange[]): ColdCommit {
+/** What a range says besides its rows: that it is complete, and who was active in it. */
+export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
+
+/**
+ * The rows of the ranges with the blocks that hold some, and the claims of ranges whose rows are in it or stored already. The store
+ * merges the activity of an address.
+ */
+export function coldCommitOf(
+  { chain, scope }: { chain: ChainId; scope: CoverageScope },
+  ranges: readonly DecodedRange[],
+  claims: readonly Claim[] = ranges,
+): ColdCommit {
   const blocks: Block[] = []
   const transfers: TransferRow[] = []
   for (const range of ranges) {
@@ -18,8 +28,8 @@ export function coldCommitOf(chain: ChainId, scope: CoverageScope, ranges: reado
     }
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
-  const covered = ranges.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  return { chain, covered, blocks, transfers, activity: joinActivity(ranges.map(range => range.activity)) }
+  const covered = claims.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
+  return { chain, covered, blocks, transfers, activity: joinActivity(claims.map(({ activity }) => activity)) }
 }
 
 /** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
