@@ -110,6 +110,10 @@ async function worker(
   }
 }
 
+/** Of the time that a job has taken: so long things may wait that somebody may wait for. */
+const commitShare = 1 / 4
+const claimShare = 1 / 2
+
 /** Gathers fetched ranges into commits. One commit is under way at a time, so that memory stays bounded. */
 class CommitBatch {
   readonly #options: BackfillOptions
@@ -139,7 +143,7 @@ class CommitBatch {
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
     // The newest ranges are what somebody waits for, and come first.
     const isFirst = this.#added++ < parallel
-    const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs)
+    const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs, commitShare)
     if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#flush({ claim: isFirst || this.#isClaimDue(now) })
   }
 
@@ -170,11 +174,11 @@ class CommitBatch {
     const { claimDelayMs, activityPerClaim } = this.#options
     // Without activity there is nothing to wait for.
     if (this.#activity === 0 || this.#activity >= activityPerClaim) return true
-    return now - this.#claimedMs >= this.#delay(now, claimDelayMs)
+    return now - this.#claimedMs >= this.#delay(now, claimDelayMs, claimShare)
   }
 
-  #delay(now: number, { first, max }: { first: number; max: number }): number {
-    return Math.min(max, Math.max(first, (now - this.#startedMs) / 2))
+  #delay(now: number, { first, max }: { first: number; max: number }, share: number): number {
+    return Math.min(max, Math.max(first, (now - this.#startedMs) * share))
   }
 
   async #commit(ranges: readonly DecodedRange[], claims: readonly Claim[]): Promise<void> {

@@ -1,0 +1,136 @@
+// Rows go ahead of claims: whatever is claimed is stored with its activity, wherever a run ends, and the next run completes it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { rowsPerBlock, writerBlock, writerChain, writerContract, writerWallet } from '../../../test/store-writer.ts'
+import { blockCount, missingIntervals } from '../../coverage.ts'
+import type { Interval } from '../../model.ts'
+import type { ColdCommit } from '../../store/chain-store.ts'
+import { openStore } from '../../store/open.ts'
+import { activityCount, joinActivity, noActivity } from '../../store/packed-activity.ts'
+import type { Store } from '../../store/store.ts'
+import { malformedReasons } from '../decode/decode.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import { RangeSize } from '../source/range-size.ts'
+import { type BackfillOptions, fill, historyPace } from './backfill.ts'
+
+const wanted = { from: 0, to: 99 }
+const none = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as DecodedRange['malformed']
+
+function rangeOf({ from, to }: Interval): DecodedRange {
+  const blocks = Array.from({ length: to - from + 1 }, (_, index) => writerBlock(from + index))
+  return {
+    interval: { from, to },
+    evidence: 'receipts-root',
+    headers: blocks.map(({ number, hash, timestamp }) => ({ number, hash, timestamp })),
+    transfers: blocks.flatMap(({ transfers }) => transfers),
+    activity: joinActivity(blocks.map(({ activity }) => activity)),
+    bytes: 1_000_000,
+    logs: blocks.length * rowsPerBlock,
+    malformed: none,
+  }
+}
+
+type Run = {
+  pace: Pick<BackfillOptions, 'parallel' | 'rowsPerCommit' | 'claimDelayMs' | 'activityPerClaim'>
+  /** The commit that fails; 0 for none. */
+  failsAt: number
+  withActivity: boolean
+}
+
+/** Fills what is missing and returns the commits that were made. */
+async function run(store: Store, { pace, failsAt, withActivity }: Run): Promise<ColdCommit[]> {
+  const commits: ColdCommit[] = []
+  const watched: Store = {
+    ...store,
+    async commitCold(commit) {
+      if (commits.length + 1 === failsAt) throw new Error('killed')
+      commits.push(commit)
+      return await store.commitCold(commit)
+    },
+  }
+  const missing = missingIntervals(await store.coverage(writerChain, 'full'), wanted)
+  const filled = fill(
+    missing,
+    {
+      ...historyPace,
+      ...pace,
+      ...{ chain: writerChain, store: watched, scope: 'full' },
+      rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 1, blocksMax: 1 }),
+      fetchRange: async interval => ({ ...rangeOf(interval), ...(withActivity ? {} : { activity: noActivity }) }),
+    },
+    new AbortController().signal,
+  )
+  if (failsAt === 0) await filled
+  else await filled.catch(() => {})
+  return commits
+}
+
+async function inStore(check: (store: Store) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'almanac-backfill-'))
+  const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'owner' })
+  try {
+    await check(store)
+  } finally {
+    await store.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function expectClaimsHold(store: Store): Promise<Interval[]> {
+  const covered = await store.coverage(writerChain, 'full')
+  const stored = (await store.activityOf(writerWallet)).get(writerChain)
+  for (const { from, to } of covered) {
+    const range = { chain: writerChain, contract: writerContract, fromBlock: from, toBlock: to }
+    expect(await store.transferCount(range)).toBe((to - from + 1) * rowsPerBlock)
+    expect(stored!.first.block).toBeLessThanOrEqual(from)
+    expect(stored!.last.block).toBeGreaterThanOrEqual(to)
+  }
+  return covered
+}
+
+const soon = { first: 0, max: 0 }
+const late = { first: 60_000, max: 60_000 }
+
+test('a claim never comes before its rows, wherever a run ends', async () => {
+  const pace = fc.record({
+    parallel: fc.integer({ min: 1, max: 5 }),
+    rowsPerCommit: fc.integer({ min: 1, max: 200 }),
+    claimDelayMs: fc.constantFrom(soon, late),
+    activityPerClaim: fc.integer({ min: 1, max: 40 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(pace, fc.integer({ min: 1, max: 40 }), async (given, failsAt) => {
+      await inStore(async store => {
+        await run(store, { pace: given, failsAt, withActivity: true })
+        await expectClaimsHold(store)
+        await run(store, { pace: given, failsAt: 0, withActivity: true })
+        expect(blockCount(await expectClaimsHold(store))).toBe(100)
+      })
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('activity is merged for many commits at once', async () => {
+  await inStore(async store => {
+    const pace = { parallel: 2, rowsPerCommit: 50, claimDelayMs: late, activityPerClaim: 1_000 }
+    const commits = await run(store, { pace, failsAt: 0, withActivity: true })
+    const claiming = commits.filter(({ covered }) => covered.length > 0)
+    // The first ranges at once, then all the others with the last one.
+    expect(claiming).toHaveLength(3)
+    expect(claiming.at(-1)).toBe(commits.at(-1))
+    expect(commits.length).toBeGreaterThan(20)
+    for (const { covered, activity } of commits) expect(activityCount(activity)).toBe(blockCount(covered))
+  })
+})
+
+test('nothing waits where there is no activity', async () => {
+  await inStore(async store => {
+    const pace = { parallel: 2, rowsPerCommit: 50, claimDelayMs: late, activityPerClaim: 1_000 }
+    const commits = await run(store, { pace, failsAt: 0, withActivity: false })
+    for (const { covered, transfers } of commits) expect(blockCount(covered) * rowsPerBlock).toBe(transfers.length)
+  })
+})
