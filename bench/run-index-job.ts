@@ -31,7 +31,9 @@ export async function runIndexJob(job: IndexJob, { profile = false } = {}): Prom
 
 async function runJob(file: string, job: object, execArgv: readonly string[] = []): Promise<unknown> {
   const main = fileURLToPath(new URL(file, import.meta.url))
-  const child = fork(main, [JSON.stringify(job)], { execArgv: [...execArgv] })
+  // As `almanac start` does, which keeps compiled code: peers run what was compiled before.
+  const env = { ...process.env, NODE_COMPILE_CACHE: fileURLToPath(new URL('data/compiled', import.meta.url)) }
+  const child = fork(main, [JSON.stringify(job)], { execArgv: [...execArgv], env })
   // A benchmark that is interrupted must not leave the job behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

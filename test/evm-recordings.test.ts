@@ -13,6 +13,7 @@ import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { listRoot } from '../src/evm/proof/trie.ts'
 import { checkHeaders, verifyLogs } from '../src/evm/proof/verify.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc/types.ts'
+import { unpackActivity } from '../src/store/packed-activity.ts'
 import { unpackTransfer } from '../src/store/transfer-payload.ts'
 
 const folder = '../shared/fixtures'
@@ -147,12 +148,13 @@ describe.skipIf(absent)('hive', () => {
     >
     const expected = JSON.parse(readFileSync(`${folder}/hive/expected_wallets.json`, 'utf8')) as Recorded
     const creations = blocks.flatMap(block => (block.transactions as RpcTransaction[]).filter(({ to }) => to === null))
-    const { rows, unreadable } = collectActivity({
+    const { packed, unreadable } = collectActivity({
       blocks,
       logs: sequenceLogs(logs, { complete: true }),
       earlyCollections: new Map(),
     })
     expect(unreadable).toBe(0)
+    const rows = unpackActivity(packed)
     const found = new Map(rows.map(row => [row.address as string, row]))
     for (const [address, { first_transaction: first, last_transaction: last }] of Object.entries(expected)) {
       const row = found.get(address)

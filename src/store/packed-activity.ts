@@ -27,26 +27,76 @@ export function activityCount(packed: PackedActivity): number {
 }
 
 export function packActivity(rows: readonly ActivityRow[]): PackedActivity {
-  // Not from Node's pool of memory: the bytes may be given away to another thread.
-  const bytes = Buffer.alloc(rows.length * rowBytes)
-  // Rows share their transactions, so each is packed once and copied from there.
-  const placed = new Map<TransactionRef, number>()
-  const put = (ref: TransactionRef, at: number): void => {
-    const known = placed.get(ref)
-    if (known !== undefined) bytes.copyWithin(at, known, known + refBytes)
-    else {
-      packRef(ref, bytes, at)
-      placed.set(ref, at)
+  const packer = new ActivityPacker()
+  for (const { address, first, last } of rows)
+    packer.add(address.slice(2), packer.ref(first), first === last ? packer.lastRef : packer.ref(last))
+  return packer.packed()
+}
+
+const noDigit = 0x100
+const digitOf = new Uint16Array(128).fill(noDigit)
+for (let digit = 0; digit < 16; digit++) {
+  digitOf[digit.toString(16).charCodeAt(0)] = digit
+  digitOf[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
+}
+/** In the codes of digits and small letters, and not in those of capitals. */
+const smallBit = 0x20
+
+/** Packs rows one by one. Rows share their transactions, so each of those is packed once and copied from there. */
+export class ActivityPacker {
+  /** Whether an address was written with a capital letter. */
+  hasCapitals = false
+  #refs = Buffer.allocUnsafeSlow(64 * refBytes)
+  #refCount = 0
+  #rows = Buffer.allocUnsafeSlow(64 * rowBytes)
+  #end = 0
+
+  /** Packs a transaction; the numbers of transactions rise from 0 on. */
+  ref(ref: TransactionRef): number {
+    const at = this.#refCount * refBytes
+    if (at === this.#refs.length) this.#refs = twice(this.#refs)
+    packRef(ref, this.#refs, at)
+    return this.#refCount++
+  }
+
+  get lastRef(): number {
+    return this.#refCount - 1
+  }
+
+  /** Adds an address, by its digits without `0x`. False, and nothing is added, where those are not 40 hex digits. */
+  add(digits: string, first: number, last: number): boolean {
+    if (digits.length !== 2 * addressBytes) return false
+    const start = this.#end
+    if (start === this.#rows.length) this.#rows = twice(this.#rows)
+    const rows = this.#rows
+    let seen = 0
+    let common = smallBit
+    for (let place = 0; place < digits.length; place += 2) {
+      const high = digits.charCodeAt(place)
+      const low = digits.charCodeAt(place + 1)
+      const byte = ((digitOf[high] ?? noDigit) << 4) | (digitOf[low] ?? noDigit)
+      seen |= byte
+      common &= high & low
+      rows[start + place / 2] = byte
     }
+    if (seen >= noDigit) return false
+    if (common === 0) this.hasCapitals = true
+    this.#refs.copy(rows, start + rowAt.first, first * refBytes, (first + 1) * refBytes)
+    this.#refs.copy(rows, start + rowAt.last, last * refBytes, (last + 1) * refBytes)
+    this.#end = start + rowBytes
+    return true
   }
-  let at = 0
-  for (const { address, first, last } of rows) {
-    bytes.write(address.slice(2), at, 'hex')
-    put(first, at + rowAt.first)
-    put(last, at + rowAt.last)
-    at += rowBytes
+
+  /** In a buffer that holds nothing else: it may be given away to another thread. */
+  packed(): PackedActivity {
+    return new Uint8Array(this.#rows.subarray(0, this.#end)) as PackedActivity
   }
-  return new Uint8Array(bytes.buffer, 0, bytes.length) as PackedActivity
+}
+
+function twice(bytes: Buffer): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafeSlow(2 * bytes.length)
+  larger.set(bytes)
+  return larger
 }
 
 function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { getContractAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { type ChainId, zeroAddress } from '../../model.ts'
+import { unpackActivity } from '../../store/packed-activity.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import { collectActivity } from './activity.ts'
 import { earlyCollectionsOf } from './early-collections.ts'
@@ -46,12 +47,13 @@ function spans(
   logs: RpcLog[] = [],
   receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined,
 ) {
-  const { rows, unreadable } = collectActivity({
+  const { packed, unreadable } = collectActivity({
     blocks,
     logs: sequenceLogs(logs, { complete: true }),
     earlyCollections,
     ...(receiptOf === undefined ? {} : { receiptOf }),
   })
+  const rows = unpackActivity(packed)
   const place = ({ block: number, transactionIndex }: { block: number; transactionIndex: number }) =>
     `${number}.${transactionIndex}`
   return {

@@ -5,8 +5,8 @@
 // zero address and precompiles are kept like any other. A failed transaction counts for its sender, for its recipient
 // and for the contract that it would have created: a failed call is a transaction of both, and a
 // created contract must not depend on whether receipts were at hand.
-import type { ActivityRow, Address, Hash, TransactionRef } from '../../model.ts'
-import { isEarlier, mergedByAddress } from '../../store/merge-activity.ts'
+import type { Hash } from '../../model.ts'
+import { ActivityPacker, mergePacked, type PackedActivity } from '../../store/packed-activity.ts'
 import { addressDigits, isHexOf, quantityOf } from '../hex.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import { createdContractDigits } from './created-contract.ts'
@@ -25,8 +25,8 @@ export type ActivityInput = {
 }
 
 export type CollectedActivity = {
-  /** One for each address, in no order that means anything. */
-  rows: ActivityRow[]
+  /** One row for each address, in no order that means anything. */
+  packed: PackedActivity
   /** Blocks and transactions that could not be read, and logs of blocks that were not given. */
   unreadable: number
 }
@@ -36,22 +36,27 @@ export function collectActivity(input: ActivityInput): CollectedActivity {
   let next = 0
   for (const block of input.blocks) next = collector.addBlock(block, next)
   collector.unreadable += input.logs.length - next
-  return { rows: collector.rows(), unreadable: collector.unreadable }
+  return { packed: collector.packed(), unreadable: collector.unreadable }
 }
 
 const timestampMax = 2 ** 40
 const transactionsMax = 2 ** 31 - 1
 
-type Span = { first: TransactionRef; last: TransactionRef }
+/** Of a transaction that cannot be read. */
+const noRef = -1
 
 class ActivityCollector {
   unreadable = 0
   readonly #input: ActivityInput
+  /** Its transactions have numbers that rise with their places in the chain. */
+  readonly #packer = new ActivityPacker()
   /**
-   * By the 40 digits of the address as the node wrote them. Prefix, case and validity are seen to once for each address at
-   * the end, and not for each of its transactions.
+   * By the 40 digits of the address as the node wrote them, where its numbers stand. Case and validity are seen to once for each
+   * address at the end, and not for each of its transactions.
    */
-  readonly #spans = new Map<string, Span>()
+  readonly #places = new Map<string, number>()
+  readonly #firsts: number[] = []
+  readonly #lasts: number[] = []
 
   constructor(input: ActivityInput) {
     this.#input = input
@@ -78,15 +83,14 @@ class ActivityCollector {
     return end
   }
 
-  #addTransactions(transactions: readonly unknown[], block: number, timestamp: number): (TransactionRef | undefined)[] {
+  #addTransactions(transactions: readonly unknown[], block: number, timestamp: number): number[] {
     return transactions.map((given, transactionIndex) => {
       const transaction = given as RpcTransaction | null
       if (typeof transaction !== 'object' || transaction === null || !isHexOf(transaction.hash, 32)) {
         this.unreadable++
-        return undefined
+        return noRef
       }
-      const hash = transaction.hash.toLowerCase() as Hash
-      const ref: TransactionRef = { block, transactionIndex, hash, timestamp }
+      const ref = this.#packer.ref({ block, transactionIndex, hash: transaction.hash as Hash, timestamp })
       this.#addAddress(transaction.from, ref)
       if (typeof transaction.to === 'string') this.#addAddress(transaction.to, ref)
       else this.#addCreated(transaction, ref)
@@ -94,45 +98,39 @@ class ActivityCollector {
     })
   }
 
-  #addAddress(address: unknown, ref: TransactionRef): void {
+  #addAddress(address: unknown, ref: number): void {
     if (typeof address === 'string' && address.length === 42) this.#add(address.slice(2), ref)
     else this.unreadable++
   }
 
-  #addCreated(transaction: RpcTransaction, ref: TransactionRef): void {
+  #addCreated(transaction: RpcTransaction, ref: number): void {
     const told = this.#input.receiptOf?.(transaction)?.contractAddress
     const digits = isHexOf(told, 20) ? told.slice(2) : createdContractDigits(transaction)
     if (digits === undefined) this.unreadable++
     else this.#add(digits, ref)
   }
 
-  #addLogs(run: {
-    start: number
-    end: number
-    refs: (TransactionRef | undefined)[]
-    number: number
-    timestamp: number
-  }): void {
+  #addLogs(run: { start: number; end: number; refs: readonly number[]; number: number; timestamp: number }): void {
     const { logs, transactionIndexes } = this.#input.logs
     for (let at = run.start; at < run.end; at++) {
       const log = logs[at]!
       if (!Array.isArray(log.topics)) continue
       const index = transactionIndexes[at]!
       // A log may stand behind the listed transactions (Polygon's state sync): its own words are all there is.
-      const ref = index < run.refs.length ? run.refs[index] : this.#refOf(log, index, run.number, run.timestamp)
-      if (ref !== undefined) this.#addParties(log, ref)
+      const ref = index < run.refs.length ? run.refs[index]! : this.#refOf(log, index, run.number, run.timestamp)
+      if (ref !== noRef) this.#addParties(log, ref)
     }
   }
 
-  #refOf(log: RpcLog, transactionIndex: number, block: number, timestamp: number): TransactionRef | undefined {
+  #refOf(log: RpcLog, transactionIndex: number, block: number, timestamp: number): number {
     if (!isHexOf(log.transactionHash, 32) || transactionIndex > transactionsMax) {
       this.unreadable++
-      return undefined
+      return noRef
     }
-    return { block, transactionIndex, hash: log.transactionHash.toLowerCase() as Hash, timestamp }
+    return this.#packer.ref({ block, transactionIndex, hash: log.transactionHash as Hash, timestamp })
   }
 
-  #addParties(log: RpcLog, ref: TransactionRef): void {
+  #addParties(log: RpcLog, ref: number): void {
     const first = log.topics[0]
     const count = log.topics.length
     if (first === topics.transfer) {
@@ -159,43 +157,30 @@ class ActivityCollector {
     return typeof address === 'string' && this.#input.earlyCollections.get(address.toLowerCase()) === 'punks'
   }
 
-  #addWords(from: unknown, to: unknown, ref: TransactionRef): void {
+  #addWords(from: unknown, to: unknown, ref: number): void {
     if (typeof from !== 'string' || typeof to !== 'string' || from.length !== 66 || to.length !== 66) return
     this.#add(addressDigits(from, 2), ref)
     this.#add(addressDigits(to, 2), ref)
   }
 
-  #add(digits: string, ref: TransactionRef): void {
-    const span = this.#spans.get(digits)
-    if (span === undefined) this.#spans.set(digits, { first: ref, last: ref })
-    else widen(span, ref)
-  }
-
-  rows(): ActivityRow[] {
-    const rows: ActivityRow[] = []
-    // Nodes write addresses in small letters, with few exceptions; only those may be an address that is there already.
-    const capital: ActivityRow[] = []
-    for (const [digits, span] of this.#spans) {
-      if (isLowerHex(digits)) rows.push({ address: `0x${digits}` as Address, first: span.first, last: span.last })
-      else if (!isHexOf(`0x${digits}`, 20)) this.unreadable++
-      else capital.push({ address: `0x${digits.toLowerCase()}` as Address, first: span.first, last: span.last })
+  #add(digits: string, ref: number): void {
+    const place = this.#places.get(digits)
+    if (place === undefined) {
+      this.#places.set(digits, this.#firsts.push(ref) - 1)
+      this.#lasts.push(ref)
+    } else {
+      if (ref < this.#firsts[place]!) this.#firsts[place] = ref
+      if (ref > this.#lasts[place]!) this.#lasts[place] = ref
     }
-    return capital.length === 0 ? rows : mergedByAddress([...rows, ...capital])
   }
-}
 
-function isLowerHex(digits: string): boolean {
-  if (digits.length !== 40) return false
-  for (let at = 0; at < 40; at++) {
-    const code = digits.charCodeAt(at)
-    if (code < 0x30 || code > 0x66 || (code > 0x39 && code < 0x61)) return false
+  packed(): PackedActivity {
+    for (const [digits, place] of this.#places)
+      if (!this.#packer.add(digits, this.#firsts[place]!, this.#lasts[place]!)) this.unreadable++
+    const packed = this.#packer.packed()
+    // Nodes write addresses in small letters, with few exceptions; only those may be an address that is there already.
+    return this.#packer.hasCapitals ? mergePacked(packed) : packed
   }
-  return true
 }
 
 const zeroWord = `0x${'0'.repeat(64)}`
-
-function widen(span: Span, ref: TransactionRef): void {
-  if (isEarlier(ref, span.first)) span.first = ref
-  if (isEarlier(span.last, ref)) span.last = ref
-}

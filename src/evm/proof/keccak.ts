@@ -6,6 +6,13 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 const native = getHashes().includes('keccak-256')
 
 export function keccak256(bytes: Uint8Array): Uint8Array {
-  // By way of hex, because `hash` takes 1.5 times as long to make the buffer itself.
-  return native ? Buffer.from(hash('keccak-256', bytes, 'hex'), 'hex') : keccak_256(bytes)
+  const digest = Buffer.allocUnsafe(32)
+  putKeccak256(bytes, digest, 0)
+  return digest
+}
+
+export function putKeccak256(bytes: Uint8Array, out: Buffer, at: number): void {
+  // By way of a text, because `hash` takes 1.3 times as long to make the buffer itself.
+  if (native) out.write(hash('keccak-256', bytes, 'latin1'), at, 'latin1')
+  else out.set(keccak_256(bytes), at)
 }

@@ -40,6 +40,11 @@ export function rlpStringPrefix(length: number): Uint8Array {
   return lengthPrefix(0x80, length)
 }
 
+/** What stands before the items of a list that take so many bytes. */
+export function rlpListPrefix(length: number): Uint8Array {
+  return lengthPrefix(0xc0, length)
+}
+
 function lengthPrefix(offset: number, length: number): Uint8Array {
   if (length < 56) return oneByte[offset + length]!
   if (length < 2 ** 8) return Uint8Array.of(offset + 56, length)

@@ -1,7 +1,7 @@
 // The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys
 // are the RLP of the positions. It builds the root at once from all values; it keeps no trie and proves nothing else.
-import { keccak256 } from './keccak.ts'
-import { encodeRlp, encodeRlpList, rlpStringPrefix } from './rlp.ts'
+import { keccak256, putKeccak256 } from './keccak.ts'
+import { encodeRlp, encodeRlpList, rlpListPrefix, rlpStringPrefix } from './rlp.ts'
 
 export function listRoot(values: readonly Uint8Array[]): Uint8Array {
   if (values.length === 0) return keccak256(encodeRlp(noBytes))
@@ -22,10 +22,21 @@ function encodedNode(leaves: Leaves, start: number, end: number, depth: number):
   return shared === depth ? branch : encodeRlpList([encodeRlp(compactPath(first, depth, shared, false)), child(branch)])
 }
 
+/** Where leaves are written, one after the other: each is hashed before the next one is made. */
+let leaf = Buffer.allocUnsafeSlow(4_096)
+
+/** A view that the next leaf overwrites. */
 function encodedLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
   const path = encodeRlp(compactPath(key, depth, key.length, true))
   const prefix = value.length === 1 && value[0]! < 0x80 ? noBytes : rlpStringPrefix(value.length)
-  return encodeRlpList([path, prefix, value])
+  const list = rlpListPrefix(path.length + prefix.length + value.length)
+  const length = list.length + path.length + prefix.length + value.length
+  if (length > leaf.length) leaf = Buffer.allocUnsafeSlow(2 * length)
+  leaf.set(list)
+  leaf.set(path, list.length)
+  leaf.set(prefix, list.length + path.length)
+  leaf.set(value, length - value.length)
+  return leaf.subarray(0, length)
 }
 
 function encodedBranch(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
@@ -42,10 +53,10 @@ function encodedBranch(leaves: Leaves, start: number, end: number, depth: number
 
 /** A node inside another one: itself where it is shorter than a hash, else its hash. */
 function child(encoded: Uint8Array): Uint8Array {
-  if (encoded.length < 32) return encoded
+  if (encoded.length < 32) return Uint8Array.from(encoded)
   const reference = Buffer.allocUnsafe(33)
   reference[0] = 0xa0
-  reference.set(keccak256(encoded), 1)
+  putKeccak256(encoded, reference, 1)
   return reference
 }
 

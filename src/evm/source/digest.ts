@@ -4,7 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import type { Evidence, Interval } from '../../model.ts'
-import { joinActivity, packActivity } from '../../store/packed-activity.ts'
+import { joinActivity } from '../../store/packed-activity.ts'
 import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { earlyCollectionsOf } from '../decode/early-collections.ts'
@@ -62,11 +62,11 @@ export function digestFull({ chain, interval, answers, grain, bytes }: DigestInp
   })
   const activity =
     grain === 'range'
-      ? packActivity(collectActivity({ blocks, logs, earlyCollections: early }).rows)
+      ? collectActivity({ blocks, logs, earlyCollections: early }).packed
       : joinActivity(
           blocks.map((block, index) => {
             const part = parts[index] as LogSequence
-            return packActivity(collectActivity({ blocks: [block], logs: part, earlyCollections: early }).rows)
+            return collectActivity({ blocks: [block], logs: part, earlyCollections: early }).packed
           }),
         )
   return {

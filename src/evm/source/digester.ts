@@ -5,7 +5,7 @@ import { AlmanacError } from '../../errors.ts'
 import { indexingMemory } from '../../indexing-share.ts'
 import type { DigestResult } from './digest.ts'
 import { type DigestTask, digestBodies } from './digest-bodies.ts'
-import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-thread.ts'
+import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-work.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
