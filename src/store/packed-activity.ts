@@ -169,14 +169,18 @@ export function mergePacked(packed: PackedActivity): PackedActivity {
     halves[2 * row + high] = wordAt(packed, row * rowBytes)
   }
   keys.sort()
+  const rowAtRank = (rank: number): number => halves[2 * rank + low]! * rowBytes
   const merged = new Uint8Array(packed.length)
   let end = 0
   for (let start = 0; start < count; ) {
     let stop = start + 1
     while (stop < count && halves[2 * stop + high] === halves[2 * start + high]) stop++
-    if (stop === start + 1) end = addRow(merged, end, packed, halves[2 * start + low]! * rowBytes)
+    let isOneAddress = true
+    for (let rank = start + 1; rank < stop; rank++)
+      isOneAddress &&= order(packed, rowAtRank(rank), packed, rowAtRank(start), addressBytes) === 0
+    if (isOneAddress) for (let rank = start; rank < stop; rank++) end = addRow(merged, end, packed, rowAtRank(rank))
     else {
-      const alike = Array.from({ length: stop - start }, (_, at) => halves[2 * (start + at) + low]! * rowBytes)
+      const alike = Array.from({ length: stop - start }, (_, at) => rowAtRank(start + at))
       alike.sort((a, b) => order(packed, a, packed, b, addressBytes))
       for (const at of alike) end = addRow(merged, end, packed, at)
     }
