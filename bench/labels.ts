@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadPack } from '../src/annotate/pack.ts'
 import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
+import { findLabels } from '../src/query/find-labels.ts'
 import { LabelStretches } from '../src/query/label-stretches.ts'
-import { pageLabels } from '../src/query/page-labels.ts'
+import { LabelTable } from '../src/query/label-table.ts'
 import { hexOf } from '../src/store/bytes.ts'
 import { openStore } from '../src/store/open.ts'
 import { startPostgres } from '../test/postgres-server.ts'
@@ -110,8 +111,8 @@ async function shownAddresses({ file, contracts }: FilledStore): Promise<Address
   const store = await openStore(`file:${file}`, { role: 'reader' })
   for (const contract of contracts) {
     const page = await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 })
-    for (const { bytes, at } of pageLabels(page, chain, new LabelStretches()).unknown)
-      shown.add(hexOf(bytes.subarray(at, at + 20)))
+    const nothing = { table: new LabelTable(), stretches: new LabelStretches() }
+    for (const { bytes, at } of findLabels(page, chain, nothing).unknown) shown.add(hexOf(bytes.subarray(at, at + 20)))
   }
   await store.close()
   shown.delete(zeroAddress)

@@ -1,6 +1,12 @@
 // Pages of transfers between given addresses, and the labels that were found for one, as texts. It asks no store.
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
+import type { LabelsAtHand } from '../src/query/find-labels.ts'
+import { noLabel } from '../src/query/label-record.ts'
+import { LabelStretches } from '../src/query/label-stretches.ts'
+import { LabelTable } from '../src/query/label-table.ts'
 import type { PageLabels } from '../src/query/page-labels.ts'
+import { everyAddress } from '../src/store/label-changes.ts'
+import type { RankedLabel } from '../src/store/label-store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 import type { TransferPage } from '../src/store/transfer-store.ts'
 
@@ -22,13 +28,22 @@ export function pageOfParties(addresses: readonly Address[]): TransferPage {
   }
 }
 
+/** Everything was read, and these are all labels; in the order of `labelsWithin`. */
+export function labelsAtHand(labels: readonly RankedLabel[], bytesMax = Infinity): LabelsAtHand {
+  const table = new LabelTable()
+  for (const _ of table.growing(labels.length, []));
+  const held = table.exchange(new Uint32Array(0), labels, bytesMax)
+  return { table, stretches: new LabelStretches([{ ...everyAddress, isRead: true, ...held }]) }
+}
+
 /** By place, two for each row of the page, the sender's first. */
 export function textsOf(page: TransferPage, labels: PageLabels | undefined): (string | undefined)[] {
   return Array.from({ length: page.length * 2 }, (_, place) => {
-    const number = labels?.numbers[place] ?? 0
-    if (number === 0) return undefined
-    const out = Buffer.alloc(labels!.lengthOf(number))
-    labels!.put(out, 0, number)
-    return JSON.parse(out.toString()) as string
+    const label = labels?.shown[place] ?? noLabel
+    if (label === noLabel) return undefined
+    const out = Buffer.alloc(labels!.longest + 3)
+    return JSON.parse(
+      out.toString('utf8', 0, labels!.put(new DataView(out.buffer, out.byteOffset), 0, label)),
+    ) as string
   })
 }

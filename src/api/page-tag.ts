@@ -1,7 +1,6 @@
 // The entity tag of a page of transfers, from what the page is written from: a fifth of the bytes that the text has. It must
 // differ wherever the text does.
 import { crc32 } from 'node:zlib'
-import { noLabel } from '../query/label-segment.ts'
 import { weakTag } from './answer.ts'
 import { factsText, type TransferJson } from './transfer-json.ts'
 
@@ -16,8 +15,7 @@ export function pageTag(page: TransferJson, bodyLength: number): string {
     for (let row = 0; row < stored.length; row++) numbers[at++] = values[row]!
   }
   // The rest stays zero without labels, which is what stands for none.
-  if (page.labels !== undefined)
-    for (const label of page.labels.numbers) numbers[at++] = label === noLabel ? 0 : page.labels.checksumOf(label)
+  if (page.labels !== undefined) for (const label of page.labels.shown) numbers[at++] = page.labels.checksumOf(label)
   const texts = [page.contract, page.format, page.dialect, `${length}`, factsText(page), page.head, page.tail]
   if (runs !== undefined) texts.push(JSON.stringify(runs))
   const rest = crc32(new Uint8Array(numbers.buffer), crc32(stored.blockHashes, crc32(texts.join('\n'))))

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { labelsAtHand } from '../../test/labelled-page.ts'
 import type { Address, ChainId, Hash, TransferFacts } from '../model.ts'
 import { zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
-import { LabelSegment } from '../query/label-segment.ts'
-import { LabelStretches } from '../query/label-stretches.ts'
-import { type PageLabels, pageLabels } from '../query/page-labels.ts'
-import { everyAddress } from '../store/label-changes.ts'
+import { findLabels } from '../query/find-labels.ts'
+import type { PageLabels } from '../query/page-labels.ts'
 import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
 import { pageTag } from './page-tag.ts'
@@ -67,11 +66,11 @@ function pageOf(given: readonly Row[]): TransferPage {
 type Labels = ReadonlyMap<Address, string>
 
 function labelsOn(stored: TransferPage, labels: Labels | undefined): PageLabels | undefined {
-  const sorted = [...(labels ?? [])]
+  if (labels === undefined || labels.size === 0) return undefined
+  const sorted = [...labels]
     .map(([address, label]) => ({ address, chain: undefined, label }))
     .sort((a, b) => (a.address < b.address ? -1 : 1))
-  const segment = new LabelSegment(sorted, { withTexts: true })
-  return pageLabels(stored, 1 as ChainId, new LabelStretches([{ ...everyAddress, segment }])).labels
+  return findLabels(stored, 1 as ChainId, labelsAtHand(sorted)).labels
 }
 
 /** The same rows made as plain objects, from the packed facts. */

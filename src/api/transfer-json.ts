@@ -6,7 +6,7 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
-import { noLabel } from '../query/label-segment.ts'
+import { noLabel } from '../query/label-record.ts'
 import type { PageLabels } from '../query/page-labels.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
@@ -42,18 +42,12 @@ const rowBytesMax = 1_200
 
 export function writeTransfers(page: TransferJson): LentBytes {
   const texts = rowTexts(page)
-  const extraBytes = texts.operator.length + (page.labels === undefined ? 0 : labelBytesMax(page.labels))
+  const extraBytes = texts.operator.length + 2 * (page.labels?.longest ?? 0)
   const out = takeMemory((page.head.length + page.tail.length) * 3 + page.rows.length * (rowBytesMax + extraBytes))
   let at = out.bytes.write(page.head)
   at = writeRows(out, at, page, texts)
   at += out.bytes.write(page.tail, at)
   return new LentBytes(out, at)
-}
-
-function labelBytesMax(labels: PageLabels): number {
-  let longest = 0
-  for (const label of labels.numbers) if (label !== noLabel) longest = Math.max(longest, labels.lengthOf(label))
-  return 2 * longest
 }
 
 const rowStart = '{"block_number":"'
@@ -215,19 +209,19 @@ function writeRow(
       : putAscii(bytes, at, tokenIdText(payloads, idAt, idLength, idOffset, page.format))
 
   const labels = page.labels
-  const fromLabel = labels === undefined ? noLabel : labels.numbers[row * 2]!
-  const toLabel = labels === undefined ? noLabel : labels.numbers[row * 2 + 1]!
+  const fromLabel = labels === undefined ? noLabel : labels.shown[row * 2]!
+  const toLabel = labels === undefined ? noLabel : labels.shown[row * 2 + 1]!
   bytes.set(partiesText, at)
   let recipient = at + senderText.length
   if (fromLabel !== noLabel) {
-    recipient = labels!.put(bytes, at + fromLabelAt, fromLabel)
+    recipient = labels!.put(view, at + fromLabelAt, fromLabel)
     bytes.set(recipientBytes, recipient)
   }
   if ((flags & payloadFlags.fromZero) === 0) putHex(view, at + fromAddressAt, source.view, fromAt, 20)
   if ((flags & payloadFlags.toZero) === 0) putHex(view, recipient + toAddressAt, source.view, toAt, 20)
   at = recipient + recipientText.length
   if (toLabel !== noLabel) {
-    at = labels!.put(bytes, recipient + toLabelAt, toLabel)
+    at = labels!.put(view, recipient + toLabelAt, toLabel)
     bytes.set(amountBytes, at)
     at += amountBytes.length
   }

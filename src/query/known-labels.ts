@@ -1,27 +1,26 @@
 // The labels of a store, kept in memory and kept true: read in the background piece by piece, and again where they changed. What is
 // not at hand is looked up. It decides nothing: the store says who wins.
 import type { Address, ChainId } from '../model.ts'
-import { hexOf } from '../store/bytes.ts'
+import { bytesOfHex, hexOf } from '../store/bytes.ts'
 import type { RankedLabel } from '../store/label-store.ts'
 import type { Store } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
-import { LabelSegment } from './label-segment.ts'
+import { findLabels } from './find-labels.ts'
 import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
-import { PageLabels, pageLabels } from './page-labels.ts'
+import { LabelTable } from './label-table.ts'
+import { PageLabels } from './page-labels.ts'
 
-/** About two million labels. Of those beyond only the presence is kept, in 4 bytes each at most, and their texts are looked up. */
+/** More than a million and a half. Of those beyond only a hash is kept, in 7 bytes each at most, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
 const addressesPerReadDefault = 1_024
-
-/** Put in place together, because that makes a new index of all. */
-const stretchesAtOnce = 32
 
 export class KnownLabels {
   readonly #store: Store
   readonly #revision: () => number
   readonly #bytesMax: number
   readonly #addressesPerRead: number
+  #table = new LabelTable()
   #stretches = new LabelStretches()
   /** The revision and the version that were seen last, and how many changes of labels the stretches know of. */
   #seenRevision: number | undefined
@@ -48,7 +47,7 @@ export class KnownLabels {
       while (this.#store.labelVersion() !== this.#seenVersion) await this.#follow()
       this.#seenRevision = revision
     }
-    const { labels, unknown } = pageLabels(page, chain, this.#stretches)
+    const { labels, unknown } = findLabels(page, chain, { table: this.#table, stretches: this.#stretches })
     if (unknown.length === 0) return labels
     if (this.#stretches.unread !== undefined) this.#readOn()
     const parties = unknown.map(({ bytes, at, places }) => ({
@@ -66,7 +65,7 @@ export class KnownLabels {
 
   /** What it takes of memory. */
   get bytes(): number {
-    return this.#stretches.bytes
+    return this.#table.bytes + this.#stretches.bytes
   }
 
   async #follow(): Promise<void> {
@@ -79,7 +78,11 @@ export class KnownLabels {
   async #learnChanges(): Promise<void> {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
-    this.#stretches = this.#stretches.without(ranges)
+    this.#stretches.forget(ranges)
+    if (this.#table.isWorn || this.#stretches.all.every(({ isRead }) => !isRead)) {
+      this.#table = new LabelTable()
+      this.#stretches = new LabelStretches()
+    }
     this.#changes = count
     this.#seenVersion = version
     this.#readOn()
@@ -96,37 +99,39 @@ export class KnownLabels {
 
   async #readAll(): Promise<void> {
     for (let stretch = this.#stretches.unread; stretch !== undefined; stretch = this.#stretches.unread) {
-      const read: LabelStretch[] = []
-      let rest: LabelStretch | undefined = stretch
-      while (rest !== undefined && read.length < stretchesAtOnce) {
-        await pause()
-        const filled = this.#filled(rest, await this.#store.labelsWithin(rest, this.#addressesPerRead))
-        rest = filled.at(-1)!.segment === undefined ? filled.pop() : undefined
-        read.push(...filled)
-      }
+      await pause()
+      const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
+      const hashes = this.#stretches.all.map(one => one.hashes)
+      for (const _ of this.#table.growing(labels.length, hashes)) await pause()
       // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
-      this.#stretches = this.#stretches.with(stretch, rest === undefined ? read : [...read, rest])
+      if (this.#stretches.has(stretch)) this.#stretches.replace(stretch, this.#taken(stretch, labels))
     }
   }
 
-  /** The labels that were read of a stretch, and what is left of it. */
-  #filled({ first, last }: LabelStretch, labels: readonly RankedLabel[]): LabelStretch[] {
+  /** Takes the labels that were read of a stretch into the table. Returns the stretches that it has become. */
+  #taken({ first, last, records }: LabelStretch, labels: readonly RankedLabel[]): LabelStretch[] {
     const isWhole = addressesIn(labels) < this.#addressesPerRead
     const winners = labels.filter((_, index) => mayWin(labels, index))
     // Halves, because a stretch that is full would be cut with the next label.
     const pieces = cut(winners, isWhole ? this.#addressesPerRead : Math.ceil(this.#addressesPerRead / 2))
-    const withTexts = this.#stretches.bytes < this.#bytesMax
-    const filled: LabelStretch[] = []
+    const bytesMax = this.#bytesMax - this.#stretches.bytes
+    const taken: LabelStretch[] = []
     let from: Address | undefined = first
+    let before = records
     for (const [index, piece] of pieces.entries()) {
       const to: Address = isWhole && index === pieces.length - 1 ? last : piece.at(-1)!.address
-      filled.push({ first: from!, last: to, segment: new LabelSegment(piece, { withTexts }) })
+      const count = this.#table.countUpTo(bytesOfHex(to), before)
+      const held = this.#table.exchange(before.subarray(0, count), piece, bytesMax)
+      before = before.subarray(count)
+      taken.push({ first: from!, last: to, isRead: true, ...held })
       from = to === last ? undefined : addressAfter(to)
     }
-    if (from !== undefined) filled.push({ first: from, last, segment: undefined })
-    return filled
+    if (from !== undefined) taken.push({ first: from, last, isRead: false, records: before, hashes: noHashes })
+    return taken
   }
 }
+
+const noHashes = new Uint32Array(0)
 
 /** The labels of a page together with those that were looked up. */
 function withFound(
@@ -136,13 +141,12 @@ function withFound(
   found: ReadonlyMap<Address, string>,
 ): PageLabels | undefined {
   if (found.size === 0) return labels
-  const all = labels ?? new PageLabels(page.length)
+  const all = labels ?? new PageLabels(page.length, [])
   for (const { address, places } of parties) {
     const label = found.get(address)
     if (label === undefined) continue
-    const segment = new LabelSegment([{ address, chain: undefined, label }], { withTexts: true })
-    const number = all.add(segment, segment.firstLabel)
-    for (const place of places) all.numbers[place] = number
+    const added = all.add(label)
+    for (const place of places) all.show(added, place)
   }
   return all
 }

@@ -130,6 +130,18 @@ export function payloadLengthAt(payloads: Uint8Array, at: number): number {
   )
 }
 
+/** How many bytes follow behind the recipient and the sender, by the first four bytes as one number. */
+export function bytesBehindParties(header: number): number {
+  const flags = header >>> 24
+  return (
+    (flags & payloadFlags.operator ? 20 : 0) +
+    ((header >>> 16) & 0xff) +
+    ((header >>> 8) & 0xff) +
+    (header & 0xff) +
+    (flags & payloadFlags.range ? 4 : 0)
+  )
+}
+
 /** The id count of a packed row without unpacking the rest. */
 export function idCountOf(payload: Uint8Array): number {
   if (((payload[0] ?? 0) & payloadFlags.range) === 0) return 1
