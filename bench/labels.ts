@@ -111,7 +111,7 @@ async function shownAddresses({ file, contracts }: FilledStore): Promise<Address
   const store = await openStore(`file:${file}`, { role: 'reader' })
   for (const contract of contracts) {
     const page = await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 })
-    const nothing = { table: new LabelTable(), stretches: new LabelStretches() }
+    const nothing = { table: new LabelTable(0), stretches: new LabelStretches() }
     for (const { bytes, at } of findLabels(page, chain, nothing).unknown) shown.add(hexOf(bytes.subarray(at, at + 20)))
   }
   await store.close()

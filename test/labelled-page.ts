@@ -1,10 +1,9 @@
 // Pages of transfers between given addresses, and the labels that were found for one, as texts. It asks no store.
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
 import type { LabelsAtHand } from '../src/query/find-labels.ts'
-import { noLabel } from '../src/query/label-record.ts'
 import { LabelStretches } from '../src/query/label-stretches.ts'
 import { LabelTable } from '../src/query/label-table.ts'
-import type { PageLabels } from '../src/query/page-labels.ts'
+import { noLabel, type PageLabels } from '../src/query/page-labels.ts'
 import { everyAddress } from '../src/store/label-changes.ts'
 import type { RankedLabel } from '../src/store/label-store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
@@ -29,10 +28,10 @@ export function pageOfParties(addresses: readonly Address[]): TransferPage {
 }
 
 /** Everything was read, and these are all labels; in the order of `labelsWithin`. */
-export function labelsAtHand(labels: readonly RankedLabel[], bytesMax = Infinity): LabelsAtHand {
-  const table = new LabelTable()
+export function labelsAtHand(labels: readonly RankedLabel[], bytesMax = 1_000_000): LabelsAtHand {
+  const table = new LabelTable(bytesMax)
   for (const _ of table.growing(labels.length, []));
-  const held = table.exchange(new Uint32Array(0), labels, bytesMax)
+  const held = table.exchange(new Uint32Array(0), labels)
   return { table, stretches: new LabelStretches([{ ...everyAddress, isRead: true, ...held }]) }
 }
 

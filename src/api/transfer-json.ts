@@ -6,8 +6,7 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
-import { noLabel } from '../query/label-record.ts'
-import type { PageLabels } from '../query/page-labels.ts'
+import { noLabel, type PageLabels } from '../query/page-labels.ts'
 import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
 import type { Dialect } from './dialect.ts'
 import {

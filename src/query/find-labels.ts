@@ -7,12 +7,11 @@ import type { ChainId } from '../model.ts'
 import { addressHash, hashOfWords } from '../store/address-hash.ts'
 import { bytesBehindParties, payloadFlags, payloadHeaderBytes } from '../store/transfer-payload.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
-import { chunkAt, type LabelChunks, noRecord, offsetIn } from './label-arena.ts'
 import { filterBits, type LabelFilter } from './label-filter.ts'
-import { isOf, noLabel, winnerOn } from './label-record.ts'
+import { isOf, nowhere, winnerOn } from './label-record.ts'
 import type { LabelStretches } from './label-stretches.ts'
 import type { LabelTable } from './label-table.ts'
-import { PageLabels } from './page-labels.ts'
+import { noLabel, PageLabels } from './page-labels.ts'
 
 /** What is at hand: labels of stretches that were read. */
 export type LabelsAtHand = { table: LabelTable; stretches: LabelStretches }
@@ -31,7 +30,7 @@ const zeroView = new DataView(zeroBytes.buffer)
 const zeroHash = addressHash(zeroBytes, 0)
 const hashBytes = 32
 /** Of a label with 24 characters. */
-const recordBytesUsual = 56
+const recordWordsUsual = 14
 
 /** A filter that every address passes. */
 const noFilter = { words: Int32Array.of(-1, -1), shift: 31 }
@@ -61,28 +60,28 @@ export function findLabels(page: TransferPage, chain: ChainId, atHand: LabelsAtH
   touchRecords(count, table)
 
   const { places, positions, hashes, records } = scratch
-  const { chunks } = table.arena
+  const { words } = table.arena
   let labels: PageLabels | undefined
   for (let party = 0; party < count; party++) {
     const at = positions[party]!
     const first = records[party]!
-    const isFirst = isOf(chunkAt(chunks, first), offsetIn(first), addresses, at)
+    const isFirst = isOf(words, first, addresses, at)
     const record = isFirst ? first : recordOf(hashes[party]!, addresses, at, table)
-    const label = labelOf(record, chain, chunks)
+    const label = record === nowhere ? noLabel : winnerOn(chain, words, record)
     if (label !== noLabel) {
-      labels ??= new PageLabels(page.length, chunks)
+      labels ??= new PageLabels(page.length, words)
       labels.show(label, places[party]!)
-    } else if (record === noRecord && isHashHeld(hashes[party]!, payloads, at, stretches))
+    } else if (record === nowhere && isHashHeld(hashes[party]!, payloads, at, stretches))
       unknown.push({ bytes: payloads, at, places: [places[party]!] })
   }
   // Every mint comes from the zero address: it is looked for once.
   if (zeroPlaces.length > 0) {
     const record = recordOf(zeroHash, zeroView, 0, table)
-    const label = labelOf(record, chain, chunks)
+    const label = record === nowhere ? noLabel : winnerOn(chain, words, record)
     if (!stretches.all[0]!.isRead || isHashHeld(zeroHash, zeroBytes, 0, stretches))
       unknown.push({ bytes: zeroBytes, at: 0, places: zeroPlaces })
     else if (label !== noLabel) {
-      labels ??= new PageLabels(page.length, chunks)
+      labels ??= new PageLabels(page.length, words)
       for (const place of zeroPlaces) labels.show(label, place)
     }
   }
@@ -166,11 +165,12 @@ function takeRecords(
   let left = 0
   for (let party = 0; party < count; party++) {
     const hash = hashes[party]!
-    const [place, at] = [places[party]!, positions[party]!]
+    const place = places[party]!
+    const at = positions[party]!
     let slot = hash & mask
-    while (words[slot * 2] !== hash && words[slot * 2 + 1] !== noRecord) slot = (slot + 1) & mask
+    while (words[slot * 2] !== hash && words[slot * 2 + 1] !== nowhere) slot = (slot + 1) & mask
     const record = words[slot * 2 + 1]!
-    if (record !== noRecord) {
+    if (record !== nowhere) {
       places[left] = place
       positions[left] = at
       hashes[left] = hash
@@ -180,13 +180,12 @@ function takeRecords(
   return left
 }
 
-function touchRecords(count: number, { arena: { chunks } }: LabelTable): void {
+function touchRecords(count: number, { arena: { words } }: LabelTable): void {
   const { records, touched } = scratch
   for (let party = 0; party < count; party++) {
-    const chunk = chunkAt(chunks, records[party]!)
-    const at = offsetIn(records[party]!)
+    const record = records[party]!
     // Most records lie on two lines.
-    touched[party] = chunk.getInt32(at) + chunk.getInt32(at + recordBytesUsual)
+    touched[party] = words[record]! + words[record + recordWordsUsual]!
   }
 }
 
@@ -195,16 +194,9 @@ function recordOf(hash: number, addresses: DataView, at: number, { slots, arena 
   const { words, mask } = slots
   for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
     const record = words[slot * 2 + 1]!
-    if (record === noRecord) return noRecord
-    if (words[slot * 2] === hash && isOf(chunkAt(arena.chunks, record), offsetIn(record), addresses, at)) return record
+    if (record === nowhere) return nowhere
+    if (words[slot * 2] === hash && isOf(arena.words, record, addresses, at)) return record
   }
-}
-
-/** The position of the label that is shown on the chain, or `noLabel`. */
-function labelOf(record: number, chain: ChainId, chunks: LabelChunks): number {
-  if (record === noRecord) return noLabel
-  const label = winnerOn(chain, chunkAt(chunks, record), offsetIn(record))
-  return label === noLabel ? noLabel : record + label
 }
 
 /** Whether the address at `at` has labels of which nothing but the hash is held. */

@@ -1,7 +1,7 @@
 // The labels of a store, kept in memory and kept true: read in the background piece by piece, and again where they changed. What is
 // not at hand is looked up. It decides nothing: the store says who wins.
 import type { Address, ChainId } from '../model.ts'
-import { bytesOfHex, hexOf } from '../store/bytes.ts'
+import { hexOf } from '../store/bytes.ts'
 import type { RankedLabel } from '../store/label-store.ts'
 import type { Store } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-store.ts'
@@ -20,7 +20,7 @@ export class KnownLabels {
   readonly #revision: () => number
   readonly #bytesMax: number
   readonly #addressesPerRead: number
-  #table = new LabelTable()
+  #table: LabelTable
   #stretches = new LabelStretches()
   /** The revision and the version that were seen last, and how many changes of labels the stretches know of. */
   #seenRevision: number | undefined
@@ -37,6 +37,7 @@ export class KnownLabels {
     this.#store = store
     this.#revision = revision
     this.#bytesMax = bytesMax
+    this.#table = new LabelTable(bytesMax)
     this.#addressesPerRead = addressesPerRead
   }
 
@@ -80,7 +81,7 @@ export class KnownLabels {
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
     this.#stretches.forget(ranges)
     if (this.#table.isWorn || this.#stretches.all.every(({ isRead }) => !isRead)) {
-      this.#table = new LabelTable()
+      this.#table = new LabelTable(this.#bytesMax)
       this.#stretches = new LabelStretches()
     }
     this.#changes = count
@@ -101,8 +102,7 @@ export class KnownLabels {
     for (let stretch = this.#stretches.unread; stretch !== undefined; stretch = this.#stretches.unread) {
       await pause()
       const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
-      const hashes = this.#stretches.all.map(one => one.hashes)
-      for (const _ of this.#table.growing(labels.length, hashes)) await pause()
+      for (const _ of this.#table.growing(labels.length, this.#stretches.all)) await pause()
       // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
       if (this.#stretches.has(stretch)) this.#stretches.replace(stretch, this.#taken(stretch, labels))
     }
@@ -114,14 +114,13 @@ export class KnownLabels {
     const winners = labels.filter((_, index) => mayWin(labels, index))
     // Halves, because a stretch that is full would be cut with the next label.
     const pieces = cut(winners, isWhole ? this.#addressesPerRead : Math.ceil(this.#addressesPerRead / 2))
-    const bytesMax = this.#bytesMax - this.#stretches.bytes
     const taken: LabelStretch[] = []
     let from: Address | undefined = first
     let before = records
     for (const [index, piece] of pieces.entries()) {
       const to: Address = isWhole && index === pieces.length - 1 ? last : piece.at(-1)!.address
-      const count = this.#table.countUpTo(bytesOfHex(to), before)
-      const held = this.#table.exchange(before.subarray(0, count), piece, bytesMax)
+      const count = this.#table.countUpTo(to, before)
+      const held = this.#table.exchange(before.subarray(0, count), piece)
       before = before.subarray(count)
       taken.push({ first: from!, last: to, isRead: true, ...held })
       from = to === last ? undefined : addressAfter(to)
@@ -132,6 +131,7 @@ export class KnownLabels {
 }
 
 const noHashes = new Uint32Array(0)
+const noWords = new Int32Array(0)
 
 /** The labels of a page together with those that were looked up. */
 function withFound(
@@ -141,7 +141,7 @@ function withFound(
   found: ReadonlyMap<Address, string>,
 ): PageLabels | undefined {
   if (found.size === 0) return labels
-  const all = labels ?? new PageLabels(page.length, [])
+  const all = labels ?? new PageLabels(page.length, noWords)
   for (const { address, places } of parties) {
     const label = found.get(address)
     if (label === undefined) continue

@@ -1,100 +1,135 @@
-// How the labels of one address lie in memory, ready to be copied into an answer. It knows bytes alone.
+// How the labels of one address lie in memory, as words of four bytes, the first byte being the highest one. It knows no memory.
 //
-//   20 bytes    address
+//   5 words   address
 //   for each label, the stronger first:
-//    4 bytes    chain, 0 for every chain
-//    4 bytes    checksum of the text, which is the same in every process
-//    4 bytes    length of the text, times two; one more if another label follows
-//    …          the text in JSON, with its quotes
+//   1 word    chain, 0 for every chain
+//   1 word    checksum of the text, the same in every process
+//   1 word    length of the text, times two; one more if another label follows
+//   …         the text in JSON with its quotes, filled up with zeros
 import { crc32 } from 'node:zlib'
-import type { ChainId } from '../model.ts'
+import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/label-store.ts'
 
-export const addressBytes = 20
-/** Where the first label of a record begins. */
-const labelsAt = addressBytes
+/** A label, or an address, that is not there; those that are have positions above. */
+export const nowhere = 0
+
+export const wordBytes = 4
+export const addressWords = 5
 const everyChain = 0
-const checksumAt = 4
-const lengthAt = 8
-const textAt = 12
-const wordBytes = 4
+const checksumAt = 1
+const lengthAt = 2
+const textAt = 3
 
-/** No label; those that there are have positions above. */
-export const noLabel = 0
+/** Used from one label to the next: reading a million must not leave a million pieces of memory behind. */
+let bytes = Buffer.alloc(1_024)
 
-/** Labels of one address. */
-export function packRecord(labels: readonly RankedLabel[]): Buffer {
-  const texts = labels.map(({ label }) => JSON.stringify(label))
-  const length = texts.reduce((sum, text) => sum + textAt + Buffer.byteLength(text), labelsAt)
-  const record = Buffer.allocUnsafe(length)
-  record.write(labels[0]!.address.slice(2), 'hex')
-  let at = labelsAt
-  for (const [index, text] of texts.entries())
-    at = writeLabel(record, at, { chain: labels[index]!.chain, text, isFollowed: index < texts.length - 1 })
-  return record
+/** Writes labels of one address from `at` on, where there must be room; returns where the record ends. */
+export function writeRecord(words: Int32Array, at: number, labels: readonly RankedLabel[]): number {
+  writeAddress(words, at, labels[0]!.address)
+  let end = at + addressWords
+  for (const [index, { chain, label }] of labels.entries())
+    end = writeLabel(words, end, { chain, label, isLast: index === labels.length - 1 })
+  return end
 }
 
-/** One label without an address, and a word behind it. */
-export function packLabel(label: string): Buffer {
-  const text = JSON.stringify(label)
-  const bytes = Buffer.alloc(textAt + Buffer.byteLength(text) + wordBytes)
-  writeLabel(bytes, 0, { chain: undefined, text, isFollowed: false })
-  return bytes
+/** How many words a record of these labels may take at most. */
+export function recordLengthMax(labels: readonly RankedLabel[]): number {
+  return labels.reduce((sum, { label }) => sum + labelLengthMax(label), addressWords)
+}
+
+/** The words of one label without an address. */
+export function packLabel(label: string): Int32Array {
+  const words = new Int32Array(labelLengthMax(label))
+  writeLabel(words, 0, { chain: undefined, label, isLast: true })
+  return words
+}
+
+export function writeAddress(words: Int32Array, at: number, address: Address): void {
+  bytes.write(address.slice(2), 'hex')
+  for (let word = 0; word < addressWords; word++) words[at + word] = bytes.readInt32BE(word * wordBytes)
 }
 
 function writeLabel(
-  bytes: Buffer,
+  words: Int32Array,
   at: number,
-  { chain, text, isFollowed }: { chain: ChainId | undefined; text: string; isFollowed: boolean },
+  { chain, label, isLast }: { chain: ChainId | undefined; label: string; isLast: boolean },
 ): number {
-  const length = bytes.write(text, at + textAt)
-  bytes.writeUInt32BE(chain ?? everyChain, at)
-  bytes.writeUInt32BE(crc32(text), at + checksumAt)
-  bytes.writeUInt32BE(length * 2 + (isFollowed ? 1 : 0), at + lengthAt)
-  return at + textAt + length
+  const text = JSON.stringify(label)
+  if (bytes.length < labelLengthMax(label) * wordBytes) bytes = Buffer.alloc(labelLengthMax(label) * wordBytes)
+  const length = bytes.write(text)
+  const end = at + textAt + wordsIn(length)
+  bytes.fill(0, length, wordsIn(length) * wordBytes)
+  words[at] = chain ?? everyChain
+  words[at + checksumAt] = crc32(text)
+  words[at + lengthAt] = length * 2 + (isLast ? 0 : 1)
+  for (let to = at + textAt, from = 0; to < end; to++, from += wordBytes) words[to] = bytes.readInt32BE(from)
+  return end
 }
 
-export function recordLength(view: DataView, record: number): number {
-  for (let label = record + labelsAt; ; label = labelAfter(view, label))
-    if (!isFollowed(view, label)) return labelAfter(view, label) - record
+/** A character takes up to six bytes in JSON. */
+function labelLengthMax(label: string): number {
+  return textAt + wordsIn(label.length * 6 + 2)
+}
+
+function wordsIn(bytes: number): number {
+  return (bytes + wordBytes - 1) >>> 2
+}
+
+/** How many words the record takes. */
+export function recordLength(words: Int32Array, record: number): number {
+  for (let label = record + addressWords; ; label = labelAfter(words, label))
+    if (!isFollowed(words, label)) return labelAfter(words, label) - record
 }
 
 /** Whether it is the record of the address at `at`. */
-export function isOf(view: DataView, record: number, addresses: DataView, at: number): boolean {
+export function isOf(words: Int32Array, record: number, addresses: DataView, at: number): boolean {
   return (
-    view.getInt32(record) === addresses.getInt32(at) &&
-    view.getInt32(record + 4) === addresses.getInt32(at + 4) &&
-    view.getInt32(record + 8) === addresses.getInt32(at + 8) &&
-    view.getInt32(record + 12) === addresses.getInt32(at + 12) &&
-    view.getInt32(record + 16) === addresses.getInt32(at + 16)
+    words[record] === addresses.getInt32(at) &&
+    words[record + 1] === addresses.getInt32(at + 4) &&
+    words[record + 2] === addresses.getInt32(at + 8) &&
+    words[record + 3] === addresses.getInt32(at + 12) &&
+    words[record + 4] === addresses.getInt32(at + 16)
   )
 }
 
-/** Where in the record the label begins that is shown on the chain, or `noLabel`. */
-export function winnerOn(chain: ChainId, view: DataView, record: number): number {
-  for (let label = record + labelsAt; ; label = labelAfter(view, label)) {
-    const of = view.getUint32(label)
-    if (of === everyChain || of === chain) return label - record
-    if (!isFollowed(view, label)) return noLabel
+/** Negative where the address of the record lies before that at the beginning of the others, and zero where it is the same. */
+export function compareAddresses(words: Int32Array, record: number, others: Int32Array): number {
+  for (let index = 0; index < addressWords; index++) {
+    const difference = (words[record + index]! >>> 0) - (others[index]! >>> 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Where the label begins that is shown on the chain, or `nowhere`. */
+export function winnerOn(chain: ChainId, words: Int32Array, record: number): number {
+  for (let label = record + addressWords; ; label = labelAfter(words, label)) {
+    const of = words[label]! >>> 0
+    if (of === everyChain || of === chain) return label
+    if (!isFollowed(words, label)) return nowhere
   }
 }
 
-export function labelChecksum(view: DataView, label: number): number {
-  return view.getInt32(label + checksumAt)
+export function labelChecksum(words: Int32Array, label: number): number {
+  return words[label + checksumAt]!
 }
 
-export function labelTextAt(label: number): number {
-  return label + textAt
+/** How many bytes its text takes, with the quotes. */
+export function labelLength(words: Int32Array, label: number): number {
+  return words[label + lengthAt]! >> 1
 }
 
-export function labelLength(view: DataView, label: number): number {
-  return view.getInt32(label + lengthAt) >> 1
+/** Copies the text and up to three zeros; returns where it ends. In words, because for so few bytes `set` costs more. */
+export function putLabel(out: DataView, at: number, words: Int32Array, label: number): number {
+  const end = at + labelLength(words, label)
+  for (let to = at, from = label + textAt; to < end; to += wordBytes, from++) out.setInt32(to, words[from]!)
+  return end
 }
 
-function isFollowed(view: DataView, label: number): boolean {
-  return (view.getInt32(label + lengthAt) & 1) === 1
+function isFollowed(words: Int32Array, label: number): boolean {
+  return (words[label + lengthAt]! & 1) === 1
 }
 
-function labelAfter(view: DataView, label: number): number {
-  return label + textAt + labelLength(view, label)
+function labelAfter(words: Int32Array, label: number): number {
+  return label + textAt + wordsIn(labelLength(words, label))
 }

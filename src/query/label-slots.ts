@@ -1,13 +1,13 @@
 // Where the record of an address lies, by the hash of the address: open addressing over one array. Addresses may share a hash:
 // whoever finds a record compares the address.
-import { noRecord } from './label-arena.ts'
+import { nowhere } from './label-record.ts'
 
 const slotsMin = 16
 /** Moved at once while it grows: less than a millisecond, between which the thread serves. */
 const slotsPerMove = 16_384
 
 export class LabelSlots {
-  /** For each slot the hash and the position of the record, `noRecord` where it is free; at most two thirds are taken. */
+  /** For each slot the hash and the position of the record, `nowhere` where it is free; at most two thirds are taken. */
   words = new Int32Array(slotsMin * 2)
   /** What a hash is masked with for the slot where its search begins. */
   mask = slotsMin - 1
@@ -37,14 +37,14 @@ export class LabelSlots {
     const { words, mask } = this
     let free = this.#slotOf(hash, position)
     // Those behind it move up, unless that would put them before the slot where their search begins.
-    for (let slot = (free + 1) & mask; words[slot * 2 + 1] !== noRecord; slot = (slot + 1) & mask) {
+    for (let slot = (free + 1) & mask; words[slot * 2 + 1] !== nowhere; slot = (slot + 1) & mask) {
       const fromHome = (slot - words[slot * 2]!) & mask
       if (fromHome < ((slot - free) & mask)) continue
       words[free * 2] = words[slot * 2]!
       words[free * 2 + 1] = words[slot * 2 + 1]!
       free = slot
     }
-    words[free * 2 + 1] = noRecord
+    words[free * 2 + 1] = nowhere
     this.#count--
   }
 
@@ -62,7 +62,7 @@ export class LabelSlots {
     const { words } = this
     for (let at = 0; at < words.length; at += 2) {
       if (at % (slotsPerMove * 2) === 0) yield
-      if (words[at + 1] !== noRecord) visit(words[at]!, words[at + 1]!)
+      if (words[at + 1] !== nowhere) visit(words[at]!, words[at + 1]!)
     }
   }
 
@@ -75,7 +75,7 @@ export class LabelSlots {
 
 function put(words: Int32Array, mask: number, hash: number, position: number): void {
   let slot = hash & mask
-  while (words[slot * 2 + 1] !== noRecord) slot = (slot + 1) & mask
+  while (words[slot * 2 + 1] !== nowhere) slot = (slot + 1) & mask
   words[slot * 2] = hash
   words[slot * 2 + 1] = position
 }

@@ -4,24 +4,26 @@ import type { Address } from '../model.ts'
 import { addressWord } from '../store/address-hash.ts'
 import { bytesOfHex, hexOf } from '../store/bytes.ts'
 import { type AddressRange, everyAddress } from '../store/label-changes.ts'
-import { addressBytes } from './label-record.ts'
 import type { HeldLabels } from './label-table.ts'
 
 /** Never changed: one of which something has changed becomes another one. What is held of one that is not read may be untrue. */
 export type LabelStretch = AddressRange & HeldLabels & { isRead: boolean }
 
+const addressBytes = 20
 const nothing = new Uint32Array(0)
 
 export class LabelStretches {
   /** In order, without a gap. */
-  #all: LabelStretch[] = []
+  #all: LabelStretch[]
   /** By stretch: the first four bytes of its last address. */
-  #lastWords: number[] = []
+  #lastWords: number[]
   #unread: LabelStretch | undefined
   #hashCount = 0
 
   constructor(all: readonly LabelStretch[] = [{ ...everyAddress, isRead: false, records: nothing, hashes: nothing }]) {
-    this.#put(0, 0, all)
+    this.#all = [...all]
+    this.#lastWords = all.map(lastWord)
+    this.#count()
   }
 
   get all(): readonly LabelStretch[] {
@@ -54,7 +56,10 @@ export class LabelStretches {
 
   /** Puts others, which must cover it, in the place of one that is here. */
   replace(stretch: LabelStretch, others: readonly LabelStretch[]): void {
-    this.#put(this.#indexOf(bytesOfHex(stretch.last), 0), 1, others)
+    const index = this.#indexOf(bytesOfHex(stretch.last), 0)
+    this.#all.splice(index, 1, ...others)
+    this.#lastWords.splice(index, 1, ...others.map(lastWord))
+    this.#count()
   }
 
   /** Those that touch the ranges have to be read, also where they had to be before: they become others. */
@@ -71,14 +76,15 @@ export class LabelStretches {
       const from = index
       if (isUnread(this.#all[from])) while (isUnread(this.#all[index + 1])) index++
       const together = this.#all.slice(from, index + 1)
-      all.push(together.some(stretch => changed.has(stretch)) ? unreadOf(together) : together[0]!)
+      if (together.some(stretch => changed.has(stretch))) all.push(unreadOf(together))
+      else all.push(...together)
     }
-    this.#put(0, this.#all.length, all)
+    this.#all = all
+    this.#lastWords = all.map(lastWord)
+    this.#count()
   }
 
-  #put(index: number, count: number, others: readonly LabelStretch[]): void {
-    this.#all.splice(index, count, ...others)
-    this.#lastWords.splice(index, count, ...others.map(({ last }) => addressWord(bytesOfHex(last), 0) >>> 0))
+  #count(): void {
     this.#unread = this.#all.find(({ isRead }) => !isRead)
     this.#hashCount = this.#all.reduce((sum, { hashes }) => sum + hashes.length, 0)
   }
@@ -96,6 +102,10 @@ export class LabelStretches {
     while (this.#all[index]!.last < address) index++
     return index
   }
+}
+
+function lastWord({ last }: LabelStretch): number {
+  return addressWord(bytesOfHex(last), 0) >>> 0
 }
 
 /** Neighbours as one that has to be read. Their records are still in the table. */

@@ -1,10 +1,11 @@
 // The labels in memory: a filter, behind it slots, behind those records. It holds what it is given, and does not know which
 // addresses were read.
-import { addressHash } from '../store/address-hash.ts'
+import type { Address } from '../model.ts'
+import { hashOfWords } from '../store/address-hash.ts'
 import type { RankedLabel } from '../store/label-store.ts'
-import { LabelArena, noRecord } from './label-arena.ts'
+import { LabelArena } from './label-arena.ts'
 import { LabelFilter } from './label-filter.ts'
-import { addressBytes, packRecord } from './label-record.ts'
+import { addressWords, compareAddresses, nowhere, recordLengthMax, writeAddress, writeRecord } from './label-record.ts'
 import { LabelSlots } from './label-slots.ts'
 
 /** What the table holds of addresses that lie side by side. */
@@ -21,9 +22,18 @@ const lostBytesMin = 1024 * 1024
 const filterReserve = 1.25
 
 export class LabelTable {
-  readonly arena = new LabelArena()
+  readonly arena: LabelArena
   readonly slots = new LabelSlots()
   filter = new LabelFilter(0)
+  readonly #bytesMax: number
+  /** A record that is not in the arena yet. */
+  #packed = new Int32Array(256)
+
+  /** Beyond so many bytes only hashes are kept. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+    this.arena = new LabelArena(bytesMax)
+  }
 
   /** What it takes of memory. */
   get bytes(): number {
@@ -38,11 +48,12 @@ export class LabelTable {
 
   /**
    * Makes room for the labels of so many addresses, step by step: between two of them others may search, and change nothing.
-   * `others` are the hashes that the filter holds beside those of records.
+   * `held` is all that the table holds.
    */
-  *growing(addresses: number, others: readonly Uint32Array[]): Generator<void> {
+  *growing(addresses: number, held: readonly HeldLabels[]): Generator<void> {
     if (!this.slots.hasRoomFor(addresses)) yield* this.slots.growing(addresses)
     if (this.filter.hasRoomFor(addresses)) return
+    const others = held.flatMap(({ hashes }) => (hashes.length === 0 ? [] : [hashes]))
     const count = others.reduce((sum, { length }) => sum + length, this.slots.count + addresses)
     const filter = new LabelFilter(count * filterReserve)
     yield* this.slots.eachHash(hash => filter.add(hash))
@@ -55,17 +66,19 @@ export class LabelTable {
 
   /**
    * Puts labels, in the order of `labelsWithin`, in the place of the records that it holds of the same addresses and of those between
-   * them. Records that have not changed stay, and new ones are only kept below `bytesMax`. Room must have been made.
+   * them. Records that have not changed stay. Room must have been made.
    */
-  exchange(before: Uint32Array, labels: readonly RankedLabel[], bytesMax: number): HeldLabels {
+  exchange(before: Uint32Array, labels: readonly RankedLabel[]): HeldLabels {
     const records: number[] = []
     const hashes: number[] = []
     let old = 0
-    for (const record of packed(labels)) {
-      while (old < before.length && this.#compare(before[old]!, record) < 0) this.#remove(before[old++]!)
-      const isKnown = old < before.length && this.#compare(before[old]!, record) === 0
-      const position = this.#put(record, isKnown ? before[old++]! : noRecord, this.bytes < bytesMax)
-      if (position === noRecord) hashes.push(addressHash(record, 0) >>> 0)
+    for (let from = 0, to = 0; from < labels.length; from = to) {
+      while (labels[to]?.address === labels[from]!.address) to++
+      const length = this.#pack(labels.slice(from, to))
+      while (old < before.length && this.#compare(before[old]!) < 0) this.#remove(before[old++]!)
+      const isKnown = old < before.length && this.#compare(before[old]!) === 0
+      const position = this.#put(length, isKnown ? before[old++]! : nowhere)
+      if (position === nowhere) hashes.push(hashAt(this.#packed, 0))
       else records.push(position)
     }
     while (old < before.length) this.#remove(before[old++]!)
@@ -73,25 +86,32 @@ export class LabelTable {
   }
 
   /** How many of the records, which are in the order of addresses, belong to addresses up to this one. */
-  countUpTo(address: Uint8Array, records: Uint32Array): number {
+  countUpTo(address: Address, records: Uint32Array): number {
+    writeAddress(this.#packed, 0, address)
     let [from, to] = [0, records.length]
     while (from < to) {
       const middle = (from + to) >>> 1
-      if (this.#compare(records[middle]!, address) <= 0) from = middle + 1
+      if (this.#compare(records[middle]!) <= 0) from = middle + 1
       else to = middle
     }
     return from
   }
 
-  /** Returns the position of the record, or `noRecord` where there is no room for it. */
-  #put(record: Buffer, known: number, hasRoom: boolean): number {
-    if (known !== noRecord && this.arena.isEqual(known, record)) return known
-    const hash = addressHash(record, 0)
-    const position = hasRoom ? this.arena.append(record) : noRecord
+  #pack(labels: readonly RankedLabel[]): number {
+    const lengthMax = recordLengthMax(labels)
+    if (lengthMax > this.#packed.length) this.#packed = new Int32Array(lengthMax)
+    return writeRecord(this.#packed, 0, labels)
+  }
+
+  /** Puts what is packed. Returns its position, or `nowhere` if there is no room for it. */
+  #put(length: number, known: number): number {
+    if (known !== nowhere && this.arena.isEqual(known, this.#packed, length)) return known
+    const hash = hashAt(this.#packed, 0)
+    const position = this.bytes < this.#bytesMax ? this.arena.append(this.#packed, length) : nowhere
     this.filter.add(hash)
-    if (known === noRecord) {
-      if (position !== noRecord) this.slots.add(hash, position)
-    } else if (position === noRecord) this.#remove(known)
+    if (known === nowhere) {
+      if (position !== nowhere) this.slots.add(hash, position)
+    } else if (position === nowhere) this.#remove(known)
     else {
       this.slots.replace(hash, known, position)
       this.arena.lose(known)
@@ -100,19 +120,16 @@ export class LabelTable {
   }
 
   #remove(position: number): void {
-    this.slots.remove(addressHash(this.arena.addressAt(position), 0), position)
+    this.slots.remove(hashAt(this.arena.words, position), position)
     this.arena.lose(position)
   }
 
-  #compare(position: number, address: Uint8Array): number {
-    return Buffer.compare(this.arena.addressAt(position), address.subarray(0, addressBytes))
+  /** Of the record's address with that of what is packed. */
+  #compare(position: number): number {
+    return compareAddresses(this.arena.words, position, this.#packed)
   }
 }
 
-/** A record for each address. */
-function* packed(labels: readonly RankedLabel[]): Generator<Buffer> {
-  for (let from = 0, to = 0; from < labels.length; from = to) {
-    while (labels[to]?.address === labels[from]!.address) to++
-    yield packRecord(labels.slice(from, to))
-  }
+function hashAt(words: Int32Array, record: number): number {
+  return hashOfWords(words[record]!, words[record + addressWords - 1]!)
 }
