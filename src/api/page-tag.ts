@@ -6,18 +6,24 @@ import { factsText, type TransferJson } from './transfer-json.ts'
 
 const shownColumns = ['blocks', 'transactionIndexes', 'logIndexes', 'timestamps'] as const
 
+/** Used from one page to the next: new memory beside the heap costs more than filling it. */
+let numbers = new Float64Array(1_024)
+
 export function pageTag(page: TransferJson, bodyLength: number): string {
   const { stored, runs, length } = page.rows
-  const numbers = new Float64Array((shownColumns.length + 2) * stored.length)
+  const count = (shownColumns.length + 2) * stored.length
+  if (numbers.length < count) numbers = new Float64Array(count)
   let at = 0
   for (const column of shownColumns) {
     const values = stored[column]
     for (let row = 0; row < stored.length; row++) numbers[at++] = values[row]!
   }
-  // The rest stays zero without labels, which is what stands for none.
   if (page.labels !== undefined) for (const label of page.labels.shown) numbers[at++] = page.labels.checksumOf(label)
   const texts = [page.contract, page.format, page.dialect, `${length}`, factsText(page), page.head, page.tail]
   if (runs !== undefined) texts.push(JSON.stringify(runs))
-  const rest = crc32(new Uint8Array(numbers.buffer), crc32(stored.blockHashes, crc32(texts.join('\n'))))
+  const rest = crc32(
+    new Uint8Array(numbers.buffer, 0, at * numbers.BYTES_PER_ELEMENT),
+    crc32(stored.blockHashes, crc32(texts.join('\n'))),
+  )
   return weakTag([crc32(stored.payloads), rest], bodyLength)
 }

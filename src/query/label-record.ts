@@ -58,7 +58,7 @@ function writeLabel(
   if (bytes.length < labelLengthMax(label) * wordBytes) bytes = Buffer.alloc(labelLengthMax(label) * wordBytes)
   const length = bytes.write(text)
   const end = at + textAt + wordsIn(length)
-  bytes.fill(0, length, wordsIn(length) * wordBytes)
+  for (let index = length; index < wordsIn(length) * wordBytes; index++) bytes[index] = 0
   words[at] = chain ?? everyChain
   words[at + checksumAt] = crc32(text)
   words[at + lengthAt] = length * 2 + (isLast ? 0 : 1)
