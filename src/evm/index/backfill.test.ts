@@ -127,6 +127,30 @@ test('activity is merged for many commits at once', async () => {
   })
 })
 
+test('what is stored is claimed while nothing more can be fetched', async () => {
+  await inStore(async store => {
+    const stop = new AbortController()
+    const filled = fill(
+      [wanted],
+      {
+        ...historyPace,
+        ...{ chain: writerChain, store, scope: 'full', parallel: 1, retryDelayMs: { first: 1, max: 1 } },
+        ...{ rowsPerCommit: 1, claimDelayMs: { first: 20, max: 20 } },
+        rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 1, blocksMax: 1 }),
+        // The node is lost half-way.
+        fetchRange: async interval => {
+          if (interval.from < 50) throw new Error('no answer')
+          return rangeOf(interval)
+        },
+      },
+      stop.signal,
+    )
+    await expect.poll(async () => blockCount(await store.coverage(writerChain, 'full'))).toBe(50)
+    stop.abort()
+    await filled
+  })
+})
+
 test('nothing waits where there is no activity', async () => {
   await inStore(async store => {
     const pace = { parallel: 2, rowsPerCommit: 50, claimDelayMs: late, activityPerClaim: 1_000 }

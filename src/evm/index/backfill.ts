@@ -74,7 +74,7 @@ export async function fill(missing: readonly Interval[], options: BackfillOption
   } catch (error) {
     stop.abort()
     await Promise.allSettled(workers)
-    throw error
+    throw error instanceof StoreFailure ? error.cause : error
   }
 }
 
@@ -96,7 +96,7 @@ async function worker(
       delayMs = options.retryDelayMs.first
       await batch.add(range)
     } catch (error) {
-      if (error instanceof StoreFailure) throw error.cause
+      if (error instanceof StoreFailure) throw error
       work.add(interval)
       if (signal.aborted) return
       if (error instanceof RangeRefused) {
@@ -104,6 +104,7 @@ async function worker(
         if (blocks > 1) continue
       }
       options.onTrouble?.(reasonOf(error))
+      await batch.claimDue()
       await pause(delayMs, signal)
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     }
@@ -145,6 +146,11 @@ class CommitBatch {
     const isFirst = this.#added++ < parallel
     const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs, commitShare)
     if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#flush({ claim: isFirst || this.#isClaimDue(now) })
+  }
+
+  /** Stores and claims what has waited long enough, for the time in which no range comes to take it along. */
+  async claimDue(): Promise<void> {
+    if (this.#claims.length > 0 && this.#isClaimDue(performance.now())) await this.flush()
   }
 
   /** Stores and claims everything. */
