@@ -62,7 +62,7 @@ async function openWay(): Promise<{ proxy: TcpProxy; start: () => CommandRun }> 
   return { proxy, start: () => place.begin(['start', '--only', 'index', '--store', own.href]) }
 }
 
-async function caughtUp(store: Store): Promise<void> {
+async function caughtUp(store: Store, indexers: readonly CommandRun[]): Promise<void> {
   const id = chainId as ChainId
   const isDone = async (): Promise<boolean> => {
     const { chain } = node
@@ -72,7 +72,18 @@ async function caughtUp(store: Store): Promise<void> {
     if (!hot.every(({ number, hash }) => chain.hashOf(number) === hash)) return false
     return isCovered(await store.coverage(id, 'full'), { from: 0, to: chain.head })
   }
-  await expect.poll(() => isDone().catch(() => false), { timeout: catchUpMs, interval: 200 }).toBe(true)
+  try {
+    await expect.poll(() => isDone().catch(() => false), { timeout: catchUpMs, interval: 200 }).toBe(true)
+  } catch (error) {
+    const [state, hot, covered] = [
+      await store.chainState(id),
+      await store.hotBlocks(id),
+      await store.coverage(id, 'full'),
+    ]
+    const seen = { wanted: node.chain.head, state, hot: [hot[0]?.number, hot.at(-1)?.number], covered }
+    const told = indexers.map(({ stderr }) => stderr.slice(-3_000)).join('\n---\n')
+    throw new Error(`Not caught up: ${JSON.stringify(seen)}\n${told}`, { cause: error })
+  }
 }
 
 test.skipIf(rounds === 0)(
@@ -120,7 +131,7 @@ test.skipIf(rounds === 0)(
     node.mine(1)
     const store = await openStore(url, { role: 'tool' })
     try {
-      await caughtUp(store)
+      await caughtUp(store, indexers)
       await load.end()
       expect(load.wrong).toEqual([])
       expect(load.answered).toBeGreaterThan(100)
