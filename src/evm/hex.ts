@@ -1,11 +1,5 @@
 // Reads the hex text of JSON-RPC answers without throwing. Nothing here knows what the text means.
-
-const invalid = 0xff
-const nibbles = new Uint8Array(128).fill(invalid)
-for (let digit = 0; digit < 16; digit++) {
-  nibbles[digit.toString(16).charCodeAt(0)] = digit
-  nibbles[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
-}
+import { nibbles, noNibble } from '../nibbles.ts'
 
 /**
  * A quantity as a number, or -1 where the text is none or lies above `max`. Leading zeros are read, because some
@@ -16,8 +10,8 @@ export function quantityOf(text: unknown, max: number): number {
   if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return -1
   let number = 0
   for (let at = 2; at < text.length; at++) {
-    const nibble = nibbles[text.charCodeAt(at)] ?? invalid
-    if (nibble === invalid) return -1
+    const nibble = nibbles[text.charCodeAt(at)] ?? noNibble
+    if (nibble === noNibble) return -1
     number = number * 16 + nibble
     if (number > max) return -1
   }
@@ -29,7 +23,7 @@ export function isHexOf(text: unknown, bytes: number): text is string {
   if (typeof text !== 'string' || text.length !== 2 + 2 * bytes) return false
   if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return false
   for (let at = 2; at < text.length; at++) {
-    if ((nibbles[text.charCodeAt(at)] ?? invalid) === invalid) return false
+    if ((nibbles[text.charCodeAt(at)] ?? noNibble) === noNibble) return false
   }
   return true
 }

@@ -2,6 +2,7 @@
 // transaction. Bytes of transactions compare as their places in the chain do, so merging is taking the smaller and the larger. Pure.
 import { AlmanacError } from '../errors.ts'
 import type { ActivityRow, Address, Hash, TransactionRef } from '../model.ts'
+import { nibbles, noNibble } from '../nibbles.ts'
 import { hexOf } from './bytes.ts'
 
 declare const brand: unique symbol
@@ -33,12 +34,6 @@ export function packActivity(rows: readonly ActivityRow[]): PackedActivity {
   return packer.packed()
 }
 
-const noDigit = 0x100
-const digitOf = new Uint16Array(128).fill(noDigit)
-for (let digit = 0; digit < 16; digit++) {
-  digitOf[digit.toString(16).charCodeAt(0)] = digit
-  digitOf[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
-}
 /** In the codes of digits and small letters, and not in those of capitals. */
 const smallBit = 0x20
 
@@ -74,12 +69,12 @@ export class ActivityPacker {
     for (let place = 0; place < digits.length; place += 2) {
       const high = digits.charCodeAt(place)
       const low = digits.charCodeAt(place + 1)
-      const byte = ((digitOf[high] ?? noDigit) << 4) | (digitOf[low] ?? noDigit)
+      const byte = ((nibbles[high] ?? noNibble) << 4) | (nibbles[low] ?? noNibble)
       seen |= byte
       common &= high & low
       rows[start + place / 2] = byte
     }
-    if (seen >= noDigit) return false
+    if (seen >= noNibble) return false
     if (common === 0) this.hasCapitals = true
     this.#refs.copy(rows, start + rowAt.first, first * refBytes, (first + 1) * refBytes)
     this.#refs.copy(rows, start + rowAt.last, last * refBytes, (last + 1) * refBytes)

@@ -1,5 +1,6 @@
 // Packs transfers straight from the hex text of a node's answer: the payload of `transfer-payload.ts` without a bigint or a
 // text in between, because going through them takes twice as long. `packTransfer` stays the reference for the bytes.
+import { nibbles, noNibble } from '../nibbles.ts'
 import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
 
 /** Where a row's fields stand in hex text. Each `…At` is the place of the first digit; words are 64 digits, addresses 40. */
@@ -30,13 +31,6 @@ export type HexTransfer = {
 const rowBytesMax = payloadHeaderBytes + 32 + 3 * 20 + 3 * 32 + 4
 const firstSlabBytes = 4_096
 const slabBytesMax = 65_536
-
-const bad = 0x100
-const nibbles = new Uint16Array(128).fill(bad)
-for (let digit = 0; digit < 16; digit++) {
-  nibbles[digit.toString(16).charCodeAt(0)] = digit
-  nibbles[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
-}
 
 /**
  * One for each batch of rows. The payloads are views of slabs that belong to this packer alone, so a batch can be handed
@@ -83,7 +77,7 @@ export class TransferPacker {
     if (row.idCount !== 1) {
       for (let shift = 24; shift >= 0; shift -= 8) slab[this.#at++] = row.idCount >>> shift
     }
-    if (this.#badDigits >= bad) return undefined
+    if (this.#badDigits >= noNibble) return undefined
     this.#start = this.#at
     return slab.subarray(start, this.#at)
   }
@@ -106,12 +100,12 @@ export class TransferPacker {
     if (sender.length !== 42 || !hasPrefix(sender)) return false
     let digits = 0
     for (let byte = 0; byte < 20; byte++) {
-      const high = nibbles[sender.charCodeAt(2 + 2 * byte)] ?? bad
-      const low = nibbles[sender.charCodeAt(3 + 2 * byte)] ?? bad
+      const high = nibbles[sender.charCodeAt(2 + 2 * byte)] ?? noNibble
+      const low = nibbles[sender.charCodeAt(3 + 2 * byte)] ?? noNibble
       digits |= high | low
       this.#senderBytes[byte] = (high << 4) | low
     }
-    if (digits >= bad || digits === 0) return false
+    if (digits >= noNibble || digits === 0) return false
     this.#sender = sender
     return true
   }
@@ -127,8 +121,8 @@ export class TransferPacker {
     let at = this.#at
     let badDigits = this.#badDigits
     for (let place = from; place < to; place += 2) {
-      const high = nibbles[text.charCodeAt(place)] ?? bad
-      const low = nibbles[text.charCodeAt(place + 1)] ?? bad
+      const high = nibbles[text.charCodeAt(place)] ?? noNibble
+      const low = nibbles[text.charCodeAt(place + 1)] ?? noNibble
       badDigits |= high | low
       slab[at++] = (high << 4) | low
     }
@@ -142,7 +136,7 @@ export class TransferPacker {
     while (place < to && text.charCodeAt(place) === 0x30) place++
     const length = (to - place + 1) >> 1
     if ((to - place) % 2 === 1) {
-      const low = nibbles[text.charCodeAt(place++)] ?? bad
+      const low = nibbles[text.charCodeAt(place++)] ?? noNibble
       this.#badDigits |= low
       this.#slab[this.#at++] = low
     }

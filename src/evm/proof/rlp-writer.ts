@@ -1,12 +1,7 @@
 // Writes the RLP of hex texts straight into one growing buffer, because a buffer for each field of each log costs more than all
 // the hashing behind it. Lists are written by a caller who knows their lengths beforehand. `encodeRlp` stays the reference.
+import { nibbles, noNibble } from '../../nibbles.ts'
 
-const invalid = 0xff
-const nibbles = new Uint8Array(128).fill(invalid)
-for (let digit = 0; digit < 16; digit++) {
-  nibbles[digit.toString(16).charCodeAt(0)] = digit
-  nibbles[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
-}
 /** Above this many bytes a call of Buffer's own decoder is cheaper than the loop. */
 const loopBytesMax = 48
 
@@ -80,16 +75,16 @@ export class RlpWriter {
     let at = this.at
     let seen = 0
     for (let place = 2; place < text.length; place += 2) {
-      const high = nibbles[text.charCodeAt(place)] ?? invalid
-      const low = nibbles[text.charCodeAt(place + 1)] ?? invalid
+      const high = nibbles[text.charCodeAt(place)] ?? noNibble
+      const low = nibbles[text.charCodeAt(place + 1)] ?? noNibble
       seen |= high | low
       target[at++] = (high << 4) | low
     }
-    if (seen > 15) this.sound = false
+    if (seen >= noNibble) this.sound = false
     this.at = at
   }
 }
 
 function isSmall(text: string): boolean {
-  return (nibbles[text.charCodeAt(2)] ?? invalid) < 8
+  return (nibbles[text.charCodeAt(2)] ?? noNibble) < 8
 }
