@@ -118,6 +118,18 @@ test('grows between exchanges, and a page goes on reading what it found', () => 
   expect(table.isWorn).toBe(false)
 })
 
+test('is worn once most of many records are lost', () => {
+  const table = new LabelTable(10_000_000)
+  const long = (text: string) => many.map(one => ({ ...one, label: text.repeat(200) }))
+  for (const _ of table.growing(many.length, []));
+  const { records } = table.exchange(new Uint32Array(0), long('a'))
+  const { records: changed } = table.exchange(records, [...long('b').slice(0, 4_900), ...long('a').slice(4_900)])
+  expect(changed.slice(4_900)).toEqual(records.slice(4_900))
+  expect(table.isWorn).toBe(false)
+  table.exchange(changed, long('c'))
+  expect(table.isWorn).toBe(true)
+})
+
 test('equal texts have equal checksums', () => {
   const page = pageOfParties(many.map(one => one.address))
   const { labels: found } = findLabels(page, chains[0]!, labelsAtHand(many))
