@@ -30,14 +30,14 @@ const zeroView = new DataView(zeroBytes.buffer)
 const zeroHash = addressHash(zeroBytes, 0)
 const hashBytes = 32
 /** Of a label with 24 characters. */
-const recordWordsUsual = 14
+const recordWordsUsual = 15
 
 /** A filter that every address passes. */
 const noFilter = { words: Int32Array.of(-1, -1), shift: 31 }
 
 /**
  * Of each party that may have a label its place in the page, where its address begins, the hash of it and the position of a record.
- * Used from one page to the next, because each would leave its arrays behind.
+ * Used from one page to the next, because each would leave its arrays behind: nothing here may wait between filling and reading it.
  */
 let scratch = newScratch(1_024)
 
@@ -168,6 +168,7 @@ function takeRecords(
     const place = places[party]!
     const at = positions[party]!
     let slot = hash & mask
+    // A free slot keeps the hash that it had: its position says that nothing is there.
     while (words[slot * 2] !== hash && words[slot * 2 + 1] !== nowhere) slot = (slot + 1) & mask
     const record = words[slot * 2 + 1]!
     if (record !== nowhere) {

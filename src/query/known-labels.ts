@@ -80,13 +80,15 @@ export class KnownLabels {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
     this.#stretches.forget(ranges)
-    if (this.#table.isWorn || this.#stretches.all.every(({ isRead }) => !isRead)) {
-      this.#table = new LabelTable(this.#bytesMax)
-      this.#stretches = new LabelStretches()
-    }
+    if (this.#table.isWorn || this.#stretches.all.every(({ isRead }) => !isRead)) this.#startAgain()
     this.#changes = count
     this.#seenVersion = version
     this.#readOn()
+  }
+
+  #startAgain(): void {
+    this.#table = new LabelTable(this.#bytesMax)
+    this.#stretches = new LabelStretches()
   }
 
   #readOn(): void {
@@ -104,7 +106,17 @@ export class KnownLabels {
       const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
       for (const _ of this.#table.growing(labels.length, this.#stretches.all)) await pause()
       // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
-      if (this.#stretches.has(stretch)) this.#stretches.replace(stretch, this.#taken(stretch, labels))
+      if (this.#stretches.has(stretch)) this.#take(stretch, labels)
+    }
+  }
+
+  #take(stretch: LabelStretch, labels: readonly RankedLabel[]): void {
+    try {
+      this.#stretches.replace(stretch, this.#taken(stretch, labels))
+    } catch (error) {
+      // Nobody knows what the table holds of the stretch.
+      this.#startAgain()
+      throw error
     }
   }
 

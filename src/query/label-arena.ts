@@ -10,7 +10,7 @@ const bytesCopiedMax = 4 * 1024 * 1024
 export class LabelArena {
   /** One array instead of an object for each label, of which a million would be work for every collection. */
   #words = new Int32Array(0)
-  readonly #wordsMax: number
+  #wordsMax: number
   /** The first word is left out, because its position stands for no record. */
   #end = 1
   #lost = 0
@@ -36,8 +36,8 @@ export class LabelArena {
   append(record: Int32Array, length: number): number {
     const position = this.#end
     const end = position + length
+    while (end <= this.#wordsMax && end > this.#words.length) this.#grow()
     if (end > this.#wordsMax) return nowhere
-    while (end > this.#words.length) this.#grow()
     for (let index = 0; index < length; index++) this.#words[position + index] = record[index]!
     this.#end = end
     return position
@@ -58,8 +58,22 @@ export class LabelArena {
   #grow(): void {
     const { byteLength } = this.#words
     const bytes = byteLength < bytesCopiedMax ? Math.max(bytesMin, byteLength * growth) : Infinity
-    const words = new Int32Array(Math.min(this.#wordsMax, bytes / wordBytes))
+    const words = allocated(Math.min(this.#wordsMax, bytes / wordBytes))
+    if (words === undefined) {
+      this.#wordsMax = this.#words.length
+      return
+    }
     words.set(this.#words)
     this.#words = words
+  }
+}
+
+/** Undefined where the system has no such memory: what is at hand then has to do. */
+function allocated(words: number): Int32Array<ArrayBuffer> | undefined {
+  try {
+    return new Int32Array(words)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }

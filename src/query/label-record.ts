@@ -2,7 +2,7 @@
 //
 //   5 words   address
 //   for each label, the stronger first:
-//   1 word    chain, 0 for every chain
+//   2 words   chain, the higher word first; 0 for every chain
 //   1 word    checksum of the text, the same in every process
 //   1 word    length of the text, times two; one more if another label follows
 //   …         the text in JSON with its quotes, filled up with zeros
@@ -16,9 +16,11 @@ export const nowhere = 0
 export const wordBytes = 4
 export const addressWords = 5
 const everyChain = 0
-const checksumAt = 1
-const lengthAt = 2
-const textAt = 3
+const chainWord = 2 ** 32
+const lowChainAt = 1
+const checksumAt = 2
+const lengthAt = 3
+const textAt = 4
 
 /** Used from one label to the next: reading a million must not leave a million pieces of memory behind. */
 let bytes = Buffer.alloc(1_024)
@@ -59,7 +61,9 @@ function writeLabel(
   const length = bytes.write(text)
   const end = at + textAt + wordsIn(length)
   for (let index = length; index < wordsIn(length) * wordBytes; index++) bytes[index] = 0
-  words[at] = chain ?? everyChain
+  // Palm's number takes more than one word.
+  words[at] = Math.floor((chain ?? everyChain) / chainWord)
+  words[at + lowChainAt] = (chain ?? everyChain) % chainWord
   words[at + checksumAt] = crc32(text)
   words[at + lengthAt] = length * 2 + (isLast ? 0 : 1)
   for (let to = at + textAt, from = 0; to < end; to++, from += wordBytes) words[to] = bytes.readInt32BE(from)
@@ -104,7 +108,7 @@ export function compareAddresses(words: Int32Array, record: number, others: Int3
 /** Where the label begins that is shown on the chain, or `nowhere`. */
 export function winnerOn(chain: ChainId, words: Int32Array, record: number): number {
   for (let label = record + addressWords; ; label = labelAfter(words, label)) {
-    const of = words[label]! >>> 0
+    const of = words[label]! * chainWord + (words[label + lowChainAt]! >>> 0)
     if (of === everyChain || of === chain) return label
     if (!isFollowed(words, label)) return nowhere
   }

@@ -67,9 +67,10 @@ export class LabelSlots {
   }
 
   #slotOf(hash: number, position: number): number {
-    let slot = hash & this.mask
-    while (this.words[slot * 2 + 1] !== position) slot = (slot + 1) & this.mask
-    return slot
+    const { words, mask } = this
+    for (let slot = hash & mask; words[slot * 2 + 1] !== nowhere; slot = (slot + 1) & mask)
+      if (words[slot * 2 + 1] === position) return slot
+    throw new Error('A record of a label is in no slot.')
   }
 }
 

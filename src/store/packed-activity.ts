@@ -18,7 +18,7 @@ export const rowAt = { address: 0, first: addressBytes, last: addressBytes + ref
 export const rowBytes = addressBytes + 2 * refBytes
 
 const blockMax = 2 ** 32 - 1
-const transactionIndexMax = 2 ** 22 - 1
+export const transactionIndexMax = 2 ** 22 - 1
 const timestampMax = 2 ** 34 - 1
 
 export const noActivity = new Uint8Array(0) as PackedActivity

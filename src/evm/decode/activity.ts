@@ -6,7 +6,7 @@
 // and for the contract that it would have created: a failed call is a transaction of both, and a
 // created contract must not depend on whether receipts were at hand.
 import type { Hash } from '../../model.ts'
-import { ActivityPacker, mergePacked, type PackedActivity } from '../../store/packed-activity.ts'
+import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
 import { addressDigits, isHexOf, quantityOf } from '../hex.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
 import { createdContractDigits } from './created-contract.ts'
@@ -40,7 +40,6 @@ export function collectActivity(input: ActivityInput): CollectedActivity {
 }
 
 const timestampMax = 2 ** 40
-const transactionsMax = 2 ** 31 - 1
 
 /** Of a transaction that cannot be read. */
 const noRef = -1
@@ -123,7 +122,7 @@ class ActivityCollector {
   }
 
   #refOf(log: RpcLog, transactionIndex: number, block: number, timestamp: number): number {
-    if (!isHexOf(log.transactionHash, 32) || transactionIndex > transactionsMax) {
+    if (!isHexOf(log.transactionHash, 32) || transactionIndex > transactionIndexMax) {
       this.unreadable++
       return noRef
     }

@@ -43,10 +43,11 @@ export const historyPace = {
   rowsPerCommit: 25_000,
   commitDelayMs: { first: 200, max: 2_000 },
   claimDelayMs: { first: 200, max: 5_000 },
-  activityPerClaim: 150_000,
+  activityPerClaim: 75_000,
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
+/** What was stored. A range that was not claimed before its process ended is fetched and counted again. */
 export type BackfillProgress = {
   blocks: number
   rows: number
@@ -101,7 +102,10 @@ async function worker(
       if (signal.aborted) return
       if (error instanceof RangeRefused) {
         options.rangeSize.learn(refusedOutcome(error, blocks))
-        if (blocks > 1) continue
+        if (blocks > 1) {
+          await batch.claimDue()
+          continue
+        }
       }
       options.onTrouble?.(reasonOf(error))
       await batch.claimDue()
