@@ -10,7 +10,7 @@ import { addressAfter, type LabelStretch, LabelStretches } from './label-stretch
 import { LabelTable } from './label-table.ts'
 import { PageLabels } from './page-labels.ts'
 
-/** More than a million and a half. Of those beyond only a hash is kept, in 7 bytes each at most, and their texts are looked up. */
+/** About a million and a half. Of those beyond only a hash is kept, in 7 bytes each at most, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
 const addressesPerReadDefault = 1_024

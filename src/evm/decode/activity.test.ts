@@ -150,6 +150,13 @@ describe('token transfers', () => {
     })
   })
 
+  test('a log whose place no store can hold is counted and harms no other', () => {
+    const place = { transactionIndex: '0x400000', transactionHash: hashOf(1, 5) }
+    const { rows, unreadable } = spans([block(1, [{}])], [log({ topics: [topics.transfer, ...parties], ...place })])
+    expect(rows.map(row => row.address).sort()).toEqual([wallet('1'), wallet('2')])
+    expect(unreadable).toBe(1)
+  })
+
   test('logs of blocks that were not given are counted', () => {
     const stray = ['0x0', '0x2', '0x9'].map(blockNumber => log({ topics: [topics.transfer, ...parties], blockNumber }))
     expect(spans([block(1, [{}]), block(3, [{}])], stray)).toMatchObject({ unreadable: 3 })

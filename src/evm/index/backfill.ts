@@ -149,7 +149,7 @@ class CommitBatch {
     // The newest ranges are what somebody waits for, and come first.
     const isFirst = this.#added++ < parallel
     const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs, commitShare)
-    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#flush({ claim: isFirst || this.#isClaimDue(now) })
+    if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#store({ claim: isFirst || this.#isClaimDue(now) })
   }
 
   /** Stores and claims what has waited long enough, for the time in which no range comes to take it along. */
@@ -159,10 +159,10 @@ class CommitBatch {
 
   /** Stores and claims everything. */
   async flush(): Promise<void> {
-    await this.#flush({ claim: true })
+    await this.#store({ claim: true })
   }
 
-  async #flush({ claim }: { claim: boolean }): Promise<void> {
+  async #store({ claim }: { claim: boolean }): Promise<void> {
     const ranges = this.#ranges
     const claims = claim ? this.#claims : []
     this.#ranges = []

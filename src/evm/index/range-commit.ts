@@ -16,7 +16,7 @@ export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
 export function coldCommitOf(
   { chain, scope }: { chain: ChainId; scope: CoverageScope },
   ranges: readonly DecodedRange[],
-  claims: readonly Claim[] = ranges,
+  claims: readonly Claim[],
 ): ColdCommit {
   const blocks: Block[] = []
   const transfers: TransferRow[] = []
