@@ -1,18 +1,15 @@
 // How many logs a second one core sequences, decodes, collects activity from and checks by bloom, and how many receipts it hashes.
 // Run: node bench/evm-decode.ts [seconds a step]
-
 import { defineChain } from '../src/chains.ts'
 import { collectActivity } from '../src/evm/decode/activity.ts'
 import { decodeTransfers, type LogTransaction } from '../src/evm/decode/decode.ts'
-import { earlyCollectionsOf } from '../src/evm/decode/early-collections.ts'
 import { sequenceLogs, splitByBlock } from '../src/evm/decode/log-sequence.ts'
-import { topics } from '../src/evm/decode/token-events.ts'
-import { blockHashOf } from '../src/evm/proof/block-hash.ts'
+import { earlyCollectionsOf, topics } from '../src/evm/decode/token-events.ts'
+import { blockHashOf, keccak256 } from '../src/evm/proof/block-hash.ts'
 import { addToBloom, emptyBloom } from '../src/evm/proof/bloom.ts'
-import { keccak256 } from '../src/evm/proof/keccak.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
 import { verifyLogs } from '../src/evm/proof/verify.ts'
-import type { RpcBlock, RpcLog, RpcReceipt } from '../src/evm/rpc/types.ts'
+import type { RpcBlock, RpcLog, RpcReceipt } from '../src/evm/rpc/port.ts'
 
 const blocksCount = 100
 const transactionsPerBlock = 20

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { indexingMemory } from '../src/indexing-share.ts'
+import { indexingMemory } from '../src/threads.ts'
 import type { Floor, FloorJob } from './evm-floor.ts'
 
 export type IndexJob = {

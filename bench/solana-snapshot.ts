@@ -1,11 +1,10 @@
 // How fast a snapshot archive is imported: accounts that are stepped over and token accounts that are stored, a second.
 // Run: node bench/solana-snapshot.ts
-
 import { randomFillSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programKeys } from '../src/solana/programs.ts'
+import { programKeys } from '../src/solana/decode.ts'
 import { importSnapshot } from '../src/solana/snapshot.ts'
 import { openStore } from '../src/store/open.ts'
 import { appendVector, type SnapshotAccount, tokenAccountData, writeArchive } from '../test/solana-snapshot-archive.ts'

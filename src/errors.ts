@@ -70,3 +70,115 @@ export function describeError(error: unknown): string {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+// What every error code means and how to solve it, for the page that is made from it. Words only; nothing runs by them.
+
+export type ErrorAdvice = { means: string; solve: string }
+
+export const errorGuide: Readonly<Record<ErrorCode, ErrorAdvice>> = {
+  bad_request: {
+    means: 'A parameter, a flag or an address cannot be read. `details` names it and lists what is accepted.',
+    solve: 'Correct the request as the message says; `/reference` has every parameter.',
+  },
+  unauthorized: {
+    means: 'No key was sent, or one that is unknown, expired or revoked.',
+    solve: 'Send a valid key as the header `X-API-Key`; make one with `almanac keys create`.',
+  },
+  forbidden: {
+    means: 'The key is right but lacks the scope of this operation.',
+    solve: 'Use another key, or make one with the scope: `almanac keys create --scopes …`.',
+  },
+  not_found: {
+    means: 'There is no such path, key or method.',
+    solve: 'Check the path against `/openapi.json`, or the name against `almanac keys list`.',
+  },
+  method_not_allowed: {
+    means: 'The path exists, but not with this HTTP method.',
+    solve: 'Use one of the methods of the header `Allow`.',
+  },
+  request_timeout: {
+    means: 'The request did not arrive within 30 seconds.',
+    solve: 'Look for a slow client or a proxy that holds requests back.',
+  },
+  uri_too_long: {
+    means: 'The URL is longer than `limits.urlBytesMax`.',
+    solve: 'Ask for fewer things at once, or raise the limit.',
+  },
+  headers_too_large: {
+    means: 'The headers are larger than `limits.headerBytesMax`.',
+    solve: 'Send fewer cookies and headers, or raise the limit.',
+  },
+  answer_too_large: {
+    means: 'The answer would be longer than `limits.answerBytesMax`.',
+    solve: 'Ask for a smaller page (`limit`), or raise the limit.',
+  },
+  rate_limited: {
+    means: 'The key sent more requests in a second than it may.',
+    solve: 'Wait as `Retry-After` says, or give the key a higher `--rate`.',
+  },
+  quota_exceeded: {
+    means: 'The key has used up its quota of the day (UTC).',
+    solve: 'Wait for midnight UTC, or give the key a higher `--quota`.',
+  },
+  overloaded: {
+    means: 'More requests are waiting than `limits.queueMax` allows.',
+    solve: 'Try again after `Retry-After`; add API processes where it lasts (docs/scale.md).',
+  },
+  timeout: {
+    means: 'The answer, or a node, took longer than it may (`limits.requestTimeoutMs`).',
+    solve: 'Try again; where it lasts, look at the endpoints in `almanac status`.',
+  },
+  upstream_failed: {
+    means: 'A node could not be reached or refused the call. The message names its host.',
+    solve: 'Check that the node runs and its URL and key are right; add a second endpoint.',
+  },
+  upstream_invalid: {
+    means:
+      'A node answered something that fails a check: another chain, broken links, logs that do not fit the header. Nothing of it was stored.',
+    solve: 'Check the URL of the endpoint; add one of another provider, which is asked instead.',
+  },
+  upstream_rate_limited: {
+    means: 'A node or provider refuses more requests for now.',
+    solve: 'Lower `requestsPerSecond` of the chain, raise the plan, or add a second endpoint.',
+  },
+  not_configured: {
+    means: 'The chain or network is not in the configuration, so that there is nothing to ask.',
+    solve: 'Add it: `almanac init`, or a line under `chains` or `solana`.',
+  },
+  config_invalid: {
+    means: 'The configuration has an error. The message has the file, the line and the nearest right name.',
+    solve: 'Correct it and run `almanac config check`; docs/settings.md has every setting.',
+  },
+  store_newer: {
+    means: 'The store was written by a newer version, which this one does not understand.',
+    solve: 'Run the newer version again, or restore a backup from before it (docs/guides/upgrades.md).',
+  },
+  store_corrupt: {
+    means: 'The store is damaged, or is no store of Almanac.',
+    solve: 'Restore a backup, or index anew into an empty store; check the disk.',
+  },
+  store_full: {
+    means: 'The disk is full. What was committed is safe, and answers go on.',
+    solve: 'Free or add room; indexing goes on by itself.',
+  },
+  store_locked: {
+    means: 'Another process indexes into the store, or holds it.',
+    solve: 'Stop the other one, or start this one with `--only api`.',
+  },
+  store_failed: {
+    means: 'The store or the database server failed a call.',
+    solve: 'Read the cause in the log; a server that is back is used again by itself.',
+  },
+  conflict: {
+    means: 'The command would overwrite or mix up something that is there.',
+    solve: 'Do as the message says: another name, another file, or an explicit flag.',
+  },
+  interrupted: {
+    means: 'A signal, or the end of the service, stopped the work. What was committed stays.',
+    solve: 'Start it again; it goes on where it was.',
+  },
+  internal: {
+    means: 'A defect of Almanac.',
+    solve: 'Look for the `request_id` in the log, and report what stands there.',
+  },
+}

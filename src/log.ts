@@ -1,7 +1,7 @@
 // The log: JSON lines on stderr, or readable lines on a terminal. Addresses lose their secret parts and keys are hidden
 // before a line leaves the process, whoever wrote it.
 import { pino } from 'pino'
-import { redactText } from './redact-url.ts'
+import { redactText } from './redact.ts'
 
 export type Log = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'

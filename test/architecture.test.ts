@@ -42,27 +42,28 @@ const thing = 'export type Thing = string\n'
 /** Every layer with those that it must not import. */
 const forbidden: [layer: string, others: string[]][] = [
   ['config', ['store', 'evm', 'api', 'cli']],
-  ['store', ['evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
+  ['rpc', ['store', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
+  ['store', ['rpc', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
   ['evm', ['solana', 'query', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
   ['solana', ['evm', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
   [
     'query',
-    ['evm', 'solana', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
   ],
   [
     'keys',
-    ['evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
   ],
   [
     'annotate',
-    ['evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
   ],
   ['sandbox', ['evm', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
   [
     'processes',
-    ['evm', 'solana', 'annotate', 'keys', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'annotate', 'keys', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
   ],
-  ['api', ['evm', 'solana', 'processes', 'sandbox', 'cli', 'store/sqlite', 'store/postgres']],
+  ['api', ['rpc', 'evm', 'solana', 'processes', 'sandbox', 'cli', 'store/sqlite', 'store/postgres']],
 ]
 
 /** It constructs everything, so it may know everything. */

@@ -6,14 +6,21 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
-import { issuedKey, keyList, shownKey } from '../src/api/key-schemas.ts'
 import { LiveFeed } from '../src/api/live-feed.ts'
-import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from '../src/api/live-schemas.ts'
+import {
+  issuedKey,
+  keyList,
+  liveBlockShape,
+  livePastShape,
+  liveSampleShape,
+  liveStatusShape,
+  shownKey,
+} from '../src/api/operator-schemas.ts'
 import { contractList } from '../src/api/schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, type NewKey } from '../src/keys/keys.ts'
-import type { ChainStatus, StatusReport } from '../src/status-report.ts'
+import type { ChainStatus, StatusReport } from '../src/model.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'

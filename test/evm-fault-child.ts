@@ -1,10 +1,10 @@
 // An index process with short delays, made to be killed: it indexes one simulated chain into a store and answers its parent. It
 // holds nothing that a restart would need.
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
-import { createEvmMetrics } from '../src/evm/metrics.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { DigestThreads } from '../src/evm/source/digester.ts'
 import { createLog } from '../src/log.ts'
+import { createEvmMetrics } from '../src/metrics.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ChildQuestion, ChildSetup } from './evm-fault-process.ts'
 

@@ -1,11 +1,10 @@
 // Several processes on one store: one indexes a chain, another takes over, and whoever lost the chain cannot write any more.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
-import { ChainKeeper } from '../src/evm/index/chain-keeper.ts'
-import { leasedStore } from '../src/evm/index/leased-store.ts'
-import { createEvmMetrics } from '../src/evm/metrics.ts'
+import { ChainKeeper, leasedStore } from '../src/evm/index/chain-keeper.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { createLog } from '../src/log.ts'
+import { createEvmMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store/store.ts'
 import { caughtUp, simulatedChain, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
-import type { RpcBlock, RpcReceipt } from '../src/evm/rpc/types.ts'
+import type { RpcBlock, RpcReceipt } from '../src/evm/rpc/port.ts'
 import { evmNodeKind } from '../src/sandbox/evm-node.ts'
 import * as of from './evm-history.ts'
 import type { Transaction } from './evm-transactions.ts'

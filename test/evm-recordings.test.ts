@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../src/chains.ts'
 import { collectActivity } from '../src/evm/decode/activity.ts'
 import { decodeTransfers } from '../src/evm/decode/decode.ts'
-import { earlyCollectionsOf } from '../src/evm/decode/early-collections.ts'
 import { sequenceLogs, splitByBlock } from '../src/evm/decode/log-sequence.ts'
-import { bytesOfHex } from '../src/evm/hex.ts'
+import { earlyCollectionsOf } from '../src/evm/decode/token-events.ts'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { listRoot } from '../src/evm/proof/trie.ts'
 import { checkHeaders, verifyLogs } from '../src/evm/proof/verify.ts'
-import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc/types.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc/port.ts'
+import { parseHex } from '../src/hex.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import { unpackTransfer } from '../src/store/transfer-payload.ts'
 
@@ -133,7 +133,7 @@ describe.skipIf(absent)('hive', () => {
 
   test('the trie gives the transactions root of every block', () => {
     for (const block of blocks) {
-      const encoded = (block.transactions as RpcTransaction[]).map(transaction => bytesOfHex(serialized(transaction))!)
+      const encoded = (block.transactions as RpcTransaction[]).map(transaction => parseHex(serialized(transaction))!)
       expect(`0x${Buffer.from(listRoot(encoded)).toString('hex')}`).toBe(block.transactionsRoot)
     }
   })

@@ -1,7 +1,7 @@
 // Explanations, on the command line against a simulated node and over HTTP against the real schema.
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { explanation } from '../src/api/explain-schemas.ts'
+import { explanation } from '../src/api/operator-schemas.ts'
 import { AlmanacError } from '../src/errors.ts'
 import type { Address, Hash } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'

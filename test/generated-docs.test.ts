@@ -1,7 +1,7 @@
 // The generated pages are what the code would generate now.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { generatedDocs } from '../src/cli/generate-docs.ts'
+import { generatedDocs } from '../scripts/generate-docs.ts'
 
 const docs = [...(await generatedDocs())]
 

@@ -1,13 +1,13 @@
 // Pages of transfers between given addresses, and the labels that were found for one, as texts. It asks no store.
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
 import type { LabelsAtHand } from '../src/query/find-labels.ts'
+import { noLabel, type PageLabels } from '../src/query/label-record.ts'
 import { LabelStretches } from '../src/query/label-stretches.ts'
 import { LabelTable } from '../src/query/label-table.ts'
-import { noLabel, type PageLabels } from '../src/query/page-labels.ts'
+import type { RankedLabel } from '../src/store/annotation-store.ts'
 import { everyAddress } from '../src/store/label-changes.ts'
-import type { RankedLabel } from '../src/store/label-store.ts'
+import type { TransferPage } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
-import type { TransferPage } from '../src/store/transfer-store.ts'
 
 /** Each address sends a token to the next one, and the last one gives it away. */
 export function pageOfParties(addresses: readonly Address[]): TransferPage {

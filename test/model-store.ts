@@ -15,10 +15,9 @@ import {
   type TransactionRef,
   type TransferRow,
 } from '../src/model.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../src/store/chain-store.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
+import type { ColdCommit, HotBlock, HotCommit, TransferPageQuery, TransferRange } from '../src/store/store.ts'
 import { idCountOf } from '../src/store/transfer-payload.ts'
-import type { TransferPageQuery, TransferRange } from '../src/store/transfer-store.ts'
 
 type BlockActivity = { block: number; row: ActivityRow }
 

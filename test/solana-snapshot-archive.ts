@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { base58 } from '@scure/base'
-import { systemProgram } from '../src/solana/programs.ts'
+import { systemProgram } from '../src/solana/decode.ts'
 
 export type SnapshotAccount = {
   key: Uint8Array

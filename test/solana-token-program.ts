@@ -11,7 +11,7 @@ import {
   setTransactionMessageFeePayerSigner,
 } from '@solana/kit'
 import { ComputeBudget, FailedTransactionMetadata, LiteSVM } from 'litesvm'
-import { tokenProgramAddresses } from '../src/solana/programs.ts'
+import { tokenProgramAddresses } from '../src/solana/decode.ts'
 
 const mintAddress = address('So11111111111111111111111111111111111111112')
 

@@ -1,5 +1,4 @@
 // Sends token transactions to a test node and asks the node itself what an owner has: the oracle that is not ours.
-
 import {
   AccountRole,
   type Address,
@@ -18,7 +17,7 @@ import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-
 import * as token from '@solana-program/token'
 import * as token2022 from '@solana-program/token-2022'
 import type { TokenProgram } from '../src/model.ts'
-import { tokenProgramAddresses } from '../src/solana/programs.ts'
+import { tokenProgramAddresses } from '../src/solana/decode.ts'
 import type { SolanaNode } from './solana-node.ts'
 
 const rent = 10_000_000n

@@ -15,11 +15,9 @@ import {
   type TransferRow,
   zeroAddress,
 } from '../src/model.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../src/store/chain-store.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
-import type { Store } from '../src/store/store.ts'
+import type { ColdCommit, HotBlock, HotCommit, Store, TransferPage } from '../src/store/store.ts'
 import { packTransfer, payloadLengthAt } from '../src/store/transfer-payload.ts'
-import type { TransferPage } from '../src/store/transfer-store.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
 
 export const chains = [1, 0x2a15c308d] as ChainId[]

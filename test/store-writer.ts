@@ -1,9 +1,9 @@
 // A process that writes to a store until it is killed, for tests of what others see and what is left. It prints the number
 // of each block that it has committed. Run: node test/store-writer.ts <url> backfill|follow
 import type { Address, ChainId, Hash } from '../src/model.ts'
-import type { HotBlock } from '../src/store/chain-store.ts'
 import { openStore } from '../src/store/open.ts'
 import { joinActivity, packActivity } from '../src/store/packed-activity.ts'
+import type { HotBlock } from '../src/store/store.ts'
 import { packTransfer } from '../src/store/transfer-payload.ts'
 
 export const writerChain = 1 as ChainId

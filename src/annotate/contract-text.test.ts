@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { encodeAbiParameters, stringToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { addressOfAnswer, flagOfAnswer, numberOfAnswer, textCharactersMax, textOfAnswer } from './contract-text.ts'
+import { addressOfAnswer, flagOfAnswer, numberOfAnswer, textCharactersMax, textOfAnswer } from './label-text.ts'
 
 const encoded = (text: string): string => encodeAbiParameters([{ type: 'string' }], [text])
 

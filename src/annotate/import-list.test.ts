@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../chains.ts'
+import type { StagedEntry } from './import-list.ts'
 import { importList, type ListOptions } from './import-list.ts'
-import type { StagedEntry } from './label-staging.ts'
 
 const chains = new ChainTable()
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

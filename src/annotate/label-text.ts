@@ -28,3 +28,63 @@ export function cleanLabel(given: string): LabelText {
   notes.push(`cut to ${labelCharactersMax} characters`)
   return { label: characters.slice(0, labelCharactersMax).join('').trimEnd(), notes }
 }
+
+// Reads what contracts answer to `name()` and its like: ABI text, bytes32, or anything else. Pure; no answer makes it throw, and none makes it
+// read more than a bounded part.
+
+/** Longer texts are cut: they stand in every row of every page. */
+export const textCharactersMax = 256
+const textBytesMax = textCharactersMax * 4
+const wordDigits = 64
+
+/** The text of an answer; undefined where it is no text. Invalid UTF-8 becomes U+FFFD, and zero bytes at the end go. */
+export function textOfAnswer(answer: unknown): string | undefined {
+  if (typeof answer !== 'string' || !answer.startsWith('0x')) return undefined
+  const digits = answer.length - 2
+  if (digits < wordDigits || digits % 2 !== 0) return undefined
+  // Tokens from before the ABI had text answer with one padded word.
+  if (digits === wordDigits) return shown(bytesAt(answer, 0, 32))
+  const offset = wordNumber(answer, 0)
+  if (offset === undefined || 2 * offset + wordDigits > digits) return undefined
+  const length = wordNumber(answer, 2 * offset)
+  if (length === undefined || 2 * (offset + 32 + length) > digits) return undefined
+  return shown(bytesAt(answer, 2 * (offset + 32), Math.min(length, textBytesMax)))
+}
+
+/** Whether an answer is `true`; undefined where it is no boolean. */
+export function flagOfAnswer(answer: unknown): boolean | undefined {
+  const value = numberOfAnswer(answer)
+  return value === 0n ? false : value === 1n ? true : undefined
+}
+
+/** The first word of an answer as a number; undefined where it has none. */
+export function numberOfAnswer(answer: unknown): bigint | undefined {
+  return typeof answer === 'string' && /^0x[0-9a-fA-F]{64}/.test(answer) ? BigInt(answer.slice(0, 66)) : undefined
+}
+
+/** The address in the first word of an answer, in lower case; undefined where it is none. */
+export function addressOfAnswer(answer: unknown): string | undefined {
+  return typeof answer === 'string' && /^0x0{24}[0-9a-fA-F]{40}/.test(answer)
+    ? `0x${answer.slice(26, 66).toLowerCase()}`
+    : undefined
+}
+
+/** Undefined where a word is not hex or larger than any answer. `at` counts digits behind `0x`. */
+function wordNumber(answer: string, at: number): number | undefined {
+  const word = answer.slice(2 + at, 2 + at + wordDigits)
+  return /^0{56}[0-9a-fA-F]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined
+}
+
+/** Undefined where the digits are no hex. */
+function bytesAt(answer: string, at: number, length: number): Buffer | undefined {
+  const bytes = Buffer.from(answer.slice(2 + at, 2 + at + 2 * length), 'hex')
+  return bytes.length === length ? bytes : undefined
+}
+
+function shown(bytes: Buffer | undefined): string | undefined {
+  if (bytes === undefined) return undefined
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  // By code points, so that no half of a pair is left at the end.
+  return [...bytes.subarray(0, end).toString('utf8')].slice(0, textCharactersMax).join('')
+}

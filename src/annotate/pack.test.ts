@@ -7,8 +7,7 @@ import { expect, test } from 'vitest'
 import { referenceChains } from '../chains.ts'
 import { openStore } from '../store/open.ts'
 import { cleanLabel } from './label-text.ts'
-import { loadPack, packContent } from './pack.ts'
-import { packEntries, packSources } from './pack-entries.ts'
+import { loadPack, packContent, packEntries, packSources } from './pack.ts'
 
 test.each(packEntries)('%s on %s: %s %s', (kind, chains, address, label, source) => {
   expect(getAddress(address.toLowerCase())).toBe(address)

@@ -1,8 +1,7 @@
 // Which flags are shown where marks and rules disagree. No store is asked.
 import { expect, test } from 'vitest'
 import type { Address, ChainId } from '../model.ts'
-import type { ContractFacts } from '../store/contract-facts-store.ts'
-import type { Mark } from '../store/mark-store.ts'
+import type { ContractFacts, Mark } from '../store/annotation-store.ts'
 import { shownFacts, verdictsOf } from './shown-facts.ts'
 
 const chain = 1 as ChainId

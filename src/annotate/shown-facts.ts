@@ -1,6 +1,6 @@
 // What answers show of a contract, decided from what is known and what was said of it. Pure: no store, no clock.
-import type { ContractFacts } from '../store/contract-facts-store.ts'
-import type { Mark } from '../store/mark-store.ts'
+import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
+import type { Store } from '../store/store.ts'
 
 export type ShownFacts = {
   name: string | undefined
@@ -36,4 +36,36 @@ export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mar
   if (facts === undefined && marks.length === 0) return undefined
   const { verified, spam } = verdictsOf(facts, marks)
   return { name: facts?.name, symbol: facts?.symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
+}
+
+// The names of the sources that Almanac gives itself, and how a source is forgotten.
+
+/** What the operator says by command. */
+export const operatorSource = 'operator'
+/** What comes with this version. */
+export const packSource = 'built-in'
+
+/** Lists of others cannot pass for these. */
+export const reservedSources: ReadonlySet<string> = new Set([operatorSource, packSource])
+
+const rowsPerPage = 5_000
+
+/** Removes labels of a source, or only those older than `before`, page by page, so that other writers get their turn. */
+export async function forgetLabels(store: Store, source: string, before = Number.POSITIVE_INFINITY): Promise<number> {
+  let removed = 0
+  for await (const page of pagesOf<Label>(after => store.labels({ source }, after, rowsPerPage)))
+    removed += await store.removeLabels(page.filter(({ updatedAt }) => updatedAt < before))
+  return removed
+}
+
+export async function forgetMarks(store: Store, source: string, before = Number.POSITIVE_INFINITY): Promise<number> {
+  let removed = 0
+  for await (const page of pagesOf<Mark>(after => store.marks({ source }, after, rowsPerPage)))
+    removed += await store.removeMarks(page.filter(({ updatedAt }) => updatedAt < before))
+  return removed
+}
+
+/** The pages of a walk, each read behind the last row of the one before. */
+export async function* pagesOf<Row>(read: (after: Row | undefined) => Promise<Row[]>): AsyncGenerator<Row[]> {
+  for (let page = await read(undefined); page.length > 0; page = await read(page.at(-1))) yield page
 }

@@ -1,8 +1,7 @@
 // Bait and imitation in names are counted, and ordinary names are left alone. No verdict is judged.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { invisibleCount, skeletonOf } from './look-alikes.ts'
-import { type NameEvidence, nameEvidence, verifiedNamesOf } from './spam-names.ts'
+import { invisibleCount, type NameEvidence, nameEvidence, skeletonOf, verifiedNamesOf } from './spam-names.ts'
 
 const verified = verifiedNamesOf(['Bored Ape Yacht Club', 'CryptoPunks', 'Azuki', 'Doodles'])
 const evidence = (name: string, symbol = '') => nameEvidence({ name, symbol }, verified)

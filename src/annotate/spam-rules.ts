@@ -1,6 +1,6 @@
 // The rules that call a contract possible spam, as data, and how they are added up. Pure: no store, no clock, no node. What the operator or a list says wins over
 // all of them (`shown-facts.ts`).
-import type { SpamReason } from '../store/contract-facts-store.ts'
+import type { SpamReason } from '../store/annotation-store.ts'
 import type { DistributionEvidence } from './spam-distribution.ts'
 import type { NameEvidence } from './spam-names.ts'
 

@@ -1,8 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import { entityTag, matchesTag } from './answer.ts'
+import { chooseEncoding, entityTag, matchesTag } from './answer.ts'
 import { AnswerCache, deliver, type ReadyAnswer, readyAnswer } from './answer-cache.ts'
-import { chooseEncoding } from './encoding.ts'
 import type { Exchange } from './exchange.ts'
 
 const body = (text: string) => Buffer.from(text) as Buffer<ArrayBuffer>

@@ -1,8 +1,17 @@
 // Ready answers, kept while the store's revision stays: the repeated request costs a look-up. It knows no operation.
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { type Answer, entityTag, matchesTag, privateCaching, safetyHeaders } from './answer.ts'
-import { chooseEncoding, compress, compressedFrom, type Encoding } from './encoding.ts'
+import {
+  type Answer,
+  chooseEncoding,
+  compress,
+  compressedFrom,
+  type Encoding,
+  entityTag,
+  matchesTag,
+  privateCaching,
+  safetyHeaders,
+} from './answer.ts'
 import type { Exchange } from './exchange.ts'
 
 /** An answer with everything that can be done before a client asks for it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { parseDate } from './dates.ts'
+import { parseDate } from './params.ts'
 
 const second = (iso: string) => Date.parse(iso) / 1_000
 

@@ -7,8 +7,9 @@ import {
   explainTransfer,
   type NodeAnswer,
   parseAskedTransfer,
+  shownExplanation,
+  shownTransfer,
 } from '../query/explain.ts'
-import { shownExplanation, shownTransfer } from '../query/shown-explanation.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import type { Exchange } from './exchange.ts'
 import type { Workplace } from './operation.ts'

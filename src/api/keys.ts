@@ -1,15 +1,12 @@
 // The routes that list, issue and revoke keys. They always need a key with the scope `ops`, and no key can give more than it has.
 import type { z } from 'zod'
 import { AlmanacError } from '../errors.ts'
-import { parseExpiry } from '../keys/expiry.ts'
-import { checkGrant } from '../keys/grant.ts'
-import { issueKey, type NewKey } from '../keys/keys.ts'
-import { listKeys, type ShownKey, showKey } from '../keys/shown-key.ts'
+import { checkGrant, issueKey, listKeys, type NewKey, parseExpiry, type ShownKey, showKey } from '../keys/keys.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import type { Exchange } from './exchange.ts'
-import { newKey, newKeyAccepts } from './key-schemas.ts'
 import type { Workplace } from './operation.ts'
+import { newKey, newKeyAccepts } from './operator-schemas.ts'
 
 const headers = { 'Cache-Control': 'no-store', ...safetyHeaders }
 const bodyBytesMax = 4_096

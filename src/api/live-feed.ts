@@ -1,10 +1,9 @@
 // Watches the service for those who want to be told: looks at the status, keeps a short past of it, and hands on what changed.
 // It knows no HTTP and no keys.
 import { AlmanacError } from '../errors.ts'
-import type { StatusReport } from '../status-report.ts'
-import type { Store } from '../store/store.ts'
+import type { ChainStatus, CoveredInterval, Evidence, SolanaStatus, StatusReport } from '../model.ts'
+import type { Store, StoreInfo } from '../store/store.ts'
 import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
-import { type LiveStatus, liveStatus } from './live-status.ts'
 import { codeOf } from './problem.ts'
 
 /** A new head of a chain, or another slot of a Solana network. */
@@ -118,4 +117,75 @@ export class LiveFeed {
   #tell(event: LiveEvent): void {
     for (const { hear } of this.#listeners) hear(event)
   }
+}
+
+// The state of the service as the live feed tells it: the report of the indexers, cut to a size that can be sent every second.
+// Types and pure functions.
+
+/** More stretches than this are sent as the longest ones; the counts of blocks stay exact. */
+const intervalsMax = 200
+const contractsMax = 100
+
+type BlocksByEvidence = Partial<Record<Evidence, number>>
+
+export type LiveCoverage = {
+  intervals: CoveredInterval[]
+  intervals_total: number
+  /** Blocks for each kind of evidence, of all intervals. */
+  blocks: BlocksByEvidence
+}
+
+export type LiveChain = Omit<ChainStatus, 'covered'> & {
+  /** What is covered for every contract: in full, or, where contracts are read one by one, for those that are watched. */
+  coverage: LiveCoverage
+  /** Contracts that are covered on their own, those with the newest blocks first. */
+  contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
+}
+
+export type LiveStatus = {
+  /** Unix milliseconds. */
+  at: number
+  version: string
+  store: { engine: string; location: string; schema_version: number; size_bytes: number }
+  chains: Record<string, LiveChain>
+  solana: Record<string, SolanaStatus>
+}
+
+export type LiveFacts = { report: StatusReport; store: StoreInfo; version: string; atMs: number }
+
+export function liveStatus({ report, store, version, atMs }: LiveFacts): LiveStatus {
+  return {
+    at: atMs,
+    version,
+    store: shownStore(store),
+    chains: Object.fromEntries(Object.entries(report.chains).map(([name, chain]) => [name, liveChain(chain)])),
+    solana: { ...report.solana },
+  }
+}
+
+export function shownStore({ engine, location, schemaVersion, sizeBytes }: StoreInfo): LiveStatus['store'] {
+  return { engine, location, schema_version: schemaVersion, size_bytes: sizeBytes }
+}
+
+function liveChain({ covered, ...chain }: ChainStatus): LiveChain {
+  const byScope = Map.groupBy(covered, ({ scope }) => scope)
+  const full = byScope.get('full') ?? byScope.get('watched') ?? []
+  const contracts = [...byScope].filter(([scope]) => scope !== 'full' && scope !== 'watched')
+  const newest = (intervals: readonly CoveredInterval[]) => Math.max(...intervals.map(({ to }) => to))
+  const shown = contracts
+    .sort(([, a], [, b]) => newest(b) - newest(a))
+    .slice(0, contractsMax)
+    .map(([contract, intervals]) => ({ contract, ...liveCoverage(intervals) }))
+  return { ...chain, coverage: liveCoverage(full), contracts: { total: contracts.length, shown } }
+}
+
+function liveCoverage(covered: readonly CoveredInterval[]): LiveCoverage {
+  const blocks: BlocksByEvidence = {}
+  for (const { from, to, evidence } of covered) blocks[evidence] = (blocks[evidence] ?? 0) + to - from + 1
+  const longest =
+    covered.length <= intervalsMax
+      ? [...covered]
+      : [...covered].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, intervalsMax)
+  const intervals = longest.map(({ from, to, evidence }) => ({ from, to, evidence })).sort((a, b) => a.from - b.from)
+  return { intervals, intervals_total: covered.length, blocks }
 }

@@ -1,5 +1,5 @@
 // What the plots show: a bounded past of each chain's lag and rates and of each endpoint's health, as columns. Memory only.
-import type { EndpointStatus, StatusReport } from '../status-report.ts'
+import type { EndpointStatus, StatusReport } from '../model.ts'
 
 export const measures = ['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms', 'healthy'] as const
 export type Measure = (typeof measures)[number]

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ChainStatus } from '../model.ts'
 import { type Address, evidences } from '../model.ts'
-import type { ChainStatus } from '../status-report.ts'
+import { liveStatus } from './live-feed.ts'
 import { LiveHistory } from './live-history.ts'
-import { liveStatus } from './live-status.ts'
 
 const store = { engine: 'sqlite', location: 'file:a.db', schemaVersion: 1, sizeBytes: 2 } as const
 

@@ -9,17 +9,22 @@ import {
   type TransfersQuestion,
 } from '../query/nft-transfers.ts'
 import { CursorSigner } from '../store/cursor.ts'
+import type { ReadReplica, Store } from '../store/store.ts'
 import type { Answer } from './answer.ts'
 import { readyAnswer } from './answer-cache.ts'
-import { type ApiVersion, type Dialect, pickDialect, platformHeader } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
-import { perform, type Workplace } from './operation.ts'
-import { pageTag } from './page-tag.ts'
-import { readParameter, showGiven, transferParameters } from './params.ts'
-import { patienceMs } from './prefer.ts'
+import { patienceMs, perform, type Workplace } from './operation.ts'
+import {
+  type ApiVersion,
+  type Dialect,
+  pickDialect,
+  platformHeader,
+  readParameter,
+  showGiven,
+  transferParameters,
+} from './params.ts'
 import { QueryText } from './query-text.ts'
-import { ReplicaReads } from './replica-reads.ts'
-import { type TransferJson, writeTransfers } from './transfer-json.ts'
+import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 
 /** `disable_total` was announced as deprecated on 2023-01-12 (RFC 9745 writes dates so). */
 const deprecation = { Deprecation: '@1673481600' }
@@ -161,5 +166,35 @@ function pageOf(
     withNames: version !== 'v2',
     head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
     tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
+  }
+}
+
+// Answers from a replica where one is close enough, and from the store otherwise: all reads of one answer from one of both, so that what
+// it claims and what it holds are of one moment.
+
+/** Something that answers from one store, made once for each. */
+export class ReplicaReads<Reader> {
+  readonly #replica: ReadReplica | undefined
+  readonly #make: (store: Store) => Reader
+  #known: { store: Store; reader: Reader } | undefined
+
+  constructor(replica: ReadReplica | undefined, make: (store: Store) => Reader) {
+    this.#replica = replica
+    this.#make = make
+  }
+
+  /** Undefined where the replica is not used, or failed, or its answer is not good enough: then the store has to be asked. */
+  async answer<Answer>(ask: (reader: Reader) => Promise<Answer>, isEnough: (answer: Answer) => boolean) {
+    const store = this.#replica?.current()
+    if (store === undefined) return undefined
+    if (this.#known?.store !== store) this.#known = { store, reader: this.#make(store) }
+    try {
+      const answer = await ask(this.#known.reader)
+      return isEnough(answer) ? answer : undefined
+    } catch (error) {
+      if (!(error instanceof AlmanacError && error.code.startsWith('store_'))) throw error
+      this.#replica?.failed()
+      return undefined
+    }
   }
 }

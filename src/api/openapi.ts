@@ -2,11 +2,7 @@
 import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
-import { examples } from './examples.ts'
-import { explanation } from './explain-schemas.ts'
-import { issuedKey, keyList, newKey, shownKey } from './key-schemas.ts'
-import { liveBlockShape, livePastShape, liveSampleShape, liveStatusShape } from './live-schemas.ts'
-import { operatorPaths } from './openapi-operator.ts'
+import { examples, operatorPaths } from './openapi-operator.ts'
 import {
   dataErrors,
   failureResponses,
@@ -20,6 +16,17 @@ import {
   solanaHeaders,
   success,
 } from './openapi-parts.ts'
+import {
+  explanation,
+  issuedKey,
+  keyList,
+  liveBlockShape,
+  livePastShape,
+  liveSampleShape,
+  liveStatusShape,
+  newKey,
+  shownKey,
+} from './operator-schemas.ts'
 import { contractListParameters, portfolioParameters, transferParameters, walletParameters } from './params.ts'
 import * as schemas from './schemas.ts'
 

@@ -1,10 +1,21 @@
 // What the operations on indexed data have in common: the key, the kept answer, the bounded work. No rule of one of them here.
+
+import type { ChainTable } from '../chains.ts'
+import { type Config, settingsSchema } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Admission, Scope } from '../keys/gatekeeper.ts'
+import type { Admission, Gatekeeper, Scope } from '../keys/gatekeeper.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Address, Hash, StatusReport } from '../model.ts'
+import type { NodeAnswer } from '../query/explain.ts'
+import type { Freshen } from '../query/freshen.ts'
+import type { DisplayAmount } from '../query/portfolio.ts'
+import type { ReadReplica, Store } from '../store/store.ts'
 import type { Answer } from './answer.ts'
 import { type AnswerCache, deliver, type ReadyAnswer } from './answer-cache.ts'
-import type { AppDependencies } from './dependencies.ts'
 import type { Exchange } from './exchange.ts'
+import type { LiveFeed } from './live-feed.ts'
+import type { StaticFiles } from './static-files.ts'
 import type { WorkGate } from './work-gate.ts'
 
 export type Workplace = AppDependencies & {
@@ -58,4 +69,62 @@ function performAdmitted(
     const sent = key !== undefined && keep ? place.cache.offer(key, revision, ready) : ready
     return await deliver(sent, exchange)
   }
+}
+
+// What the app is made of. The CLI constructs all of it.
+
+export type AppDependencies = {
+  store: Store
+  chains: ChainTable
+  settings: ApiSettings
+  gatekeeper: Gatekeeper
+  log: Log
+  metrics: Metrics
+  /** What other threads count, in the text format of Prometheus; names differ from those of `metrics`. */
+  threadMetrics?: (() => Promise<string>) | undefined
+  version: string
+  /** What the indexers say of themselves. */
+  status: () => Promise<StatusReport>
+  /** What `/events` tells; absent where nobody is told. */
+  live?: LiveFeed | undefined
+  /** The files of the console, by path; absent where it was not built. */
+  console?: StaticFiles | undefined
+  /** Asks a node for a transaction, for explanations; absent where none is configured. */
+  askTransaction?:
+    | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
+    | undefined
+  /** A copy of the store that first pages and wallets may be read from. */
+  replica?: ReadReplica | undefined
+  /** Absent where nothing indexes. */
+  freshen?: Freshen | undefined
+  /** How amounts of interest-bearing and scaled mints are shown; absent: as raw / 10^decimals, like all others. */
+  displayAmount?: DisplayAmount | undefined
+}
+
+// What an operator can set about the HTTP side. The table of settings has the defaults and says what each means.
+
+export type ApiSettings = Config['limits'] & {
+  /** Unset: each request decides. */
+  dialect?: Config['dialect']
+  /** `/status`, `/metrics` and `/events` answer without a key. */
+  opsOpen: boolean
+  /** `*` or exact origins. */
+  corsOrigins: readonly string[]
+}
+
+export function apiSettingsOf({ limits, dialect, ops_open: opsOpen, cors }: Config): ApiSettings {
+  return { ...limits, dialect, opsOpen, corsOrigins: cors.origins }
+}
+
+export const defaultApiSettings: ApiSettings = apiSettingsOf(settingsSchema.parse({}))
+
+// How long a client is ready to wait for data that is not indexed yet: `Prefer: wait=n` (RFC 7240), within the server's own bound.
+
+/** The answer has to leave before the request times out. */
+const marginMs = 1_000
+
+export function patienceMs(exchange: Exchange, settings: ApiSettings): number {
+  const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(exchange.header('prefer') ?? '')?.[1]
+  const wishMs = asked === undefined ? settings.freshenWaitMs : Number(asked) * 1_000
+  return Math.min(wishMs, Math.max(0, settings.requestTimeoutMs - marginMs))
 }

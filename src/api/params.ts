@@ -1,10 +1,10 @@
 // Every parameter of the operations: how it is read, what is refused and how the OpenAPI document describes it.
 import { base58 } from '@scure/base'
+import moment from 'moment'
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { parseAddress, solanaNetworks } from '../model.ts'
-import { parseDate } from './dates.ts'
 
 export type Parameter<Value> = {
   name: string
@@ -234,4 +234,59 @@ function parsePubkey(text: string): Uint8Array | undefined {
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
   const bytes = base58.decode(text)
   return bytes.length === 32 ? bytes : undefined
+}
+
+// Reads the dates that clients send: what moment accepts, in UTC, and unix seconds. Nothing else in the house uses moment.
+
+const dateLengthMax = 64
+
+// Texts that are neither ISO 8601 nor RFC 2822 go to JavaScript's own Date, in UTC; the reference allows that, so no warning.
+moment.suppressDeprecationWarnings = true
+
+/** The moment in unix seconds, which may have a fraction; undefined when it is none. */
+export function parseDate(text: string): number | undefined {
+  const trimmed = text.trim()
+  if (trimmed === '' || trimmed.length > dateLengthMax) return undefined
+  return isNumber.test(trimmed) ? parseNumber(trimmed) : secondsOf(moment.utc(restorePlus(trimmed)))
+}
+
+const isNumber = /^[+-]?\d+(\.\d+)?$/
+
+/** Up to eight digits may be a year, a month or a day of ISO 8601; every other number is unix seconds. */
+function parseNumber(text: string): number | undefined {
+  if (/^\d{4}$|^\d{6,8}$/.test(text)) {
+    const date = secondsOf(moment.utc(text, moment.ISO_8601, true))
+    if (date !== undefined) return date
+  }
+  return secondsOf(moment.unix(Number(text)))
+}
+
+/** A plus sign that was not percent-encoded arrives as a space: `T10:00:00 02:00` can only mean a zone. */
+function restorePlus(text: string): string {
+  return text.replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, '$1+$2')
+}
+
+function secondsOf(date: moment.Moment): number | undefined {
+  return date.isValid() ? date.valueOf() / 1_000 : undefined
+}
+
+// The two ways of writing an answer, and the rule that picks one.
+
+export const dialects = ['reference', 'live'] as const
+/** `reference` writes numbers and flags as the reference's samples do, `live` as the hosted service does. */
+export type Dialect = (typeof dialects)[number]
+
+export const apiVersions = ['v2', 'v2.1', 'v2.2'] as const
+export type ApiVersion = (typeof apiVersions)[number]
+
+/** The header that the public SDKs send with every request. */
+export const platformHeader = 'x-moralis-platform'
+
+export function pickDialect(options: {
+  setting: Dialect | undefined
+  version: ApiVersion
+  hasPlatformHeader: boolean
+}): Dialect {
+  if (options.setting !== undefined) return options.setting
+  return options.version !== 'v2' || options.hasPlatformHeader ? 'live' : 'reference'
 }

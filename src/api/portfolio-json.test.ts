@@ -2,7 +2,7 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exactAmount } from '../exact-amount.ts'
-import { writePortfolio } from './portfolio-json.ts'
+import { writePortfolio } from './portfolio.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const text = fc.oneof(

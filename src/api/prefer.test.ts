@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from './exchange.ts'
-import { patienceMs } from './prefer.ts'
-import { defaultApiSettings } from './settings.ts'
+import { defaultApiSettings, patienceMs } from './operation.ts'
 
 const settings = { ...defaultApiSettings, freshenWaitMs: 3_000, requestTimeoutMs: 15_000 }
 const waitOf = (prefer: string | undefined) =>

@@ -1,7 +1,7 @@
 // From an error to the answer that a client gets: status, body and headers. Internals stay in the log.
 import { STATUS_CODES } from 'node:http'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
-import { redactText } from '../redact-url.ts'
+import { redactText } from '../redact.ts'
 import { type Answer, safetyHeaders } from './answer.ts'
 
 const statuses: Record<ErrorCode, number> = {

@@ -1,7 +1,7 @@
 // The shapes of answers, in words that become the OpenAPI document and that tests hold real answers against.
 // Answers are not checked against them when they are served: that would cost more than making them.
 import { z } from 'zod'
-import { storeFacts } from './live-schemas.ts'
+import { storeFacts } from './operator-schemas.ts'
 
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)

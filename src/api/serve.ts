@@ -6,8 +6,8 @@ import { getRequestListener } from '@hono/node-server'
 import { AlmanacError } from '../errors.ts'
 import type { App } from './app.ts'
 import { newRequestId } from './exchange.ts'
+import { type ApiSettings, defaultApiSettings } from './operation.ts'
 import { problemAnswer } from './problem.ts'
-import { type ApiSettings, defaultApiSettings } from './settings.ts'
 
 /** The limits of the settings, and others that nobody has had to change. */
 export type ServeOptions = {

@@ -1,15 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { labelsAtHand } from '../../test/labelled-page.ts'
-import type { Address, ChainId, Hash, TransferFacts } from '../model.ts'
-import { zeroAddress } from '../model.ts'
+import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { findLabels } from '../query/find-labels.ts'
-import type { PageLabels } from '../query/page-labels.ts'
+import type { PageLabels } from '../query/label-record.ts'
+import type { TransferPage } from '../store/store.ts'
 import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
-import type { TransferPage } from '../store/transfer-store.ts'
-import { pageTag } from './page-tag.ts'
-import { type TransferJson, writeTransfers } from './transfer-json.ts'
+import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 
 const hex = (bytes: number) =>
   fc

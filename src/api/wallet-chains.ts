@@ -4,14 +4,19 @@ import type { TransactionRef } from '../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../query/wallet-chains.ts'
 import type { Answer } from './answer.ts'
 import { readyAnswer } from './answer-cache.ts'
-import { type ApiVersion, type Dialect, pickDialect, platformHeader } from './dialect.ts'
 import type { Exchange } from './exchange.ts'
 import { timestampMax } from './json-bytes.ts'
-import { perform, type Workplace } from './operation.ts'
-import { readParameter, walletParameters } from './params.ts'
-import { patienceMs } from './prefer.ts'
+import { ReplicaReads } from './nft-transfers.ts'
+import { patienceMs, perform, type Workplace } from './operation.ts'
+import {
+  type ApiVersion,
+  type Dialect,
+  pickDialect,
+  platformHeader,
+  readParameter,
+  walletParameters,
+} from './params.ts'
 import { QueryText } from './query-text.ts'
-import { ReplicaReads } from './replica-reads.ts'
 
 export class WalletChainsRoute {
   readonly #place: Workplace

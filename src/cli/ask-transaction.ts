@@ -1,8 +1,8 @@
 // Asks the configured nodes of a chain for one transaction, for explanations. Connections are made with the first question.
 import type { LoadedConfig } from '../config/load.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
-import { type ConnectedChain, connectChain } from '../evm/connect-chain.ts'
 import type { AskedTransaction } from '../evm/create-evm.ts'
+import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 
 export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>

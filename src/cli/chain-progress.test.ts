@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChainStatus } from '../status-report.ts'
+import type { ChainStatus } from '../model.ts'
 import { progressLines, tinted } from './chain-progress.ts'
 
 const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const

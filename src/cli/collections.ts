@@ -1,13 +1,12 @@
 // The commands that mark contracts as verified or as spam. They open the store beside a running service, whose next answer
 // shows what they changed.
 import { Command } from 'commander'
-import { forgetMarks, operatorSource, pagesOf } from '../annotate/sources.ts'
+import { forgetMarks, operatorSource, pagesOf } from '../annotate/shown-facts.ts'
 import { AlmanacError } from '../errors.ts'
-import { shownMark } from '../query/shown-explanation.ts'
-import type { Mark } from '../store/mark-store.ts'
-import { parseChain, requireAddress } from './annotation-options.ts'
-import { addConfigOptions } from './config-options.ts'
+import { shownMark } from '../query/explain.ts'
+import type { Mark } from '../store/annotation-store.ts'
 import { type ListFlags, runImport, sourceOf } from './list-import.ts'
+import { addConfigOptions, parseChain, requireAddress } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 import { withStore } from './with-store.ts'
 

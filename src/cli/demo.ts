@@ -3,16 +3,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
 import { stringify } from 'yaml'
+import { operatorSource } from '../annotate/shown-facts.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
+import type { Address, ChainId } from '../model.ts'
 import { collectionsAreReady } from '../sandbox/collections.ts'
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
-import { commandLine } from './command-line.ts'
-import { annotateSandbox } from './demo-annotations.ts'
-import type { DemoFlags } from './demo-command.ts'
-import { type Listening, start } from './start.ts'
+import { type Sandbox, type SandboxChain, startSandbox } from '../sandbox/sandbox.ts'
+import type { Mark } from '../store/annotation-store.ts'
+import { openStore } from '../store/open.ts'
+import { addConfigOptions, loadConfigFor } from './options.ts'
+import { commandLine } from './process.ts'
+import { type Listening, start } from './service.ts'
 import { printNote } from './terminal.ts'
+
+export type DemoFlags = { seed?: string }
+
+export function demoCommand(): Command {
+  const command = new Command('demo')
+    .description(
+      'Run the sandbox: local chains with made-up collections and traffic, indexed and served like any others. Nothing is kept.',
+    )
+    .option('--seed <text>', 'Other collections and wallets for another text; the same for the same one.')
+  addConfigOptions(command, ['listen', 'dialect', 'log.level', 'log.format']).action(async (flags: DemoFlags) => {
+    await demo(file => loadConfigFor(command, file), flags)
+  })
+  return command
+}
 
 const defaultSeed = 'almanac'
 /** Known to everybody, because nothing here is worth hiding. */
@@ -103,4 +121,34 @@ ${missing.map(reason => `  Missing: ${reason}\n`).join('')}
   Next: your own chains, with ${commandLine} init. Ctrl-C stops everything.
 
 `
+}
+
+// Names the sandbox's wallets and marks two of its collections, as an operator would by command.
+
+const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']
+
+const own = { source: operatorSource, rank: 'operator', updatedAt: Date.now() } as const
+
+export async function annotateSandbox({ chains, wallets }: Sandbox, storeUrl: string): Promise<void> {
+  const store = await openStore(storeUrl, { role: 'tool' })
+  try {
+    await store.putLabels(
+      names.flatMap((label, at) =>
+        wallets[at] === undefined ? [] : [{ ...own, chain: undefined, address: wallets[at] as Address, label }],
+      ),
+    )
+    await store.putMarks(
+      chains.flatMap(({ id, collections }) => collections.flatMap(collection => markOf(id, collection))),
+    )
+  } finally {
+    await store.close()
+  }
+}
+
+function markOf(chain: number, { kind, address }: SandboxChain['collections'][number]): Mark[] {
+  const isVerified = kind === 'ERC721'
+  const isSpam = kind === 'airdrop'
+  if (!isVerified && !isSpam) return []
+  const contract = address as Address
+  return [{ ...own, chain: chain as ChainId, contract, verified: isVerified || undefined, spam: isSpam || undefined }]
 }

@@ -1,13 +1,17 @@
 // The command that explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
 import { Command } from 'commander'
 import { AlmanacError } from '../errors.ts'
-import { type AskedTransfer, explainContract, explainTransfer, parseAskedTransfer } from '../query/explain.ts'
-import { shownExplanation, shownTransfer } from '../query/shown-explanation.ts'
-import { parseChain, requireAddress } from './annotation-options.ts'
-import { addConfigOptions } from './config-options.ts'
-import { interruption } from './interruption.ts'
-import { countText } from './quantities.ts'
-import { printable, printData, printJson } from './terminal.ts'
+import {
+  type AskedTransfer,
+  explainContract,
+  explainTransfer,
+  parseAskedTransfer,
+  shownExplanation,
+  shownTransfer,
+} from '../query/explain.ts'
+import { addConfigOptions, parseChain, requireAddress } from './options.ts'
+import { interruption } from './process.ts'
+import { countText, printable, printData, printJson } from './terminal.ts'
 import { withStore } from './with-store.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }

@@ -2,12 +2,11 @@
 // as the owner, and is called from the thread that serves.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Chain, ChainTable } from '../chains.ts'
-import type { EvmChainSettings } from '../evm/connect-chain.ts'
+import type { EvmChainSettings } from '../evm/create-evm.ts'
 import { createEvm } from '../evm/create-evm.ts'
-import { yieldToServing } from '../indexing-share.ts'
 import { createLog, type LogOptions } from '../log.ts'
 import { openStore } from '../store/open.ts'
-import { serveThread } from '../thread-link.ts'
+import { serveThread, yieldToServing } from '../threads.ts'
 
 export type IndexThreadData = {
   store: string

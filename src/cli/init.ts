@@ -1,15 +1,59 @@
 // Writes a configuration: wishes from flags or questions, checked endpoints, a commented file, and what it will cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { AlmanacError, describeError } from '../errors.ts'
-import { commandLine } from './command-line.ts'
 import { checkChain, checkSolana } from './init-check.ts'
-import type { InitFlags } from './init-command.ts'
 import { configurationText, type Findings } from './init-file.ts'
-import { askWishes, type Questions, withQuestions } from './init-questions.ts'
-import { type Wishes, wishesOf } from './init-wishes.ts'
+import { askWishes, type Questions, type Wishes, wishesOf, withQuestions } from './init-wishes.ts'
 import { plan } from './plan.ts'
+import { commandLine } from './process.ts'
 import { printNote } from './terminal.ts'
+
+export type InitFlags = {
+  chain?: string[]
+  ws?: string[]
+  index?: 'full' | 'on-demand'
+  contract?: string[]
+  solana?: string[]
+  solanaWs?: string[]
+  store?: string
+  output: string
+  check: boolean
+  yes?: true
+}
+
+const several = (value: string, before: string[] = []): string[] => [...before, value]
+
+export function initCommand(): Command {
+  const command = new Command('init')
+    .description(
+      'Write almanac.yaml for your own nodes: asks on a terminal, or takes flags; checks every endpoint, says what it can do, and estimates what indexing will cost.',
+    )
+    .option('--chain <name=url,…>', 'A chain and its JSON-RPC endpoints, in order of preference. Repeatable.', several)
+    .option('--ws <name=url>', 'The WebSocket endpoint of a chain. Repeatable.', several)
+    .addOption(
+      new Option(
+        '--index <mode>',
+        'full reads every block of the chains, on-demand a contract when it is first asked for.',
+      ).choices(['full', 'on-demand']),
+    )
+    .option(
+      '--contract <name=0x…,…>',
+      'Contracts of a chain that are indexed without being asked for. Repeatable.',
+      several,
+    )
+    .option('--solana <network=url,…>', 'A Solana network, mainnet or devnet, and its endpoints.', several)
+    .option('--solana-ws <network=url>', 'The WebSocket endpoint of a Solana network.', several)
+    .option('--store <place>', 'Where the data will be: file:path or postgres://… Without it, file:./almanac.db.')
+    .option('--output <file>', 'The file to write.', 'almanac.yaml')
+    .option('--no-check', 'Ask no endpoint: neither check nor estimate.')
+    .option('--yes', 'Ask nothing, and replace the file if it is there, keeping the former beside it.')
+  command.action(async (flags: InitFlags) => {
+    await init(flags)
+  })
+  return command
+}
 
 const planSamples = '6'
 

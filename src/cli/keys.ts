@@ -1,11 +1,8 @@
 // The commands that issue, list and revoke keys. They open the store beside a running server.
 import { Command } from 'commander'
 import { AlmanacError } from '../errors.ts'
-import { parseExpiry } from '../keys/expiry.ts'
-import { findKey, issueKey, keyNamePattern } from '../keys/keys.ts'
-import { type Scope, scopes } from '../keys/scopes.ts'
-import { listKeys, showKey } from '../keys/shown-key.ts'
-import { addConfigOptions } from './config-options.ts'
+import { findKey, issueKey, keyNamePattern, listKeys, parseExpiry, type Scope, scopes, showKey } from '../keys/keys.ts'
+import { addConfigOptions } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 import { withStore } from './with-store.ts'
 

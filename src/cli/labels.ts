@@ -1,18 +1,16 @@
 // The commands of the label book. They open the store beside a running service, whose next answer shows what they changed.
-
 import { once } from 'node:events'
 import { Command, Option } from 'commander'
-import { forgetLabels, forgetMarks, operatorSource, packSource, pagesOf } from '../annotate/sources.ts'
+import { forgetLabels, forgetMarks, operatorSource, packSource, pagesOf } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
-import { chainName, shownLabel } from '../query/shown-explanation.ts'
-import { type AnnotationFilter, type AnnotationRank, annotationRanks } from '../store/annotation-rank.ts'
-import type { Label } from '../store/label-store.ts'
+import { chainName, shownLabel } from '../query/explain.ts'
+import type { Label } from '../store/annotation-store.ts'
+import { type AnnotationFilter, type AnnotationRank, annotationRanks } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
-import { parseChain, parseChainIf, requireAddress, requireName } from './annotation-options.ts'
-import { addConfigOptions } from './config-options.ts'
 import { type ListFlags, runImport, sourceOf } from './list-import.ts'
+import { addConfigOptions, parseChain, parseChainIf, requireAddress, requireName } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 import { withStore } from './with-store.ts'
 

@@ -12,10 +12,9 @@ import {
 } from '../annotate/import-list.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import { parseChainIf, requireSource } from './annotation-options.ts'
-import { interruption } from './interruption.ts'
-import { countText, percentText } from './quantities.ts'
-import { printable, printJson, printNote } from './terminal.ts'
+import { parseChainIf, requireSource } from './options.ts'
+import { interruption } from './process.ts'
+import { countText, percentText, printable, printJson, printNote } from './terminal.ts'
 
 export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }
 

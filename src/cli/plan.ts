@@ -1,19 +1,36 @@
 // Estimates what indexing will take: samples each configured chain, adds up, and says what the sampling itself took.
+
+import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type CostEstimate, estimateCost } from '../evm/audit/sample-cost.ts'
-import { connectChain } from '../evm/connect-chain.ts'
-import { MeteredRpc } from '../evm/rpc/metered-rpc.ts'
-import { deploymentBlock } from '../evm/source/deployment.ts'
-import { finalHeaderOf } from '../evm/source/final-header.ts'
+import { connectChain } from '../evm/create-evm.ts'
+import { MeteredRpc } from '../evm/rpc/chain-rpc.ts'
+import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
+import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
-import { chooseChain, parseWhole } from './chain-options.ts'
-import { interruption } from './interruption.ts'
-import type { PlanFlags } from './plan-command.ts'
-import { bytesText, countText, durationText } from './quantities.ts'
-import { printData, printJson, printNote, table } from './terminal.ts'
+import { addConfigOptions, chooseChain, loadConfigFor, parseWhole } from './options.ts'
+import { interruption } from './process.ts'
+import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
+
+export type PlanFlags = { chain?: string; samples: string; json?: true }
+
+export function planCommand(): Command {
+  const command = new Command('plan')
+    .description(
+      'Estimate calls, bytes, time and disk that indexing the configured chains will take, measured on small parts of their history. Opens no store and writes nothing.',
+    )
+    .option('--chain <name>', 'Only this chain of the configuration.')
+    .option('--samples <number>', 'How many parts of a history are read, of about 2 MB each.', '16')
+    .option('--json', 'Print the estimate as JSON.')
+  addConfigOptions(command, []).action(async (flags: PlanFlags) => {
+    const loaded = loadConfigFor(command)
+    await plan(loaded, flags)
+  })
+  return command
+}
 
 /** Measured on stores of some million rows: transfers take 110 to 125 bytes, indexes and free space included. */
 const diskBytes = { transfer: 118, address: 130, block: 55 }

@@ -1,21 +1,8 @@
 // The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
 import { Command } from 'commander'
-import { collectionsCommand } from './collections.ts'
-import { commandLine } from './command-line.ts'
-import { configCommand } from './config-check.ts'
-import { demoCommand } from './demo-command.ts'
-import { explainCommand } from './explain.ts'
-import { initCommand } from './init-command.ts'
-import { keysCommand } from './keys.ts'
-import { labelsCommand } from './labels.ts'
-import { planCommand } from './plan-command.ts'
-import { solanaCommand } from './solana-import.ts'
-import { startCommand } from './start-command.ts'
-import { statusCommand } from './status.ts'
-import { storeCommand } from './store-copy.ts'
-import { syncCommand } from './sync-command.ts'
-import { verifyCommand } from './verify-command.ts'
-import { packageVersion } from './version.ts'
+import { describeError } from '../errors.ts'
+import { commandLine, exitCodeOf, packageVersion } from './process.ts'
+import { printNote } from './terminal.ts'
 
 // Examples stay short: where no `almanac` is on the path, one line says what stands for it.
 const examples = `
@@ -37,26 +24,32 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
 
 Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
 
-export function createProgram(): Command {
+/** A command is one file, loaded when it is called: what the others need stays unread. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start.ts')).startCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  init: async () => (await import('./init.ts')).initCommand(),
+  status: async () => (await import('./status.ts')).statusCommand(),
+  plan: async () => (await import('./plan.ts')).planCommand(),
+  sync: async () => (await import('./sync.ts')).syncCommand(),
+  verify: async () => (await import('./verify.ts')).verifyCommand(),
+  solana: async () => (await import('./solana-import.ts')).solanaCommand(),
+  keys: async () => (await import('./keys.ts')).keysCommand(),
+  labels: async () => (await import('./labels.ts')).labelsCommand(),
+  collections: async () => (await import('./collections.ts')).collectionsCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  config: async () => (await import('./config.ts')).configCommand(),
+  store: async () => (await import('./store-copy.ts')).storeCommand(),
+}
+
+/** With the one command that is called, or with all of them for help, documents and a name that is none. */
+export async function createProgram(called?: string): Promise<Command> {
   const program = new Command('almanac')
     .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .addHelpText('after', examples)
-  program
-    .addCommand(startCommand())
-    .addCommand(demoCommand())
-    .addCommand(initCommand())
-    .addCommand(statusCommand())
-    .addCommand(planCommand())
-    .addCommand(syncCommand())
-    .addCommand(verifyCommand())
-    .addCommand(solanaCommand())
-    .addCommand(keysCommand())
-    .addCommand(labelsCommand())
-    .addCommand(collectionsCommand())
-    .addCommand(explainCommand())
-    .addCommand(configCommand())
-    .addCommand(storeCommand())
+  const load = called !== undefined && Object.hasOwn(commands, called) ? [commands[called]!] : Object.values(commands)
+  for (const command of load) program.addCommand(await command())
   speakAlike(program, commandLine)
   return program
 }
@@ -69,4 +62,19 @@ function speakAlike(command: Command, name: string): void {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'Error: ')) })
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help of a command.')
   for (const part of command.commands) speakAlike(part, `${name} ${part.name()}`)
+}
+
+// Runs one command and turns its failure into two lines and an exit code.
+
+export async function runCommand(): Promise<void> {
+  // A reader that has seen enough, such as `head`, closes the pipe: that is no failure.
+  process.stdout.on('error', error => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  })
+  try {
+    await (await createProgram(process.argv[2])).parseAsync()
+  } catch (error) {
+    printNote(describeError(error))
+    process.exitCode = exitCodeOf(error)
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { progressText } from './progress.ts'
-import { bytesText, contractsText, countText, durationText, percentText, rateText } from './quantities.ts'
+import { progressText } from './chain-progress.ts'
+import { bytesText, contractsText, countText, durationText, percentText, rateText } from './terminal.ts'
 
 test('quantities read as people write them', () => {
   expect([0, 1, 1_200].map(contractsText)).toEqual(['0 contracts', '1 contract', '1,200 contracts'])

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { remembered } from './remembered.ts'
+import { remembered } from './start-indexers.ts'
 
 const always = { staleAfterMs: 1e9, forgottenAfterMs: 1e9 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Screen } from './screen.ts'
+import { Screen } from './terminal.ts'
 
 /** What a terminal shows of a text; it knows no more sequences than are used. */
 function shown(written: string): string[] {

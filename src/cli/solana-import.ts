@@ -5,8 +5,8 @@ import { AlmanacError } from '../errors.ts'
 import { type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { type ImportProgress, importSnapshot } from '../solana/snapshot.ts'
 import { openStore } from '../store/open.ts'
-import { addConfigOptions, loadConfigFor } from './config-options.ts'
-import { firstSignal } from './shutdown.ts'
+import { addConfigOptions, loadConfigFor } from './options.ts'
+import { firstSignal } from './process.ts'
 import { printJson, printNote } from './terminal.ts'
 
 const noteEveryMs = process.stderr.isTTY === true ? 500 : 10_000

@@ -1,24 +1,24 @@
 // Starts what the configuration asks to be indexed: EVM chains in a thread of their own, Solana networks beside the service.
 import { randomUUID } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
 import type { ChainTable } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { messageOf } from '../errors.ts'
+import { AlmanacError, type ErrorCode, errorCodes, messageOf } from '../errors.ts'
 import type { Evm } from '../evm/create-evm.ts'
 import type { Log, LogOptions } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { StatusReport } from '../model.ts'
 import { type Address, type ChainId, type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { Heartbeat, type Report, Reports } from '../processes/heartbeat.ts'
 import { mayIndex, remoteFreshen } from '../processes/remote-freshen.ts'
-import { evmTopic, type Subject, solanaTopic } from '../processes/subjects.ts'
-import { WorkTaker } from '../processes/work-taker.ts'
+import { evmTopic, type Subject, solanaTopic, WorkTaker } from '../processes/work.ts'
 import type { Freshen, PortfolioFreshness } from '../query/freshen.ts'
-import { createSolana } from '../solana/create-solana.ts'
-import type { StatusReport } from '../status-report.ts'
+import { createSolana } from '../solana/network.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { callThread, indexingMemory } from '../threads.ts'
 import type { AskTransaction } from './ask-transaction.ts'
-import { remembered } from './remembered.ts'
-import { startIndexThread } from './start-index-thread.ts'
+import type { IndexThreadData } from './index-chains.ts'
 
 /** How long it is believed which chains are this process's own: on a shared server another one may take them over. */
 const heldMs = 250
@@ -178,5 +178,99 @@ async function quietly(work: Promise<void>, log: Log): Promise<void> {
     await work
   } catch (error) {
     log.debug(`Nothing was indexed on demand: ${messageOf(error)}`)
+  }
+}
+
+// Starts the thread that indexes and offers it as calls. When the thread dies, calls fail and the reason is told; the service
+// goes on answering from what is stored.
+
+/** `write` takes what the thread writes to stderr, where that must not go there by itself. */
+export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
+    workerData: data,
+    resourceLimits: indexingMemory,
+    stderr: write !== undefined,
+  })
+  if (write !== undefined) worker.stderr.setEncoding('utf8').on('data', write)
+  let running = false
+  const { far, fail } = callThread<Evm>(worker)
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', message => {
+      if (message !== 'ready') return
+      running = true
+      resolve()
+    })
+    worker.on('error', error => {
+      const failure = asAlmanacError(error)
+      fail(failure)
+      reject(failure)
+    })
+    worker.on('exit', code => {
+      const ended = new AlmanacError('internal', 'The indexer has stopped.', {
+        retryable: true,
+        hint: 'restart the service.',
+      })
+      fail(ended)
+      reject(ended)
+      if (running) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
+    })
+  })
+  return {
+    status: () => far.status(),
+    onDemandChains: () => far.onDemandChains(),
+    ensureContract: (...parameters) => far.ensureContract(...parameters),
+    ensureWallet: (...parameters) => far.ensureWallet(...parameters),
+    transaction: (...parameters) => far.transaction(...parameters),
+    metrics: () => far.metrics(),
+    async close() {
+      running = false
+      await far.close()
+      await worker.terminate()
+    },
+  }
+}
+
+/** An error loses its class on its way out of a thread, but keeps its fields. */
+function asAlmanacError(error: unknown): AlmanacError {
+  const { message, code, hint } = error as { message: string; code?: string; hint?: string }
+  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'internal'
+  return new AlmanacError(known, message, hint === undefined ? {} : { hint })
+}
+
+// An answer that is given at once while it is renewed behind the scenes. It knows nothing of who is asked.
+
+export type Ages = {
+  /** An answer of this age is still given, and asked for again meanwhile. */
+  staleAfterMs: number
+  /** One of this age is not given any more: the new one is waited for. */
+  forgottenAfterMs: number
+}
+
+/**
+ * For questions to a thread that may be within a long commit: whoever waited for its answer would wait for the commit too. Measured while a
+ * chain was filled in: pages at the 99th percentile in 215 ms instead of 18 with every stale answer waited for.
+ */
+export function remembered<T>({ staleAfterMs, forgottenAfterMs }: Ages, ask: () => Promise<T>): () => Promise<T> {
+  let known: { atMs: number; answer: Promise<T> } | undefined
+  let asking: Promise<T> | undefined
+  const renew = (): Promise<T> => {
+    const answer = ask()
+    asking = answer
+    const done = (): void => {
+      asking = undefined
+    }
+    answer
+      .then(() => {
+        known = { atMs: performance.now(), answer }
+      }, done)
+      .then(done)
+    return answer
+  }
+  return () => {
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs
+    if (known !== undefined && ageMs <= staleAfterMs) return known.answer
+    const renewed = asking ?? renew()
+    return known !== undefined && ageMs <= forgottenAfterMs ? known.answer : renewed
   }
 }

@@ -1,193 +1,25 @@
-// Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
-import pc from 'picocolors'
-import { loadPack } from '../annotate/pack.ts'
-import { createApp } from '../api/app.ts'
-import { LiveFeed } from '../api/live-feed.ts'
-import { type ServedApp, serveApp } from '../api/serve.ts'
-import { apiSettingsOf } from '../api/settings.ts'
-import type { StaticFiles } from '../api/static-files.ts'
-import { parseListen } from '../config/listen-address.ts'
-import type { LoadedConfig } from '../config/load.ts'
-import type { Config } from '../config/settings.ts'
-import { AlmanacError } from '../errors.ts'
-import { StoreGatekeeper } from '../keys/gatekeeper.ts'
-import { createLog, type Log, type LogOptions, LogThrottle } from '../log.ts'
-import { createMetrics, type Metrics } from '../metrics.ts'
-import { Reports } from '../processes/heartbeat.ts'
-import { remoteFreshen } from '../processes/remote-freshen.ts'
-import { displayAmount } from '../solana/amounts.ts'
-import type { StatusReport } from '../status-report.ts'
-import { openReplica, openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
-import { transactionAsker } from './ask-transaction.ts'
-import { tinted } from './chain-progress.ts'
-import { readConsole } from './console-files.ts'
-import { provideFirstKey, registerKnownKey } from './provide-key.ts'
-import { Screen } from './screen.ts'
-import { endOnDefect, firstSignal } from './shutdown.ts'
-import { type Indexers, startIndexers } from './start-indexers.ts'
-import { showProgress } from './start-progress.ts'
-import { stderrColours } from './terminal.ts'
-import { packageVersion } from './version.ts'
+// The command that runs the service. What it runs is loaded only when it is called, so that other commands start fast.
+import { Command, Option } from 'commander'
+import { addConfigOptions, loadConfigFor } from './options.ts'
+import type { Role } from './service.ts'
 
-export type Role = 'api' | 'index'
-
-export type StartOptions = {
-  only?: Role | undefined
-  /** Registered in place of the operator's. */
-  key?: string | undefined
-  /** Called once with what the running service is reached by; `say` writes lines for people beside the log. */
-  whenListening?: (service: Listening) => Promise<void>
-}
-
-export type Listening = {
-  url: string
-  log: Log
-  say: (text: string) => void
-  status: () => Promise<StatusReport>
-}
-
-export async function start(loaded: LoadedConfig, { only, key, whenListening }: StartOptions): Promise<void> {
-  const { config } = loaded
-  const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
-  if (only === 'index' && !hasChains) {
-    throw new AlmanacError('not_configured', 'There is nothing to index: no chain is configured.', {
-      hint: 'add a chain under chains in the configuration, or start without --only index.',
-    })
-  }
-  const screen =
-    hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? colouredScreen() : undefined
-  const write = screen === undefined ? undefined : (text: string) => screen.write(text)
-  const log = openLog(config, write)
-  endOnDefect(log)
-  for (const warning of loaded.warnings) log.warn(warning)
-  const signal = firstSignal()
-
-  // Everything that is opened here is closed in the opposite order, also when a later step fails.
-  await using opened = new AsyncDisposableStack()
-  const metrics = createMetrics({ ofProcess: true })
-  const { store, indexers } =
-    only === 'api'
-      ? await openForServing(config.store, opened)
-      : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
-
-  if (only !== 'api') await providePack(store, log)
-  if (only !== 'index') {
-    await registerKnownKey(store, log, key)
-    const pages = readConsole()
-    const servers = await serve({ loaded, store, indexers, console: pages, log, metrics, opened })
-    for (const server of servers) log.info(`Listening on ${server.url}`)
-    const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
-    await provideFirstKey(store, consoleUrl)
-    // Whoever has more to say names the console there.
-    if (consoleUrl !== undefined && whenListening === undefined)
-      log.info(`The console is at ${consoleUrl} and asks for a key with the scope ops.`)
-    const say = write ?? ((text: string) => process.stderr.write(text))
-    const listening = { url: servers[0]!.url, log, say, status: indexers.status }
-    whenListening?.(listening).catch(error => log.warn({ err: error }, 'What follows the start failed.'))
-  }
-  // Beside a process that indexes, one that only answers needs no chain of its own.
-  if (!hasChains && only !== 'api') sayNothingIsIndexed(log)
-  if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
-
-  log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
-}
-
-function colouredScreen(): Screen {
-  const { green, red } = pc.createColors(stderrColours)
-  return new Screen(process.stderr, line => tinted(line, { live: green, stalled: red }))
-}
-
-/** The service works without it: what is wrong with the store shows elsewhere too. */
-async function providePack(store: Store, log: Log): Promise<void> {
-  try {
-    if (await loadPack(store)) log.info('The built-in labels and verified collections are in the store.')
-  } catch (error) {
-    log.warn({ err: error }, 'Cannot write the built-in labels; the next start tries again.')
-  }
-}
-
-async function openForServing(
-  url: string,
-  opened: AsyncDisposableStack,
-): Promise<{ store: Store; indexers: Indexers }> {
-  const store = await openStore(url, { role: 'reader' })
-  opened.defer(() => store.close())
-  const reports = new Reports(store)
-  const remote = { freshen: remoteFreshen(store, reports), status: () => reports.status() }
-  return { store, indexers: { ...remote, metrics: async () => '' } }
-}
-
-type Parts = {
-  loaded: LoadedConfig
-  store: Store
-  /** Of this process, or of others on the same store. */
-  indexers: Indexers
-  console: StaticFiles | undefined
-  log: Log
-  metrics: Metrics
-  opened: AsyncDisposableStack
-}
-
-async function serve({ loaded, store, indexers, console, log, metrics, opened }: Parts): Promise<ServedApp[]> {
-  const { config, chains } = loaded
-  const throttle = new LogThrottle()
-  const gatekeeper = await StoreGatekeeper.open(store, {
-    onFlushError: error =>
-      throttle.say('uses', repeated =>
-        log.warn({ err: error, repeated }, 'Cannot write the use of keys; it is tried again.'),
-      ),
+export function startCommand(): Command {
+  const command = new Command('start')
+    .description(
+      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not. With no configuration, run the sandbox (see demo).',
+    )
+    .addOption(
+      new Option('--only <role>', 'Run one half: api answers requests, index reads chains.').choices(['api', 'index']),
+    )
+  addConfigOptions(command).action(async (options: { only?: Role }) => {
+    const loaded = loadConfigFor(command)
+    if (loaded.unconfigured && options.only === undefined) {
+      const { demo } = await import('./demo.ts')
+      await demo(file => loadConfigFor(command, file), {})
+      return
+    }
+    const { start } = await import('./service.ts')
+    await start(loaded, options)
   })
-  opened.defer(() => gatekeeper.close())
-  const { limits } = config
-  const { status } = indexers
-  const version = packageVersion()
-  const live = new LiveFeed({ status, store, version })
-  const replica =
-    config.store_read === undefined ? undefined : await openReplica(store, config.store_read, limits.replicaLagMaxMs)
-  if (replica !== undefined) opened.defer(() => replica.close())
-  const app = createApp({
-    store,
-    replica,
-    chains,
-    gatekeeper,
-    log,
-    metrics,
-    displayAmount,
-    status,
-    live,
-    console,
-    freshen: indexers.freshen,
-    // A process that only answers has nodes of its own to ask, if any.
-    askTransaction: indexers.askTransaction ?? transactionAsker(loaded, opened),
-    threadMetrics: indexers.metrics,
-    version,
-    settings: apiSettingsOf(config),
-  })
-  const servers: ServedApp[] = []
-  opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
-  // Before the servers: a stream that nobody ends would keep them waiting.
-  opened.defer(() => live.close())
-  for (const place of [config.listen, config.solana_listen]) {
-    if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
-  }
-  return servers
-}
-
-function openLog(config: Config, write: ((line: string) => void) | undefined): Log {
-  const hidden = [process.env.ALMANAC_KEY ?? '']
-  return createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
-}
-
-function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
-  return { level: config.log.level, format: isForPeople(config) ? 'text' : 'json', colours: stderrColours }
-}
-
-function isForPeople({ log: { format } }: Config): boolean {
-  return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
-}
-
-function sayNothingIsIndexed(log: Log): void {
-  log.warn('Nothing is indexed: no chain is configured. Requests are answered from what the store holds.')
-  log.warn('Add a chain to almanac.yaml, such as `chains: { eth: { rpc: http://node:8545 } }`; see docs/settings.md.')
+  return command
 }

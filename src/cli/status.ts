@@ -3,11 +3,19 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { parseListen } from '../config/listen-address.ts'
 import { AlmanacError } from '../errors.ts'
-import { coveredBlocks, coveredContracts } from './chain-progress.ts'
-import { addConfigOptions, loadConfigFor } from './config-options.ts'
-import { barText } from './progress.ts'
-import { contractsText, countText, durationText, percentText, rateText } from './quantities.ts'
-import { paint, printable, printData, table } from './terminal.ts'
+import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
+import { addConfigOptions, loadConfigFor } from './options.ts'
+import {
+  contractsText,
+  countText,
+  durationText,
+  paint,
+  percentText,
+  printable,
+  printData,
+  rateText,
+  table,
+} from './terminal.ts'
 
 const answerTimeoutMs = 10_000
 

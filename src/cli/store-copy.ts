@@ -1,13 +1,13 @@
 // The command that moves a store to another engine. It opens both ends as parts; the copying itself is the store's.
+
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { AlmanacError } from '../errors.ts'
-import type { CopyProgress } from '../store/copy-store.ts'
-import type { ReadableName } from '../store/parts.ts'
-import { commandLine } from './command-line.ts'
-import { openUnlocked } from './locked-store.ts'
-import { firstSignal } from './shutdown.ts'
-import { backupCommand } from './store-backup.ts'
-import { printData, printJson, printNote, table } from './terminal.ts'
+import type { CopyProgress, ReadableName } from '../store/parts.ts'
+import { addConfigOptions, loadConfigFor } from './options.ts'
+import { commandLine, firstSignal } from './process.ts'
+import { bytesText, printData, printJson, printNote, table } from './terminal.ts'
+import { openUnlocked } from './with-store.ts'
 
 type CopyFlags = { from: string; to: string; json?: true }
 
@@ -33,7 +33,7 @@ function copyCommand(): Command {
     .option('--json', 'Print counts and checksums as JSON.')
     .action(async ({ from, to, json }: CopyFlags) => {
       const { openStoreParts } = await import('../store/open.ts')
-      const { copyStore } = await import('../store/copy-store.ts')
+      const { copyStore } = await import('../store/parts.ts')
       const stop = new AbortController()
       void firstSignal().then(() => stop.abort())
       const open = (store: string) => openUnlocked(() => openStoreParts(store), lockedHint)
@@ -81,4 +81,23 @@ function progressOf(transferRows: number): (progress: CopyProgress) => void {
     const text = `${phase === 'copy' ? 'Copying' : 'Comparing'} ${now}: ${rows} rows, ${Math.round(perSecond)}/s${eta}`
     process.stderr.write(terminal ? `\r\x1b[2K${text}` : `${text}\n`)
   }
+}
+
+// The command that copies the file of a running service. How a server is backed up is the server's own business.
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .description(
+      'Copy the store in a file to another file while the service runs, and check the copy. To restore, stop the service and put the copy in the place of the store.',
+    )
+    .argument('<file>', 'The file to make; it must not exist yet.')
+    .option('--json', 'Print file and size as JSON.')
+  return addConfigOptions(command, ['store']).action(async (file: string, { json }: { json?: true }) => {
+    const { config } = loadConfigFor(command)
+    const { backUpStore } = await import('../store/open.ts')
+    const target = resolve(file)
+    const { bytes } = await backUpStore(config.store, target)
+    if (json) printJson({ file: target, bytes })
+    else printData(`${target}: ${bytesText(bytes)}, checked.\n`)
+  })
 }

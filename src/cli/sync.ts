@@ -1,16 +1,45 @@
 // Fills one range of one chain: opens the store as its owner, shows progress, and says what was done.
+
+import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { connectChain } from '../evm/connect-chain.ts'
+import { connectChain } from '../evm/create-evm.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
-import { type ChosenChain, chooseChain, parseBlocks, parseContracts } from './chain-options.ts'
-import { interruption } from './interruption.ts'
-import { takeChain } from './owned-chain.ts'
-import { CommandProgress } from './progress.ts'
-import { bytesText, countText, durationText } from './quantities.ts'
-import type { SyncFlags } from './sync-command.ts'
-import { printData, printJson } from './terminal.ts'
+import { CommandProgress } from './chain-progress.ts'
+import {
+  addConfigOptions,
+  type ChosenChain,
+  chooseChain,
+  loadConfigFor,
+  parseBlocks,
+  parseContracts,
+} from './options.ts'
+import { interruption } from './process.ts'
+import { bytesText, countText, durationText, printData, printJson } from './terminal.ts'
+import { takeChain } from './with-store.ts'
+
+export type SyncFlags = { chain: string; from: string; to: string; contract?: string; json?: true }
+
+export function syncCommand(): Command {
+  const command = new Command('sync')
+    .description(
+      'Index one range of final blocks of a chain as it is configured, then end. What is there already is not read again, so a repeat continues where a run stopped. Needs a store into which no other process indexes.',
+    )
+    .requiredOption('--chain <name>', 'A chain of the configuration.')
+    .requiredOption('--from <block>', 'The first block.')
+    .requiredOption('--to <block>', 'The last block.')
+    .option(
+      '--contract <list>',
+      'On an on-demand chain: these contracts, comma-separated, instead of those configured.',
+    )
+    .option('--json', 'Print what was done as JSON.')
+  addConfigOptions(command, ['store']).action(async (flags: SyncFlags) => {
+    const loaded = loadConfigFor(command)
+    await sync(loaded, flags)
+  })
+  return command
+}
 
 /** How long no endpoint may answer before the command gives up. */
 const patienceMs = 60_000

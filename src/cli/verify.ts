@@ -1,25 +1,65 @@
 // Compares the store with the node: chooses what to compare, shows progress, and prints what is different.
+
+import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { blockCount } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import { type AuditResult, type AuditTarget, auditRange } from '../evm/audit/audit.ts'
-import { type Difference, DifferenceList } from '../evm/audit/differences.ts'
-import { repairRange } from '../evm/audit/repair.ts'
+import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
+import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
-import { connectChain } from '../evm/connect-chain.ts'
-import { finalHeaderOf } from '../evm/source/final-header.ts'
+import { connectChain } from '../evm/create-evm.ts'
+import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { type ChosenChain, chooseChain, parseBlocks, parseContracts, parseWhole } from './chain-options.ts'
-import { exitCodes } from './exit-code.ts'
-import { interruption } from './interruption.ts'
-import { takeChain } from './owned-chain.ts'
-import { CommandProgress } from './progress.ts'
-import { countText } from './quantities.ts'
-import { paint, printData, printJson } from './terminal.ts'
-import type { VerifyFlags } from './verify-command.ts'
+import { CommandProgress } from './chain-progress.ts'
+import {
+  addConfigOptions,
+  type ChosenChain,
+  chooseChain,
+  loadConfigFor,
+  parseBlocks,
+  parseContracts,
+  parseWhole,
+} from './options.ts'
+import { exitCodes, interruption } from './process.ts'
+import { countText, paint, printData, printJson } from './terminal.ts'
+import { takeChain } from './with-store.ts'
+
+export type VerifyFlags = {
+  chain: string
+  from?: string
+  to?: string
+  samples: string
+  blocks: string
+  contract?: string
+  repair?: true
+  json?: true
+}
+
+export function verifyCommand(): Command {
+  const command = new Command('verify')
+    .description(
+      'Read covered blocks again from the node, given or random ones, and compare them with the store row for row in both directions. Ends with 1 on any difference. Works beside a running service and writes nothing, unless it is told to repair.',
+    )
+    .requiredOption('--chain <name>', 'A chain of the configuration.')
+    .option('--from <block>', 'The first block; with --to. Without them random ranges are taken.')
+    .option('--to <block>', 'The last block.')
+    .option('--samples <number>', 'How many random ranges.', '10')
+    .option('--blocks <number>', 'How many blocks each random range has at the most.', '100')
+    .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
+    .option(
+      '--repair',
+      'Drop the ranges that differ, index them again and compare once more. Needs the service to be stopped. Ends with 0 if nothing differs any more.',
+    )
+    .option('--json', 'Print the result as JSON.')
+  addConfigOptions(command, ['store']).action(async (flags: VerifyFlags) => {
+    const loaded = loadConfigFor(command)
+    await verify(loaded, flags)
+  })
+  return command
+}
 
 const differencesListed = 100
 /** How long no endpoint may answer before a repair gives up. */

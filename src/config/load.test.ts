@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { AlmanacError } from '../errors.ts'
 import { type LoadOptions, loadConfig } from './load.ts'
-import { shownConfig } from './show.ts'
+import { shownConfig } from './problems.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'almanac-config-'))
 const file = join(directory, 'almanac.yaml')

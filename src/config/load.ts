@@ -3,9 +3,8 @@
 import { existsSync } from 'node:fs'
 import { type Chain, ChainTable, chainCommonlyCalled, defineChain, referenceChains } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import { nearestWord } from './nearest.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
-import { describeIssue, type PlaceOf } from './problems.ts'
+import { describeIssue, nearestWord, type PlaceOf } from './problems.ts'
 import { type ChainSettings, type Config, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editDistance, nearestWord } from './nearest.ts'
+import { editDistance, nearestWord } from './problems.ts'
 
 describe('the nearest word', () => {
   const words = ['listen', 'store', 'requestsPerSecond', 'from']

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startSimNode } from '../../test/sim/node.ts'
 import { ChainTable } from '../chains.ts'
-import { connectChain } from './connect-chain.ts'
+import { connectChain } from './create-evm.ts'
 
 test('the daily budget bounds what is asked of all endpoints together', async () => {
   const node = await startSimNode({ endpoints: [{}, {}] })

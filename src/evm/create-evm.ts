@@ -1,19 +1,18 @@
 // All EVM chains of one process: an indexer and a transport for each, behind plain calls that can cross a thread.
-
-import type { ChainTable } from '../chains.ts'
+import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
+import { createEvmMetrics } from '../metrics.ts'
 import type { Address, ChainId, Hash } from '../model.ts'
+import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { Store } from '../store/store.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
-import { connectChain, type EvmChainSettings } from './connect-chain.ts'
-import { CallBudget, callsPerSecond } from './facts/call-budget.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
+import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import { ChainKeeper } from './index/chain-keeper.ts'
-import { createEvmMetrics } from './metrics.ts'
-import type { RpcObserver } from './rpc/endpoint.ts'
+import { ChainRpc } from './rpc/chain-rpc.ts'
+import type { EndpointSettings, RpcObserver } from './rpc/endpoint.ts'
 import { HeadsFeed } from './rpc/heads.ts'
-import { endpointAddresses } from './rpc/secrets.ts'
 import { DigestThreads } from './source/digester.ts'
 
 export type EvmOptions = {
@@ -120,4 +119,40 @@ function areAllPrivate(urls: readonly string[]): boolean {
 function followHeads(url: string, lookNow: () => void): () => void {
   const feed = new HeadsFeed({ url, lookNow })
   return () => feed.close()
+}
+
+// From what configuration says of a chain to the chain itself and a transport to its endpoints. It asks nothing yet.
+
+/** What configuration says of a chain, by its name. */
+export type EvmChainSettings = {
+  rpc: readonly string[]
+  ws?: string | undefined
+  index: 'full' | 'on-demand'
+  from: number
+  contracts: readonly Address[]
+  requestsPerSecond?: number | undefined
+  dailyBudget?: number | undefined
+  finality?: 'tag' | number | undefined
+}
+
+export type ConnectedChain = { chain: Chain; rpc: ChainRpc }
+
+export function connectChain(
+  name: string,
+  settings: Pick<EvmChainSettings, 'rpc' | 'finality' | 'requestsPerSecond' | 'dailyBudget'>,
+  { chains, observer }: { chains: ChainTable; observer: RpcObserver },
+): ConnectedChain {
+  const { rpc: urls, finality, requestsPerSecond, dailyBudget } = settings
+  const known = chains.parse(name)
+  if (known === undefined) throw new Error(`The chain table lacks ${name}.`)
+  const chain = {
+    ...known,
+    ...(finality === 'tag' ? { finalizedTag: true } : {}),
+    ...(typeof finality === 'number' ? { finalizedTag: false, finalityDepth: finality } : {}),
+  }
+  // Configured for the chain as a whole; each endpoint gets its share.
+  const share = (whole: number | undefined): number | undefined =>
+    whole === undefined ? undefined : whole / urls.length
+  const limits: EndpointSettings = { requestsPerSecond: share(requestsPerSecond), requestsPerDay: share(dailyBudget) }
+  return { chain, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }

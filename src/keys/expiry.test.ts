@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExpiry } from './expiry.ts'
+import { parseExpiry } from './keys.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 

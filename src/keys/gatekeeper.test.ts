@@ -7,8 +7,7 @@ import type { KeyStore } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { type Admission, StoreGatekeeper } from './gatekeeper.ts'
-import { findKey, hashSecret, issueKey, registerOperatorKey } from './keys.ts'
-import { scopes } from './scopes.ts'
+import { findKey, hashSecret, issueKey, registerOperatorKey, scopes } from './keys.ts'
 
 let directory: string
 let store: Store

@@ -1,12 +1,11 @@
 // The gate in front of every operation: who asks, whether the key may, and how much of it is left. It knows no HTTP.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
-import { type Allowance, Allowances } from './allowances.ts'
+import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import type { Scope } from './scopes.ts'
-import { msUntilTomorrow, UseMeter } from './use-meter.ts'
+import type { Scope } from './keys.ts'
 
-export type { Scope } from './scopes.ts'
+export type { Scope } from './keys.ts'
 
 export type RateLimit = { limit: number; remaining: number; resetSeconds: number }
 

@@ -2,7 +2,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
-import { type Scope, scopes } from './scopes.ts'
 
 /** One line without characters that turn the order of others around. */
 export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
@@ -88,4 +87,95 @@ async function putKey(store: KeyStore, secret: string, wanted: NewKey): Promise<
   }
   await store.putKey(key)
   return key
+}
+
+// What a key may do: one scope for each operation, and `ops` for status and metrics.
+
+export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops'] as const
+export type Scope = (typeof scopes)[number]
+
+// Reads when a key is to expire: a span from now such as 90d, or a date. Pure.
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** Years have four digits wherever a moment is shown. */
+const latestMoment = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Unix milliseconds. A date without a time is its first moment in UTC. */
+export function parseExpiry(text: string, nowMs: number): number {
+  const span = /^(\d{1,6})([mhdw])$/.exec(text)
+  const isDate =
+    /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDayOfItsMonth(text)
+  const moment = span !== null ? nowMs + Number(span[1]) * unitMs[span[2]!]! : isDate ? Date.parse(text) : Number.NaN
+  if (!(moment <= latestMoment)) {
+    throw new AlmanacError('bad_request', `The expiry ${JSON.stringify(text)} is neither a span nor a date.`, {
+      hint: 'write a span such as 12h, 90d or 8w, a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z.',
+    })
+  }
+  if (moment <= nowMs) {
+    throw new AlmanacError('bad_request', `The expiry ${text} has passed already.`, { hint: 'give a later moment.' })
+  }
+  return moment
+}
+
+/** `Date.parse` takes the 31st of February for a day in March. */
+function isDayOfItsMonth(text: string): boolean {
+  const day = text.slice(0, 10)
+  const parsed = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day)
+}
+
+// What one key may give to another over HTTP: never more than it has itself. The command line is not bound by this.
+
+/** Throws `forbidden` where the wanted key, alone or with others like it, could do something that its giver cannot. */
+export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
+  const beyond = wanted.scopes.filter(scope => !giver.scopes.includes(scope))
+  if (beyond.length > 0) refuse('scopes', `the scope ${beyond.join(', ')}: it gives no more than it has`)
+  if (giver.expiresAt !== undefined && (wanted.expiresAt === undefined || wanted.expiresAt > giver.expiresAt))
+    refuse('expires', 'no end or a later one: it gives no more than it has')
+  const limits = [
+    ['rate_per_second', giver.ratePerSecond],
+    ['quota_per_day', giver.quotaPerDay],
+    ['index_per_day', giver.indexPerDay],
+  ] as const
+  for (const [parameter, limit] of limits) {
+    if (limit !== undefined) refuse(parameter, 'keys: it has a limit, which each of them would have anew')
+  }
+}
+
+function refuse(parameter: string, what: string): never {
+  throw new AlmanacError('forbidden', `This key cannot give ${what}`, { details: { parameter } })
+}
+
+// A key as lists and answers show it: what it may do, its state and what it used today. Never its hash.
+
+export type ShownKey = ReturnType<typeof showKey>
+
+export function showKey(key: KeyRecord, usedToday: number) {
+  const moment = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
+  const expired = key.expiresAt !== undefined && key.expiresAt <= Date.now()
+  const state: 'active' | 'expired' | 'revoked' =
+    key.revokedAt !== undefined ? 'revoked' : expired ? 'expired' : 'active'
+  return {
+    id: key.id,
+    name: key.name,
+    state,
+    scopes: key.scopes,
+    rate_per_second: key.ratePerSecond ?? null,
+    quota_per_day: key.quotaPerDay ?? null,
+    index_per_day: key.indexPerDay ?? null,
+    used_today: usedToday,
+    created_at: moment(key.createdAt),
+    expires_at: moment(key.expiresAt),
+    revoked_at: moment(key.revokedAt),
+  }
+}
+
+/** Every key, the oldest first. */
+export async function listKeys(store: KeyStore): Promise<ShownKey[]> {
+  const today = new Date().toISOString().slice(0, 10)
+  const [keys, uses] = await Promise.all([store.keys(), store.usesOf(today)])
+  const usedBy = new Map<string, number>()
+  for (const { keyId, count } of uses) usedBy.set(keyId, (usedBy.get(keyId) ?? 0) + count)
+  return keys.map(key => showKey(key, usedBy.get(key.id) ?? 0))
 }

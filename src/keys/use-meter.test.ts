@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { KeyStore } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { msUntilTomorrow, UseMeter } from './use-meter.ts'
+import { msUntilTomorrow, UseMeter } from './allowances.ts'
 
 let directory: string
 let store: Store

@@ -1,12 +1,10 @@
 // How the processes that index fare, told through the store: each writes its own report, and any can read all of them.
 
+import { pause } from '../abort.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { ChainId } from '../model.ts'
-import { pause } from '../pause.ts'
-import type { ChainStatus, SolanaStatus, StatusReport } from '../status-report.ts'
-import type { Store } from '../store/store.ts'
-import type { WorkStore } from '../store/work-store.ts'
+import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
+import type { Store, WorkStore } from '../store/store.ts'
 
 /** Without the covered intervals, which anyone can read from the store. */
 type ReportedChain = Omit<ChainStatus, 'covered'> & { chain_id: ChainId; standby?: boolean }

@@ -4,8 +4,7 @@ import type { ChainId } from '../model.ts'
 import type { Freshen, IndexingKey } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
-import { evmTopic, type Subject, solanaTopic } from './subjects.ts'
-import { WorkDesk } from './work-desk.ts'
+import { evmTopic, type Subject, solanaTopic, WorkDesk } from './work.ts'
 
 /** A portfolio is answered from a reading, so that it is waited for longer than for what is only missing in part. */
 const portfolioWaitMs = 10_000

@@ -1,7 +1,7 @@
 // The rows that a page answers with: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
 import type { Position } from '../model.ts'
+import type { TransferPage } from '../store/store.ts'
 import { idCountOf, payloadFlags, payloadLengthAt } from '../store/transfer-payload.ts'
-import type { TransferPage } from '../store/transfer-store.ts'
 
 /** Consecutive answered rows that come from one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
 export type RowRun = { row: number; payloadAt: number; firstId: number; count: number; step: 1 | -1 }

@@ -1,6 +1,6 @@
 // Turns the asked blocks and dates into block numbers: for the rows, and for what must be covered. Reads only known blocks.
 import type { Block, ChainId } from '../model.ts'
-import type { ChainReader, ChainState } from '../store/chain-store.ts'
+import type { ChainReader, ChainState } from '../store/store.ts'
 
 /** Blocks win over times. Times are unix seconds. */
 export type AskedBounds = {

@@ -4,14 +4,13 @@
 // in each of which nothing depends on what it reads: the processor fetches many lines at once, which one after the other take up
 // to 260 ns each.
 import type { ChainId } from '../model.ts'
-import { addressHash, hashOfWords } from '../store/address-hash.ts'
+import { addressHash, hashOfWords } from '../store/label-changes.ts'
+import type { TransferPage } from '../store/store.ts'
 import { bytesBehindParties, payloadFlags, payloadHeaderBytes } from '../store/transfer-payload.ts'
-import type { TransferPage } from '../store/transfer-store.ts'
-import { filterBits, type LabelFilter } from './label-filter.ts'
-import { isOf, nowhere, winnerOn } from './label-record.ts'
+import { isOf, noLabel, nowhere, PageLabels, winnerOn } from './label-record.ts'
 import type { LabelStretches } from './label-stretches.ts'
 import type { LabelTable } from './label-table.ts'
-import { noLabel, PageLabels } from './page-labels.ts'
+import { filterBits, type LabelFilter } from './label-table.ts'
 
 /** What is at hand: labels of stretches that were read. */
 export type LabelsAtHand = { table: LabelTable; stretches: LabelStretches }

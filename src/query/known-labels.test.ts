@@ -7,8 +7,7 @@ import { pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { seed, seeded } from '../../test/seed.ts'
 import type { Address, ChainId } from '../model.ts'
 import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
-import type { TransferPage } from '../store/transfer-store.ts'
+import type { Store, TransferPage } from '../store/store.ts'
 import { KnownLabels } from './known-labels.ts'
 
 const { eth, polygon } = seeded.chains

@@ -1,14 +1,14 @@
 // The labels of a store, kept in memory and kept true: read in the background piece by piece, and again where they changed. What is
 // not at hand is looked up. It decides nothing: the store says who wins.
+
+import { hexOf } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
-import { hexOf } from '../store/bytes.ts'
-import type { RankedLabel } from '../store/label-store.ts'
-import type { Store } from '../store/store.ts'
-import type { TransferPage } from '../store/transfer-store.ts'
+import type { RankedLabel } from '../store/annotation-store.ts'
+import type { Store, TransferPage } from '../store/store.ts'
 import { findLabels } from './find-labels.ts'
+import { PageLabels } from './label-record.ts'
 import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
 import { LabelTable } from './label-table.ts'
-import { PageLabels } from './page-labels.ts'
 
 /** About a million and a half. Of those beyond only a hash is kept, in 7 bytes each at most, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024

@@ -1,8 +1,8 @@
 // Stretches cover every address once, whatever was read and whatever changed. No store is asked.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { bytesOfHex } from '../hex.ts'
 import type { Address } from '../model.ts'
-import { bytesOfHex } from '../store/bytes.ts'
 import { everyAddress } from '../store/label-changes.ts'
 import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
 

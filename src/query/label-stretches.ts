@@ -1,9 +1,9 @@
 // The space of addresses, cut into stretches: of each the labels are at hand, or have to be read. It reads nothing, and does not
 // know the labels.
+
+import { bytesOfHex, hexOf } from '../hex.ts'
 import type { Address } from '../model.ts'
-import { addressWord } from '../store/address-hash.ts'
-import { bytesOfHex, hexOf } from '../store/bytes.ts'
-import { type AddressRange, everyAddress } from '../store/label-changes.ts'
+import { type AddressRange, addressWord, everyAddress } from '../store/label-changes.ts'
 import type { HeldLabels } from './label-table.ts'
 
 /** Never changed: one of which something has changed becomes another one. What is held of one that is not read may be untrue. */

@@ -2,15 +2,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { labelsAtHand, pageOfParties, textsOf } from '../../test/labelled-page.ts'
+import { bytesOfHex } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
-import { addressHash } from '../store/address-hash.ts'
-import { bytesOfHex } from '../store/bytes.ts'
-import { everyAddress } from '../store/label-changes.ts'
-import type { RankedLabel } from '../store/label-store.ts'
+import type { RankedLabel } from '../store/annotation-store.ts'
+import { addressHash, everyAddress } from '../store/label-changes.ts'
 import { findLabels } from './find-labels.ts'
-import { filterBits, LabelFilter } from './label-filter.ts'
 import { LabelStretches } from './label-stretches.ts'
-import { LabelTable } from './label-table.ts'
+import { filterBits, LabelFilter, LabelTable } from './label-table.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
 const chains = [1, 0xffffffff, 0x2a15c308d, 0x1a15c308d, 0x100000000] as ChainId[]

@@ -1,18 +1,17 @@
 // The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
+
+import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
 import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
-import type { ChainState } from '../store/chain-store.ts'
 import type { PageCursor } from '../store/cursor.ts'
-import type { Store } from '../store/store.ts'
+import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
 import { idCountOf, payloadLengthAt } from '../store/transfer-payload.ts'
-import type { TransferPage, TransferRange } from '../store/transfer-store.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import { KnownLabels } from './known-labels.ts'
-import type { PageLabels } from './page-labels.ts'
-import { RevisionCache } from './revision-cache.ts'
+import type { PageLabels } from './label-record.ts'
 
 /** What a first page asks for, or what a cursor carries. */
 export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
@@ -151,4 +150,24 @@ function nextCursor(question: TransfersQuestion, { more, last, withinRange }: An
 function startsWithinRange(page: TransferPage, after: Position): boolean {
   if (page.length === 0 || !isSameLog(positionOf(page, 0), after)) return false
   return idCountOf(page.payloads.subarray(0, payloadLengthAt(page.payloads, 0))) > after.batchIndex + 1
+}
+
+// Keeps what was read of the store for as long as nothing was committed. It never answers from an older revision.
+
+export class RevisionCache<Value extends object> {
+  readonly #entries: LRUCache<string, { revision: number; value: Value }>
+
+  constructor(entriesMax: number) {
+    this.#entries = new LRUCache({ max: entriesMax })
+  }
+
+  get(key: string, revision: number): Value | undefined {
+    const entry = this.#entries.get(key)
+    return entry?.revision === revision ? entry.value : undefined
+  }
+
+  /** `revision` is the one from before the value was read, so that a commit in between voids it. */
+  set(key: string, revision: number, value: Value): void {
+    this.#entries.set(key, { revision, value })
+  }
 }

@@ -4,7 +4,7 @@ import { isCovered } from '../coverage.ts'
 import type { ActivityRow, Address } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
-import { RevisionCache } from './revision-cache.ts'
+import { RevisionCache } from './nft-transfers.ts'
 
 export type WalletChainsQuestion = {
   wallet: Address

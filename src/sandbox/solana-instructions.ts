@@ -1,9 +1,8 @@
 // The instructions of the system and token programs that a sandbox sends, as data. It sends nothing.
-
 import { base58 } from '@scure/base'
 import type { TokenProgram } from '../model.ts'
+import { systemProgram, tokenProgramAddresses } from '../solana/decode.ts'
 import { deriveAddress } from '../solana/pda.ts'
-import { systemProgram, tokenProgramAddresses } from '../solana/programs.ts'
 import type { Instruction } from './solana-wire.ts'
 
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'

@@ -1,6 +1,6 @@
 // A local Solana network with a life of its own: wallets with tokens, NFTs and Token-2022 mints, and from then on a transfer when it is told.
 import type { TokenProgram } from '../model.ts'
-import { metadataProgram } from '../solana/programs.ts'
+import { metadataProgram } from '../solana/decode.ts'
 import { Draws } from './draws.ts'
 import * as write from './solana-instructions.ts'
 import { metadataAccount, metadataAddress } from './solana-metadata.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAmountRule, parseAmountRule } from './amount-rule.ts'
-import { displayAmount, fixedText } from './amounts.ts'
+import { displayAmount, fixedText, formatAmountRule, parseAmountRule } from './amounts.ts'
 
 describe('fixed text of doubles', () => {
   test('is toFixed wherever that is exact about ties', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { appendVector, type SnapshotAccount, systemKey } from '../../test/solana-snapshot-archive.ts'
 import { AppendVectorReader } from './append-vector.ts'
-import { programKeys } from './programs.ts'
+import { programKeys } from './decode.ts'
 import { TarReader } from './tar.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytes => bytes.fill(1, 0, 1))

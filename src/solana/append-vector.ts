@@ -1,6 +1,6 @@
 // Walks the accounts in a file of a snapshot ("append vector") as its bytes come. Accounts of programs that nobody wants
 // are stepped over without an object or a copy: they are most of a snapshot.
-import { programKeys } from './programs.ts'
+import { programKeys } from './decode.ts'
 
 const headerBytes = 136
 /** The runtime's own limit is 10 MiB. */

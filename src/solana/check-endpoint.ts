@@ -1,8 +1,8 @@
 // Finds out what one Solana endpoint can do, with a handful of questions. It stores nothing.
 import type { SolanaNetwork } from '../model.ts'
+import { clockSysvar, systemProgram } from './decode.ts'
 import { SolanaEndpoint } from './endpoint.ts'
-import { genesisHashes } from './genesis.ts'
-import { clockSysvar, systemProgram } from './programs.ts'
+import { genesisHashes } from './network.ts'
 import { SolanaRpc } from './rpc.ts'
 
 export type SolanaFindings = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { DailyBudget } from '../daily-budget.ts'
+import { DailyBudget } from '../rpc/limits.ts'
 import { SolanaEndpoint } from './endpoint.ts'
 import { SolanaRpc } from './rpc.ts'
 

@@ -1,6 +1,9 @@
 // What the bytes of token accounts, mints and Metaplex metadata say. Pure; odd bytes give undefined, never a throw or a
 // long loop. Reads bytes in place: the official codecs are a hundred times slower and stay in the tests as oracles.
-import { type AmountRule, formatAmountRule } from './amount-rule.ts'
+
+import { base58 } from '@scure/base'
+import type { TokenProgram } from '../model.ts'
+import { type AmountRule, formatAmountRule } from './amounts.ts'
 
 export const tokenAccountBytes = 165
 const mintBytes = 82
@@ -216,3 +219,27 @@ class Reader {
 }
 
 const noBytes = new Uint8Array(0)
+
+// The programs and sysvars that the portfolio is made of, as raw keys. Constants only.
+
+export const systemProgram = '11111111111111111111111111111111'
+export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
+export const metadataProgram = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'
+
+/** In the order in which they are read. */
+export const tokenPrograms: readonly TokenProgram[] = ['token', 'token-2022']
+
+export const tokenProgramAddresses: Readonly<Record<TokenProgram, string>> = {
+  token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'token-2022': 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+}
+
+export const programKeys = {
+  token: base58.decode(tokenProgramAddresses.token),
+  'token-2022': base58.decode(tokenProgramAddresses['token-2022']),
+  metadata: base58.decode(metadataProgram),
+} as const
+
+export function tokenProgramAt(address: string): TokenProgram | undefined {
+  return tokenPrograms.find(program => tokenProgramAddresses[program] === address)
+}

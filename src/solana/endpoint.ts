@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
-import { redactText, redactUrl } from '../redact-url.ts'
-import { retryAfterOf } from '../retry-after.ts'
-import { Breaker } from './breaker.ts'
-import { Pace } from './pace.ts'
+import { redactText, redactUrl } from '../redact.ts'
+import { Breaker } from '../rpc/health.ts'
+import { retryAfterOf } from '../rpc/http.ts'
+import { Pace } from '../rpc/limits.ts'
 
 /** The node has not reached the slot that a read must not be older than. */
 export const minContextSlotNotReached = -32016

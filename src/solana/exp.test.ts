@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exp } from './exp.ts'
+import { exp } from './amounts.ts'
 
 test('is the exponential function to the last bit but one', () => {
   for (let x = -744; x < 709; x += 0.37) {

@@ -2,9 +2,8 @@
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
-import { type DecodedMint, decodeMetadata, decodeMint } from './decode.ts'
+import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
 import { metadataAddress } from './pda.ts'
-import { metadataProgram, tokenProgramAt } from './programs.ts'
 import { type AccountInfo, accountsPerCallMax, type SolanaRpc } from './rpc.ts'
 
 /** Names and standards change rarely; what an amount depends on is never taken from here. */

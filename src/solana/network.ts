@@ -1,18 +1,16 @@
 // One Solana network of the service: reads owners when they are asked for, keeps them fresh where there is a socket, and
 // says how it fares. The parts are built here and closed here.
 
-import { DailyBudget } from '../daily-budget.ts'
-import { messageOf } from '../errors.ts'
+import { AlmanacError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { SolanaNetwork } from '../model.ts'
+import { type SolanaNetwork, solanaNetworks } from '../model.ts'
+import { DailyBudget } from '../rpc/limits.ts'
 import type { Store } from '../store/store.ts'
 import { SolanaEndpoint } from './endpoint.ts'
-import { genesisHashes } from './genesis.ts'
-import { type Freshness, OnDemand } from './on-demand.ts'
 import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
-import { readBalance } from './source.ts'
+import { type Freshness, OnDemand, readBalance } from './source.ts'
 import { YellowstoneFeed } from './yellowstone.ts'
 
 /** Two seconds: a feed that is further behind is not fresh. */
@@ -179,4 +177,50 @@ export class Network {
       log.warn({ network, reason: messageOf(error) }, 'The Solana ledger could not be checked.')
     }
   }
+}
+
+// Builds the Solana half of the service from its settings: what the command line starts and stops.
+
+export type SolanaOptions = {
+  settings: Readonly<Partial<Record<SolanaNetwork, SolanaNetworkSettings | undefined>>>
+  store: Store
+  log: Log
+  metrics?: Metrics | undefined
+}
+
+export type Solana = {
+  freshen: { portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<Freshness> }
+  /** By the name of the network. */
+  status(): Record<string, NetworkStatus>
+  close(): Promise<void>
+}
+
+export function createSolana({ settings, store, log, metrics }: SolanaOptions): Solana {
+  const networks = new Map<SolanaNetwork, Network>()
+  for (const network of solanaNetworks) {
+    const own = settings[network]
+    if (own !== undefined) networks.set(network, new Network({ network, settings: own, store, log, metrics }))
+  }
+  return {
+    freshen: {
+      async portfolio(network, owner) {
+        const found = networks.get(network)
+        if (found !== undefined) return found.freshen(owner)
+        throw new AlmanacError('not_configured', `Nothing reads accounts of Solana ${network} here.`, {
+          hint: `set solana.${network}.rpc.`,
+        })
+      },
+    },
+    status: () => Object.fromEntries([...networks].map(([name, network]) => [name, network.status()])),
+    async close() {
+      await Promise.all([...networks.values()].map(network => network.close()))
+    },
+  }
+}
+
+// The genesis hashes of the public networks. Constants only.
+
+export const genesisHashes: Readonly<Record<SolanaNetwork, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }

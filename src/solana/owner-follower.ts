@@ -2,24 +2,26 @@
 // shows a close), and on both token programs filtered by owner (only that shows a new token account). An owner counts as
 // fresh from a whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
-import { encodeKey } from '../base58.ts'
+import { encodeKey, keyBytes } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
-import { holdingUpdateOf } from './account-update.ts'
-import { ChainClock } from './chain-clock.ts'
-import { ConfirmedAccounts } from './confirmed-accounts.ts'
+import type { HoldingColumns, HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
+import { clockSysvar, tokenPrograms } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
-import type { Freshness, OnDemand } from './on-demand.ts'
-import { clockSysvar, tokenPrograms } from './programs.ts'
-import { differencesOf } from './reconcile.ts'
 import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
-import type { OwnerReading } from './source.ts'
-import { accountKey, accountSubject, addressOfKey, ownerSubject, slotSubject } from './subjects.ts'
-import { type Subject, Subscriptions } from './subscriptions.ts'
-import { UpdateQueue } from './update-queue.ts'
-import { type Watch, Watches } from './watches.ts'
-import { WorkLoop } from './work-loop.ts'
+import type { Freshness, OnDemand, OwnerReading } from './source.ts'
+import { ChainClock, type Subject, Subscriptions } from './subscriptions.ts'
+import { holdingUpdateOf, UpdateQueue, WorkLoop } from './update-queue.ts'
+import {
+  accountKey,
+  accountSubject,
+  addressOfKey,
+  ConfirmedAccounts,
+  ownerSubject,
+  slotSubject,
+  type Watch,
+  Watches,
+} from './watches.ts'
 
 /** An owner that nobody asked for in this time leaves. */
 const idleMs = 10 * 60_000
@@ -415,4 +417,25 @@ export class OwnerFollower {
       log.warn({ network: rpc.network, reason: messageOf(error), repeated }, message),
     )
   }
+}
+
+// How far what was stored of an owner departs from a later reading, though nothing newer came in between. Pure.
+
+/** How many token accounts are stored with another amount, or not at all, or though they are gone. */
+export function differencesOf(stored: HoldingColumns | undefined, reading: OwnerReading): number {
+  const read = new Map(reading.holdings.map(({ account, amount }) => [encodeKey(account), amount]))
+  const held = heldAmounts(stored)
+  const wrong = held.filter(([account, amount]) => read.get(account) !== amount).length
+  const missing = [...read].filter(([, amount]) => amount > 0n).length - (held.length - wrong)
+  return Math.max(wrong, missing)
+}
+
+/** The accounts with something in them. */
+function heldAmounts(holdings: HoldingColumns | undefined): [account: string, amount: bigint][] {
+  if (holdings === undefined) return []
+  const rows = holdings.amounts.map((amount, row): [string, bigint] => [
+    encodeKey(holdings.accounts.subarray(row * keyBytes, (row + 1) * keyBytes)),
+    BigInt(amount),
+  ])
+  return rows.filter(([, amount]) => amount > 0n)
 }

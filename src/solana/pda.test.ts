@@ -4,9 +4,8 @@ import { type Address, getAddressDecoder, getProgramDerivedAddress } from '@sola
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hasSolanaFixtures, readSolanaFixture } from '../../test/solana-fixtures.ts'
-import { decodeMetadata } from './decode.ts'
+import { decodeMetadata, metadataProgram, programKeys } from './decode.ts'
 import { deriveAddress, isOnCurve, metadataAddress } from './pda.ts'
-import { metadataProgram, programKeys } from './programs.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 

@@ -1,6 +1,6 @@
 // Program-derived addresses: where a mint's Metaplex metadata lies. Pure.
 import { sha256 } from '@noble/hashes/sha2.js'
-import { programKeys } from './programs.ts'
+import { programKeys } from './decode.ts'
 
 const text = new TextEncoder()
 const marker = text.encode('ProgramDerivedAddress')

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { systemProgram } from './decode.ts'
 import { SolanaEndpoint } from './endpoint.ts'
-import { systemProgram } from './programs.ts'
 import { SolanaRpc } from './rpc.ts'
 
 const servers: Server[] = []

@@ -2,12 +2,11 @@
 // the shape of every answer. Knows nothing of the store.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { base58 } from '@scure/base'
-import type { DailyBudget } from '../daily-budget.ts'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork, TokenProgram } from '../model.ts'
-import { tokenAccountBytes } from './decode.ts'
+import type { DailyBudget } from '../rpc/limits.ts'
+import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
 import { minContextSlotNotReached, type RpcCall, type SolanaEndpoint } from './endpoint.ts'
-import { tokenProgramAddresses } from './programs.ts'
 
 /** What the public method takes. */
 export const accountsPerCallMax = 100

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createLog } from '../log.ts'
-import { accountSubject } from './subjects.ts'
 import { Subscriptions } from './subscriptions.ts'
+import { accountSubject } from './watches.ts'
 
 type Request = { id: number; method: string; params: unknown[] }
 

@@ -2,11 +2,12 @@
 // is then forgotten, because whoever subscribed must also catch up on what was missed.
 import { WebSocket } from 'undici'
 import { AlmanacError, messageOf } from '../errors.ts'
-import type { Log } from '../log.ts'
-import { LogThrottle } from '../log.ts'
+import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork } from '../model.ts'
-import { redactText, redactUrl } from '../redact-url.ts'
+import { redactText, redactUrl } from '../redact.ts'
+import { clockSysvar, decodeClock } from './decode.ts'
 import { exactLamports } from './endpoint.ts'
+import { readAccount, type SolanaRpc } from './rpc.ts'
 
 const answerTimeoutMs = 10_000
 /** A slot takes 0.4 s: a socket that says nothing for so long is dead, whatever it claims. */
@@ -238,5 +239,61 @@ function parseMessage(text: string): Message | undefined {
     return typeof message === 'object' && message !== null ? message : undefined
   } catch {
     return undefined
+  }
+}
+
+// What the chain's own clock says: pushed by nodes that notify of it, read from those that do not.
+
+/** The clock counts whole seconds: older than this it may be wrong. */
+const maxAgeMs = 1_000
+
+export type ClockReading = { slot: number; chainTime: number; atMs: number }
+
+export class ChainClock {
+  readonly #rpc: SolanaRpc
+  #last: ClockReading = { slot: 0, chainTime: 0, atMs: 0 }
+  #pushedSlot = 0
+  #underWay: Promise<ClockReading> | undefined
+
+  constructor(rpc: SolanaRpc) {
+    this.#rpc = rpc
+  }
+
+  get last(): ClockReading {
+    return this.#last
+  }
+
+  /** The slot of the last clock that was pushed: everything of the slots before it was pushed too. */
+  get pushedSlot(): number {
+    return this.#pushedSlot
+  }
+
+  push(entry: unknown, slot: number): void {
+    const clock = decodeClock(readAccount(entry)?.data ?? new Uint8Array())
+    if (clock === undefined || slot < this.#pushedSlot) return
+    this.#pushedSlot = slot
+    this.#last = { slot, chainTime: clock.unixTimestamp, atMs: Date.now() }
+  }
+
+  /** Forgets what was pushed: the socket is another one. */
+  reset(): void {
+    this.#pushedSlot = 0
+  }
+
+  /** At most a second old. */
+  async now(): Promise<ClockReading> {
+    if (Date.now() - this.#last.atMs <= maxAgeMs) return this.#last
+    this.#underWay ??= this.#read().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  async #read(): Promise<ClockReading> {
+    const atMs = Date.now()
+    const { slot, value } = await this.#rpc.accounts([clockSysvar])
+    const clock = value[0] === undefined ? undefined : decodeClock(value[0].data)
+    if (clock !== undefined) this.#last = { slot, chainTime: clock.unixTimestamp, atMs }
+    return this.#last
   }
 }

@@ -1,5 +1,9 @@
 // The owners that are kept fresh, what belongs to each of them, and which leave when there are too many. No socket, no reads.
 
+import type { TokenProgram } from '../model.ts'
+import { tokenProgramAddresses } from './decode.ts'
+import type { Subject, Subscriptions } from './subscriptions.ts'
+
 /** The owner itself and both token programs. */
 const subscriptionsPerOwner = 3
 
@@ -139,4 +143,76 @@ export class Watches {
 
 function sizeOf({ tokenAccounts, mints }: Watch): number {
   return subscriptionsPerOwner + tokenAccounts.size + mints.size
+}
+
+// Which subscriptions the node has confirmed, and the slot as of which each account under them is known. It decides nothing.
+
+export class ConfirmedAccounts {
+  readonly #socket: Subscriptions
+  readonly #confirmed = new Set<string>()
+  readonly #knownSlots = new Map<string, number>()
+
+  constructor(socket: Subscriptions) {
+    this.#socket = socket
+  }
+
+  has(address: string): boolean {
+    return this.#confirmed.has(accountKey(address))
+  }
+
+  async subscribe(subject: Subject): Promise<void> {
+    if (this.#confirmed.has(subject.key)) return
+    await this.#socket.add(subject)
+    this.#confirmed.add(subject.key)
+  }
+
+  unsubscribe(key: string): void {
+    this.#confirmed.delete(key)
+    const address = addressOfKey(key)
+    if (address !== undefined) this.#knownSlots.delete(address)
+    this.#socket.remove(key)
+  }
+
+  knownSlot(address: string): number {
+    return this.#knownSlots.get(address) ?? 0
+  }
+
+  know(address: string, slot: number): void {
+    this.#knownSlots.set(address, slot)
+  }
+
+  /** The socket is another one: nothing is subscribed to. */
+  clear(): void {
+    this.#confirmed.clear()
+    this.#knownSlots.clear()
+  }
+}
+
+// What is subscribed to, and under which key. Pure.
+
+const options = { commitment: 'confirmed', encoding: 'base64' }
+
+export const slotSubject: Subject = { key: 'slot', method: 'slotSubscribe', params: [] }
+
+export function accountSubject(address: string): Subject {
+  return { key: accountKey(address), method: 'accountSubscribe', params: [address, options] }
+}
+
+export function accountKey(address: string): string {
+  return `account:${address}`
+}
+
+/** Undefined for the key of another kind of subject. */
+export function addressOfKey(key: string): string | undefined {
+  return key.startsWith('account:') ? key.slice('account:'.length) : undefined
+}
+
+/** The owner stands at byte 32 of every token account of both programs. */
+export function ownerSubject(program: TokenProgram, owner: string): Subject {
+  const filters = [{ memcmp: { offset: 32, bytes: owner } }]
+  return {
+    key: `owner:${program}:${owner}`,
+    method: 'programSubscribe',
+    params: [tokenProgramAddresses[program], { ...options, filters }],
+  }
 }

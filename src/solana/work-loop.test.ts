@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WorkLoop } from './work-loop.ts'
+import { WorkLoop } from './update-queue.ts'
 
 test.each(Array.from({ length: 8 }, (_, depth) => depth))(
   'does what comes %s microtasks after the last work, and one at a time',

@@ -5,23 +5,22 @@ import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-
 import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork } from '../model.ts'
-import { redactText, redactUrl } from '../redact-url.ts'
+import { redactText, redactUrl } from '../redact.ts'
 import type { HoldingUpdate, MintUpdate } from '../store/solana-store.ts'
 import type { Store } from '../store/store.ts'
-import { fedRowOf } from './account-update.ts'
+import { metadataProgram, systemProgram, tokenProgramAddresses } from './decode.ts'
 import {
   beginningAt,
   type FeedCoverage,
   feedCoverage,
+  importedSnapshots,
   isBased,
   joins,
   putFeedCoverage,
   replayCandidates,
   replaySlots,
-} from './feed-coverage.ts'
-import { metadataProgram, systemProgram, tokenProgramAddresses } from './programs.ts'
-import { importedSnapshots } from './snapshot.ts'
-import { WorkLoop } from './work-loop.ts'
+} from './snapshot.ts'
+import { fedRowOf, WorkLoop } from './update-queue.ts'
 
 const confirmed = 1
 const flushMs = 100

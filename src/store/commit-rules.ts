@@ -1,8 +1,7 @@
 // What a commit must fulfil, whatever the engine: pure checks that throw `conflict`.
 import { AlmanacError } from '../errors.ts'
 import type { Block, Hash, TransferRow } from '../model.ts'
-import type { ColdCommit, HotCommit } from './chain-store.ts'
-import type { Lease } from './lease-store.ts'
+import type { ColdCommit, HotCommit, Lease } from './store.ts'
 
 /** How far up a cold commit claims finality; -1 where it claims nothing. */
 export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'covered'>): number {

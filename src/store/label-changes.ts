@@ -1,7 +1,8 @@
 // Where labels changed, as ranges of addresses that a store keeps for a while: whoever holds labels in memory reads those again and
 // nothing else. It reads no store and knows no engine.
+
+import { bytesOfHex, hexOf } from '../hex.ts'
 import type { Address } from '../model.ts'
-import { bytesOfHex, hexOf } from './bytes.ts'
 
 /** Both ends belong to it. */
 export type AddressRange = { first: Address; last: Address }
@@ -46,4 +47,28 @@ function unpackRanges(packed: Uint8Array): AddressRange[] {
 export function changesSince(since: number | undefined, count: number, kept: readonly Uint8Array[]): LabelChanges {
   const isWhole = since !== undefined && kept.length === count - since
   return { count, ranges: isWhole ? kept.flatMap(unpackRanges) : [everyAddress] }
+}
+
+// A hash of the 20 bytes of an address where they stand in a page, without a text in between. It is no fingerprint: whoever finds
+// something by it compares the address.
+
+export function addressHash(bytes: Uint8Array, at: number): number {
+  return hashOfWords(addressWord(bytes, at), addressWord(bytes, at + 16))
+}
+
+/** From the first and the last four bytes: addresses that were chosen for their looks are alike at one of both ends, hardly ever at both. */
+export function hashOfWords(first: number, last: number): number {
+  return mixed(Math.imul(first, 0x9e3779b1) ^ last)
+}
+
+/** Four bytes from `at` on. */
+export function addressWord(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+}
+
+/** The finaliser of MurmurHash3. */
+function mixed(word: number): number {
+  let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
 }

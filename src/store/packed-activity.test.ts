@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ActivityRow, Address, Hash, TransactionRef } from '../model.ts'
-import { isEarlier, mergedByAddress } from './merge-activity.ts'
 import {
   activityCount,
   activityOfBlock,
+  isEarlier,
   joinActivity,
+  mergedByAddress,
   mergePacked,
   noActivity,
   packActivity,

@@ -1,9 +1,8 @@
 // Activity as the bytes in which it crosses threads and is stored: rows of one length, an address and its first and its last
 // transaction. Bytes of transactions compare as their places in the chain do, so merging is taking the smaller and the larger. Pure.
 import { AlmanacError } from '../errors.ts'
+import { hexOf, nibbles, noNibble } from '../hex.ts'
 import type { ActivityRow, Address, Hash, TransactionRef } from '../model.ts'
-import { nibbles, noNibble } from '../nibbles.ts'
-import { hexOf } from './bytes.ts'
 
 declare const brand: unique symbol
 /** Any number of rows, one behind the other. */
@@ -211,4 +210,29 @@ function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: n
     if (difference !== 0) return difference
   }
   return 0
+}
+
+// First and last transactions of addresses, merged by (block, transaction index), so that repeats and any order give the same.
+
+export function mergeActivity(a: ActivityRow, b: ActivityRow): ActivityRow {
+  return {
+    address: a.address,
+    first: isEarlier(b.first, a.first) ? b.first : a.first,
+    last: isEarlier(a.last, b.last) ? b.last : a.last,
+  }
+}
+
+/** One row for each address, sorted: neighbours in the table are written one after the other, by every process alike. */
+export function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
+  const byAddress = new Map<Address, ActivityRow>()
+  for (const row of rows) {
+    const known = byAddress.get(row.address)
+    byAddress.set(row.address, known === undefined ? row : mergeActivity(known, row))
+  }
+  return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+/** By their places in the chain. */
+export function isEarlier(a: TransactionRef, b: TransactionRef): boolean {
+  return a.block < b.block || (a.block === b.block && a.transactionIndex < b.transactionIndex)
 }

@@ -1,6 +1,7 @@
 // Everything that a store holds as plain rows, the same for every engine: for moving house and for comparing two stores. It is
 // no way to answer requests: nothing here keeps counts, versions or revisions in order but the engines' own writing.
 import { hash } from 'node:crypto'
+import { AlmanacError } from '../errors.ts'
 
 /** Integers are numbers, unsigned 64-bit integers decimal text, flags 0 or 1. */
 export type PartValue = number | string | Uint8Array | null
@@ -95,4 +96,96 @@ export class PartDigest {
 
 function digestOf(bytes: Uint8Array): bigint {
   return BigInt(`0x${hash('sha256', bytes, 'hex').slice(0, 32)}`)
+}
+
+// Copies one store into another, empty one, part by part, and proves that both hold the same. It can be stopped at any moment
+// and goes on where it was: each page is one transaction with the place that it reached.
+
+const pageRowsDefault = 10_000
+
+export type CopyProgress = { phase: 'copy' | 'verify'; part: ReadableName; rows: number }
+export type CopyOptions = {
+  onProgress?: (progress: CopyProgress) => void
+  signal?: AbortSignal
+  pageRows?: number
+}
+
+export type PartResult = { part: ReadableName; rows: number; checksum: string }
+
+/** Behind the last part comes `compare`: nothing is left to copy. */
+type Checkpoint = { source: string; part: PartName | 'compare'; cursor: string | undefined }
+
+export async function copyStore(
+  source: StoreParts,
+  target: StoreParts,
+  options: CopyOptions = {},
+): Promise<PartResult[]> {
+  const { onProgress, signal, pageRows = pageRowsDefault } = options
+  let reached = await beginOrResume(source, target)
+  let rows = 0
+  while (reached.part !== 'compare') {
+    signal?.throwIfAborted()
+    const { part } = reached
+    const page = await source.readPart(part, reached.cursor, pageRows)
+    rows += page.rows.length
+    const following = page.next === undefined ? (partNames[partNames.indexOf(part) + 1] ?? 'compare') : part
+    reached = { source: source.location, part: following, cursor: page.next }
+    await target.writePart(part, page.rows, JSON.stringify(reached))
+    onProgress?.({ phase: 'copy', part, rows })
+    if (following !== part) rows = 0
+  }
+  const results = await compareStores(source, target, options)
+  await target.endCopy()
+  return results
+}
+
+/** Where to begin: at the first part of an empty target, or where an earlier copy of the same source stopped. */
+async function beginOrResume(source: StoreParts, target: StoreParts): Promise<Checkpoint> {
+  const found = await target.copyCheckpoint()
+  if (found !== undefined) {
+    const checkpoint = JSON.parse(found) as Checkpoint
+    if (checkpoint.source === source.location) return checkpoint
+    throw new AlmanacError('conflict', `${target.location} is half way through a copy from ${checkpoint.source}.`, {
+      hint: 'finish that copy, or name an empty store under --to.',
+    })
+  }
+  for (const part of partNames) {
+    if (part === 'secrets') continue
+    if ((await target.readPart(part, undefined, 1)).rows.length > 0)
+      throw new AlmanacError('conflict', `${target.location} is not empty: it holds ${part}.`, {
+        hint: 'name an empty store under --to.',
+      })
+  }
+  return { source: source.location, part: partNames[0] as PartName, cursor: undefined }
+}
+
+/** Counts and checksums of every part, and of the counts that the engines keep. */
+export async function compareStores(
+  source: StoreParts,
+  target: StoreParts,
+  { onProgress, signal, pageRows = pageRowsDefault }: CopyOptions = {},
+): Promise<PartResult[]> {
+  const results: PartResult[] = []
+  for (const part of [...partNames, 'transfer_counts'] as const) {
+    const digests = [new PartDigest(), new PartDigest()]
+    for (const [index, store] of [source, target].entries()) {
+      let cursor: string | undefined
+      do {
+        signal?.throwIfAborted()
+        const page = await store.readPart(part, cursor, pageRows)
+        for (const row of page.rows) digests[index]?.add(row)
+        onProgress?.({ phase: 'verify', part, rows: digests[index]?.count ?? 0 })
+        cursor = page.next
+      } while (cursor !== undefined)
+    }
+    const [expected, found] = digests as [PartDigest, PartDigest]
+    if (expected.count !== found.count || expected.checksum !== found.checksum)
+      throw new AlmanacError(
+        'store_failed',
+        `The copy differs in ${part}: ${expected.count} rows with checksum ${expected.checksum} in ${source.location}, ${found.count} with ${found.checksum} in ${target.location}.`,
+        { hint: 'stop every process that writes to either store, empty the target and copy again.' },
+      )
+    results.push({ part, rows: expected.count, checksum: expected.checksum })
+  }
+  return results
 }

@@ -1,6 +1,6 @@
 // Packs transfers straight from the hex text of a node's answer: the payload of `transfer-payload.ts` without a bigint or a
 // text in between, because going through them takes twice as long. `packTransfer` stays the reference for the bytes.
-import { nibbles, noNibble } from '../nibbles.ts'
+import { nibbles, noNibble } from '../hex.ts'
 import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
 
 /** Where a row's fields stand in hex text. Each `…At` is the place of the first digit; words are 64 digits, addresses 40. */

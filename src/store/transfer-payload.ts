@@ -7,8 +7,19 @@
 //   20 bytes    to, absent when zero       20 bytes  from, absent when zero       20 bytes  operator, if flagged
 //   …           token id, amount, value: big-endian without leading zeros; amount is absent when it is 1
 //   4 bytes     id count, if flagged
-import type { Address, Hash, SentBy, TransferFacts } from '../model.ts'
-import { zeroAddress } from '../model.ts'
+
+import { hexOf } from '../hex.ts'
+import {
+  type Address,
+  type ChainId,
+  type Hash,
+  type Interval,
+  type Position,
+  type SentBy,
+  type TransferFacts,
+  zeroAddress,
+} from '../model.ts'
+import type { TransferPage, TransferReader } from './store.ts'
 
 export const payloadFlags = {
   erc1155: 1,
@@ -155,4 +166,52 @@ function bytesOf(value: bigint): Uint8Array {
   if (value === 0n) return noBytes
   const hex = value.toString(16)
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
+}
+
+// Every stored transfer of a contract within a range, row by row, for work that looks at whole ranges. Pages for answers are read as they are.
+
+export type StoredTransfer = Position & { blockHash: Hash; timestamp: number; payload: Uint8Array }
+
+const rowsPerPage = 1_000
+
+/** Oldest first. */
+export async function* storedTransfers(
+  store: TransferReader,
+  { chain, contract, from, to }: Interval & { chain: ChainId; contract: Address },
+): AsyncGenerator<StoredTransfer> {
+  const range = { chain, contract, fromBlock: from, toBlock: to, order: 'asc' } as const
+  let limit = rowsPerPage
+  for (let after: StoredTransfer | undefined; ; ) {
+    const page = await store.transferPage({ ...range, limit, ...(after === undefined ? {} : { after }) })
+    const rows = transfersOfPage(page)
+    if (rows === undefined) {
+      // A damaged payload hides where the next one starts. A page of one row needs no such knowledge.
+      limit = 1
+      continue
+    }
+    yield* rows
+    if (page.length < limit) return
+    after = rows.at(-1)
+  }
+}
+
+/** Undefined where the payloads' own lengths do not add up. */
+export function transfersOfPage(page: TransferPage): StoredTransfer[] | undefined {
+  const rows: StoredTransfer[] = []
+  let at = 0
+  for (let row = 0; row < page.length; row++) {
+    const length = page.length === 1 ? page.payloads.length : payloadLengthAt(page.payloads, at)
+    if (!(at + length <= page.payloads.length)) return undefined
+    rows.push({
+      block: page.blocks[row]!,
+      transactionIndex: page.transactionIndexes[row]!,
+      logIndex: page.logIndexes[row]!,
+      batchIndex: page.batchIndexes[row]!,
+      blockHash: hexOf<Hash>(page.blockHashes.subarray(row * 32, row * 32 + 32)),
+      timestamp: page.timestamps[row]!,
+      payload: page.payloads.subarray(at, at + length),
+    })
+    at += length
+  }
+  return at === page.payloads.length ? rows : undefined
 }

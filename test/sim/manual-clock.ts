@@ -1,5 +1,5 @@
 // A clock that moves only when a test moves it.
-import type { Clock } from '../../src/evm/rpc/clock.ts'
+import type { Clock } from '../../src/abort.ts'
 
 export class ManualClock implements Clock {
   #now: number

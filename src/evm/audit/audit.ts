@@ -5,13 +5,13 @@ import { weakestEvidence, weakestOf } from '../../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval, TransferRow } from '../../model.ts'
 import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
+import { type SyncOptions, syncRange } from '../index/sync-range.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
-import { historySizes, RangeSize } from '../source/range-size.ts'
-import { readPieces } from '../source/read-pieces.ts'
+import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
+import type { DifferenceList } from './compare.ts'
 import { compareActivity, compareTransfers } from './compare.ts'
-import type { DifferenceList } from './differences.ts'
 
 export type AuditTarget = {
   interval: Interval
@@ -129,4 +129,16 @@ function compareEvidence(
     block: from,
     detail: `blocks ${from} to ${to} are recorded as proven by ${claimed}; the endpoints prove them by ${evidence}`,
   })
+}
+
+// Mends a range that differs from the chain: its transfers and every claim on them are dropped, then it is indexed again through the
+// usual checks. Activity is widened by what is read again; a first or last transaction that never was cannot be taken back this way.
+
+export async function repairRange(
+  { interval, contract }: AuditTarget,
+  options: Omit<SyncOptions, 'interval' | 'scope'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await options.store.dropRange(options.chain.id, contract ?? 'full', interval)
+  await syncRange({ ...options, interval, scope: contract === undefined ? 'full' : [contract] }, signal)
 }

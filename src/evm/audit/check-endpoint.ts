@@ -1,16 +1,15 @@
 // Finds out what one endpoint of a chain can do: how old its head is, how far back it goes, and what it gives at once. It asks some dozens of
 // small questions, stores nothing, and leaves the words to others.
 import type { Chain } from '../../chains.ts'
+import { quantityHex } from '../../hex.ts'
 import { topics } from '../decode/token-events.ts'
-import { quantityHex } from '../hex.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { rpcFailureOf } from '../rpc/errors.ts'
-import type { RpcCall } from '../rpc/port.ts'
-import { RangeRefused } from '../rpc/range-refused.ts'
-import type { RpcBlock } from '../rpc/types.ts'
-import { firstBlockWhere } from '../source/first-block.ts'
+import type { RpcBlock, RpcCall } from '../rpc/port.ts'
+import { RangeRefused } from '../rpc/port.ts'
 import { NodeHead } from '../source/node-head.ts'
 import { probeChain } from '../source/probe.ts'
+import { firstBlockWhere } from '../source/wallet-lookup.ts'
 
 export type EndpointFindings = {
   /** The host. */

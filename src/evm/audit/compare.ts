@@ -13,10 +13,8 @@ import type {
   TransferRow,
 } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
-import { type StoredTransfer, storedTransfers } from '../../store/stored-transfers.ts'
-import { unpackTransfer } from '../../store/transfer-payload.ts'
+import { type StoredTransfer, storedTransfers, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RangeHeader } from '../source/chain-source.ts'
-import type { DifferenceList } from './differences.ts'
 
 export type TransferComparison = {
   store: Store
@@ -131,5 +129,41 @@ function readable(payload: Uint8Array): TransferFacts | undefined {
     return unpackTransfer(payload)
   } catch {
     return undefined
+  }
+}
+
+// What an audit found to be different, counted in full and listed up to a bound.
+
+export const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'activity', 'evidence'] as const
+export type DifferenceKind = (typeof differenceKinds)[number]
+
+export type Difference = {
+  kind: DifferenceKind
+  /** The block, or the first one of several. */
+  block: number
+  contract?: Address
+  /** The wallet, where its activity differs. */
+  address?: Address
+  /** Of a transfer. */
+  position?: Omit<Position, 'block'>
+  detail: string
+}
+
+export class DifferenceList {
+  readonly #listMax: number
+  readonly listed: Difference[] = []
+  readonly counts = new Map<DifferenceKind, number>()
+
+  constructor(listMax: number) {
+    this.#listMax = listMax
+  }
+
+  get total(): number {
+    return [...this.counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  add(difference: Difference): void {
+    this.counts.set(difference.kind, (this.counts.get(difference.kind) ?? 0) + 1)
+    if (this.listed.length < this.#listMax) this.listed.push(difference)
   }
 }

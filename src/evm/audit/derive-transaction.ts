@@ -1,14 +1,12 @@
 // What the decoder makes of one transaction's logs of one contract, read again from a node: for a person who asks why a
 // transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
+import { quantityOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
-import { earlyCollectionsOf } from '../decode/early-collections.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
-import { transferTopics } from '../decode/token-events.ts'
-import { quantityOf } from '../hex.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import type { RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import { earlyCollectionsOf, transferTopics } from '../decode/token-events.ts'
+import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 
 export type DerivedLog = {
   logIndex: number

@@ -4,14 +4,12 @@ import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
-import { MeteredRpc } from '../rpc/metered-rpc.ts'
+import { MeteredRpc } from '../rpc/chain-rpc.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
-import { historySizes, RangeSize } from '../source/range-size.ts'
-import { type PieceReader, readPiece, readPieces } from '../source/read-pieces.ts'
+import { historySizes, type PieceReader, RangeSize, readPiece, readPieces } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type AddressSample, distinctAddresses } from './distinct-addresses.ts'
 
 export type SampleOptions = {
   chain: Chain
@@ -163,4 +161,38 @@ function stratum({ from, to }: Interval, at: number, count: number): Interval {
   const blocks = to - from + 1
   const start = (index: number): number => from + Math.floor((blocks * index) / count)
   return { from: start(at), to: start(at + 1) - 1 }
+}
+
+// How many different addresses a whole history has, judged from a few samples of it. Pure.
+
+export type AddressSample = {
+  addresses: Iterable<Address>
+  /** How many times as many blocks the sample stands for as it has. */
+  weight: number
+}
+
+/**
+ * Between two errors: scaling up counts an address again wherever it comes back, and the repeats among samples (Chao's estimator for
+ * incidence) overlook those that were active only between samples. The lower of both is the better guess.
+ */
+export function distinctAddresses(samples: readonly AddressSample[]): number {
+  const seen = new Map<Address, number>()
+  let scaled = 0
+  for (const { addresses, weight } of samples) {
+    let count = 0
+    for (const address of new Set(addresses)) {
+      seen.set(address, (seen.get(address) ?? 0) + 1)
+      count++
+    }
+    scaled += count * weight
+  }
+  if (samples.every(({ weight }) => weight === 1)) return seen.size
+  let once = 0
+  let twice = 0
+  for (const count of seen.values()) {
+    if (count === 1) once++
+    if (count === 2) twice++
+  }
+  const unseen = (once * (once - 1)) / (2 * (twice + 1))
+  return Math.round(Math.max(seen.size, Math.min(scaled, seen.size + unseen)))
 }

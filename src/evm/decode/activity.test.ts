@@ -3,11 +3,10 @@ import { getContractAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { type ChainId, zeroAddress } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
-import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { collectActivity } from './activity.ts'
-import { earlyCollectionsOf } from './early-collections.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { topics } from './token-events.ts'
+import { earlyCollectionsOf, topics } from './token-events.ts'
 
 const wallet = (digit: string): string => `0x${digit.repeat(40)}`
 const word = (text: string): string => `0x${text.slice(2).padStart(64, '0')}`

@@ -5,13 +5,15 @@
 // zero address and precompiles are kept like any other. A failed transaction counts for its sender, for its recipient
 // and for the contract that it would have created: a failed call is a transaction of both, and a
 // created contract must not depend on whether receipts were at hand.
+
+import { addressDigits, isHexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
-import { addressDigits, isHexOf, quantityOf } from '../hex.ts'
-import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
-import { createdContractDigits } from './created-contract.ts'
-import type { EarlyCollections } from './early-collections.ts'
+import { keccak256 } from '../proof/block-hash.ts'
+import { encodeRlp } from '../proof/rlp.ts'
+import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
+import type { EarlyCollections } from './token-events.ts'
 import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
 
 export type ActivityInput = {
@@ -183,3 +185,13 @@ class ActivityCollector {
 }
 
 const zeroWord = `0x${'0'.repeat(64)}`
+
+// The address of the contract that a transaction creates: from its sender and nonce, as every EVM chain does it.
+
+/** 40 lower-case digits without `0x`; undefined where sender or nonce cannot be read. */
+export function createdContractDigits(creation: { from: unknown; nonce: unknown }): string | undefined {
+  const sender = parseHex(creation.from)
+  const nonce = quantityBytes(creation.nonce)
+  if (sender?.length !== 20 || nonce === undefined) return undefined
+  return Buffer.from(keccak256(encodeRlp([sender, nonce])).subarray(12)).toString('hex')
+}

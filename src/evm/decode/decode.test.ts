@@ -3,11 +3,10 @@ import { type AbiEvent, decodeEventLog, encodeAbiParameters, encodeEventTopics, 
 import { describe, expect, test } from 'vitest'
 import { type Address, type ChainId, type Hash, parseAddress, type TransferFacts, zeroAddress } from '../../model.ts'
 import { idCountMax, packTransfer, unpackTransfer } from '../../store/transfer-payload.ts'
-import type { RpcLog } from '../rpc/types.ts'
+import type { RpcLog } from '../rpc/port.ts'
 import { decodeTransfers, type MalformedReason } from './decode.ts'
-import { type EarlyCollection, earlyCollections, earlyCollectionsOf } from './early-collections.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { topics } from './token-events.ts'
+import { type EarlyCollection, earlyCollections, earlyCollectionsOf, topics } from './token-events.ts'
 
 const alice = `0x${'a1'.repeat(20)}` as Address
 const bob = `0x${'b0'.repeat(20)}` as Address

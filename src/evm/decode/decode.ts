@@ -2,13 +2,14 @@
 // log that claims to be a transfer and cannot be read as one is skipped and counted by its reason.
 //
 // The standard is a property of the event and not of the contract, because one contract may emit several.
+
+import { addressDigits } from '../../hex.ts'
 import { type Address, parseAddress, type TransferRow } from '../../model.ts'
 import { type HexTransfer, TransferPacker } from '../../store/transfer-packer.ts'
 import { idCountMax, payloadFlags } from '../../store/transfer-payload.ts'
-import { addressDigits } from '../hex.ts'
-import type { RpcLog, RpcQuantity } from '../rpc/types.ts'
-import type { EarlyCollectionKind, EarlyCollections } from './early-collections.ts'
+import type { RpcLog, RpcQuantity } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
+import type { EarlyCollectionKind, EarlyCollections } from './token-events.ts'
 import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
 
 export const malformedReasons = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { RpcLog } from '../rpc/types.ts'
+import type { RpcLog } from '../rpc/port.ts'
 import { sequenceLogs, splitByBlock } from './log-sequence.ts'
 
 const hex = (number: number): string => `0x${number.toString(16)}`

@@ -11,8 +11,8 @@
 //   the transaction index keeps rows apart.
 // - Different logs at one (block, transaction, log index). Nothing tells which was first, so they are ordered by their
 //   content, which is the same from every endpoint and in every order of arrival; `decode.ts` continues the batch index over them.
-import { quantityOf } from '../hex.ts'
-import type { RpcLog } from '../rpc/types.ts'
+import { quantityOf } from '../../hex.ts'
+import type { RpcLog } from '../rpc/port.ts'
 
 export type LogSequence = {
   readonly length: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CallBudget, callsPerSecond } from './call-budget.ts'
+import { CallBudget, callsPerSecond } from './contract-reader.ts'
 
 test('a share of what was allowed, the least of all bounds', () => {
   expect(callsPerSecond({ isPrivate: true })).toBe(Number.POSITIVE_INFINITY)

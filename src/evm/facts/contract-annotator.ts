@@ -3,19 +3,18 @@
 //
 // A verdict is a function of stored rows, so it follows blocks that arrive and blocks that are taken back without counters of its own. Whatever
 // was missed (a crash between a commit and its verdict, a new version of the rules, time that passed) is found by a round over all contracts.
+
+import { pause } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import type { EvmMetrics } from '../../metrics.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { pause } from '../../pause.ts'
-import type { ContractFacts } from '../../store/contract-facts-store.ts'
+import type { ContractFacts } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
-import type { EvmMetrics } from '../metrics.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import type { CallBudget } from './call-budget.ts'
-import { ContractJudge } from './contract-judge.ts'
-import { ContractQueue } from './contract-queue.ts'
+import { ContractJudge, isWorthWriting } from './contract-judge.ts'
+import type { CallBudget } from './contract-reader.ts'
 import { readContracts, type SaidOfItself, saidNothing } from './contract-reader.ts'
-import { isWorthWriting } from './verdict-change.ts'
 
 export type ContractAnnotatorOptions = {
   chain: { id: ChainId; name: string }
@@ -274,5 +273,65 @@ export class ContractAnnotator {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
     return pause(ms, AbortSignal.any([signal, woken.signal]))
+  }
+}
+
+// Which contract is looked at next: those that somebody asked for, then those whose rows changed last. Bounded: who is forgotten is found again by
+// the round over all contracts.
+
+export class ContractQueue {
+  readonly #askedMax: number
+  readonly #changedMax: number
+  readonly #asked = new Set<Address>()
+  /** The last changed stands last. */
+  readonly #changed = new Set<Address>()
+  #stack: Address[] = []
+
+  constructor({ askedMax = 1_000, changedMax = 50_000 } = {}) {
+    this.#askedMax = askedMax
+    this.#changedMax = changedMax
+  }
+
+  get length(): number {
+    return this.#asked.size + this.#changed.size
+  }
+
+  get hasAsked(): boolean {
+    return this.#asked.size > 0
+  }
+
+  /** False where too many are waiting. */
+  ask(contract: Address): boolean {
+    if (!this.#asked.has(contract) && this.#asked.size >= this.#askedMax) return false
+    this.#asked.add(contract)
+    return true
+  }
+
+  change(contract: Address): void {
+    if (this.#changed.has(contract)) return
+    this.#changed.add(contract)
+    this.#stack.push(contract)
+    if (this.#stack.length > 2 * this.#changedMax) this.#forgetOldest()
+  }
+
+  take(limit: number): Address[] {
+    const taken: Address[] = []
+    for (const contract of this.#asked) {
+      if (taken.length === limit) return taken
+      this.#asked.delete(contract)
+      this.#changed.delete(contract)
+      taken.push(contract)
+    }
+    while (taken.length < limit) {
+      const contract = this.#stack.pop()
+      if (contract === undefined) break
+      if (this.#changed.delete(contract) && !taken.includes(contract)) taken.push(contract)
+    }
+    return taken
+  }
+
+  #forgetOldest(): void {
+    for (const contract of this.#stack.slice(0, -this.#changedMax)) this.#changed.delete(contract)
+    this.#stack = this.#stack.slice(-this.#changedMax)
   }
 }

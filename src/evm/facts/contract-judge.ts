@@ -12,17 +12,16 @@ import {
   type StateEvidence,
 } from '../../annotate/spam-rules.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, ChainId } from '../../model.ts'
-import type { ContractFacts, ContractReading } from '../../store/contract-facts-store.ts'
+import { quantityHex } from '../../hex.ts'
+import type { EvmMetrics } from '../../metrics.ts'
+import { type Address, type Block, type ChainId, parseAddress, type TransferFacts } from '../../model.ts'
+import type { ContractFacts, ContractReading } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
-import type { EvmMetrics } from '../metrics.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import type { CallBudget } from './call-budget.ts'
-import type { SaidOfItself } from './contract-reader.ts'
-import { type ContractSample, sampleContract } from './contract-sample.ts'
-import { type CreationHint, creationOf } from './creation.ts'
+import { type StoredTransfer, transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
+import { createdContractDigits } from '../decode/activity.ts'
+import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
+import type { CallBudget, ContractPort, SaidOfItself } from './contract-reader.ts'
 import { checkHolders } from './holder-check.ts'
-import { hasGrown } from './verdict-change.ts'
 
 export type ContractJudgeOptions = {
   chain: { id: ChainId; name: string }
@@ -197,4 +196,117 @@ export class ContractJudge {
 /** Something that counts against it, or transfers that those who received them did not send for. */
 function isSuspicious({ score }: Judgement, { solicitedShare, recipients }: DistributionEvidence): boolean {
   return score >= suspiciousScore || (solicitedShare <= 0.5 && recipients >= 3)
+}
+
+// The stored rows that a contract is judged on: the newest and the oldest, so that neither a busy life nor a quiet one hides how it began. It reads the
+// store and decides nothing.
+
+export type SampledRow = TransferFacts & { block: number; timestamp: number }
+
+export type ContractSample = {
+  /** Newest first, without a hole. */
+  newest: readonly SampledRow[]
+  oldest: readonly SampledRow[]
+  /** Names the rows that there are: their number and the newest one. */
+  basis: string
+  transfers: number
+  /** The newest block of the chain when they were read; the rows are complete up to it as far as they are indexed. */
+  head: Block
+}
+
+const newestRows = 400
+const oldestRows = 200
+const attempts = 3
+
+/** Undefined where nothing is stored, or the chain moves faster than it can be read. */
+export async function sampleContract(
+  store: Store,
+  chain: ChainId,
+  contract: Address,
+): Promise<ContractSample | undefined> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const before = await store.chainState(chain)
+    const newest =
+      transfersOfPage(await store.transferPage({ chain, contract, order: 'desc', limit: newestRows })) ?? []
+    const oldest =
+      newest.length < newestRows
+        ? []
+        : (transfersOfPage(await store.transferPage({ chain, contract, order: 'asc', limit: oldestRows })) ?? [])
+    const transfers = await store.transferCount({ chain, contract })
+    const after = await store.chainState(chain)
+    if (before === undefined || after === undefined || newest.length === 0) return undefined
+    // Rows of one moment and a head of another would make a token that just moved look like one that its contract denies.
+    if (before.head.hash !== after.head.hash) continue
+    const [first] = newest
+    const last = newest.at(-1)!
+    return {
+      newest: newest.map(rowOf),
+      oldest: oldest.filter(row => isBefore(row, last)).map(rowOf),
+      basis: `${transfers} ${first!.block}-${first!.transactionIndex}-${first!.logIndex}-${first!.batchIndex} ${first!.blockHash.slice(2, 10)}`,
+      transfers,
+      head: after.head,
+    }
+  }
+  return undefined
+}
+
+function rowOf({ payload, block, timestamp }: StoredTransfer): SampledRow {
+  return { ...unpackTransfer(payload), block, timestamp }
+}
+
+function isBefore(a: StoredTransfer, b: StoredTransfer): boolean {
+  return (
+    (a.block - b.block ||
+      a.transactionIndex - b.transactionIndex ||
+      a.logIndex - b.logIndex ||
+      a.batchIndex - b.batchIndex) < 0
+  )
+}
+
+// Who created a contract and in which block, from the transaction that may have done it. What is found is certain: the address follows from
+// the sender and its nonce. A contract that another contract created has no such transaction, and nothing is said of it.
+
+export type Creation = { deployer: Address; createdBlock: number }
+
+/** Where to look: a transaction, or a whole block. */
+export type CreationHint = { block: number; transactionHash?: string }
+
+export async function creationOf(
+  contract: Address,
+  hint: CreationHint,
+  { rpc, budget, signal }: ContractPort,
+): Promise<Creation | undefined> {
+  const call: RpcCall =
+    hint.transactionHash === undefined
+      ? { method: 'eth_getBlockByNumber', params: [quantityHex(hint.block), true] }
+      : { method: 'eth_getTransactionByHash', params: [hint.transactionHash] }
+  await budget.take(1, signal)
+  const { values } = await rpc.ask([call], { signal, idle: true })
+  const answer = values[0]
+  const candidates = hint.transactionHash === undefined ? ((answer as RpcBlock | null)?.transactions ?? []) : [answer]
+  for (const candidate of candidates as readonly (RpcTransaction | null)[]) {
+    if (typeof candidate !== 'object' || candidate === null || typeof candidate.to === 'string') continue
+    const deployer = parseAddress(String(candidate.from))
+    if (deployer !== undefined && `0x${createdContractDigits(candidate)}` === contract)
+      return { deployer, createdBlock: hint.block }
+  }
+  return undefined
+}
+
+// Whether what is known of a contract now differs enough from what is stored. It writes nothing.
+
+/** Every write makes other processes read anew, so numbers that moved a little are not worth one. */
+export function isWorthWriting(before: ContractFacts | undefined, after: ContractFacts): boolean {
+  if (before === undefined || before.name !== after.name || before.symbol !== after.symbol) return true
+  if (before.possibleSpam !== after.possibleSpam || before.reading?.readAtMs !== after.reading?.readAtMs) return true
+  if (before.reading?.createdBlock !== after.reading?.createdBlock) return true
+  const [old, now] = [before.verdict, after.verdict]
+  if (old?.rulesVersion !== now?.rulesVersion || old?.score !== now?.score) return true
+  const names = (facts: ContractFacts) => facts.verdict?.reasons.map(({ rule }) => rule).join()
+  return names(before) !== names(after) || hasGrown(old?.transfers ?? 0, now?.transfers ?? 0)
+}
+
+/** By a tenth or more, or has shrunk as much. */
+export function hasGrown(before: number, after: number): boolean {
+  return !(Math.abs(after - before) * 10 <= before)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
-import { ContractQueue } from './contract-queue.ts'
+import { ContractQueue } from './contract-annotator.ts'
 
 const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
 

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
 import { type RpcFailureKind, rpcError } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
-import { CallBudget } from './call-budget.ts'
-import { readContracts } from './contract-reader.ts'
+import { CallBudget, readContracts } from './contract-reader.ts'
 
 const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
 const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value])

@@ -1,12 +1,13 @@
 // Asks contracts what they are called and what they declare, many in one batch. A contract that refuses, loops or answers nonsense has said
 // nothing; only an endpoint's failure is one.
-import { flagOfAnswer, textOfAnswer } from '../../annotate/contract-text.ts'
+
+import { pause } from '../../abort.ts'
+import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, zeroAddress } from '../../model.ts'
-import type { ContractInterface } from '../../store/contract-facts-store.ts'
+import type { ContractInterface } from '../../store/annotation-store.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
-import type { CallBudget } from './call-budget.ts'
 
 export type SaidOfItself = {
   name: string | undefined
@@ -107,4 +108,44 @@ function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): Said
       ? []
       : interfaceIds.flatMap(([name], at) => (flagOfAnswer(declared[at]) === true ? [name] : []))
   return { name: textOfAnswer(name), symbol: textOfAnswer(symbol), interfaces }
+}
+
+// How many calls a second what nobody waits for may make: a small share of what the operator allows, and a polite few where nothing was said.
+
+export type CallBudgetOptions = {
+  /** Every endpoint is one's own. */
+  isPrivate: boolean
+  requestsPerSecond?: number | undefined
+  requestsPerDay?: number | undefined
+}
+
+const share = 0.1
+const politePerSecond = 10
+const daySeconds = 86_400
+
+export function callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }: CallBudgetOptions): number {
+  return Math.min(
+    isPrivate ? Number.POSITIVE_INFINITY : politePerSecond,
+    requestsPerSecond === undefined ? Number.POSITIVE_INFINITY : requestsPerSecond * share,
+    requestsPerDay === undefined ? Number.POSITIVE_INFINITY : (requestsPerDay * share) / daySeconds,
+  )
+}
+
+export class CallBudget {
+  readonly #perSecond: number
+  readonly #now: () => number
+  #freeAtMs = 0
+
+  constructor(perSecond: number, now: () => number = () => performance.now()) {
+    this.#perSecond = perSecond
+    this.#now = now
+  }
+
+  /** Waits until the calls before have been paid for. */
+  async take(calls: number, signal: AbortSignal): Promise<void> {
+    const now = this.#now()
+    const waitMs = Math.max(0, this.#freeAtMs - now)
+    this.#freeAtMs = Math.max(now, this.#freeAtMs) + (calls / this.#perSecond) * 1_000
+    if (waitMs > 0) await pause(waitMs, signal)
+  }
 }

@@ -1,11 +1,11 @@
 // Holds what a contract's events say against what the contract itself says: are those holders whom the events name? Tokens that were burnt or
 // moved on are not asked about, because only the newest event of a token, or of a holder and a token, tells who has it now.
 import { createHash } from 'node:crypto'
-import { addressOfAnswer, numberOfAnswer } from '../../annotate/contract-text.ts'
+import { addressOfAnswer, numberOfAnswer } from '../../annotate/label-text.ts'
 import { noStateEvidence, type StateEvidence } from '../../annotate/spam-rules.ts'
+import { quantityHex } from '../../hex.ts'
 import { type Address, type TransferFacts, zeroAddress } from '../../model.ts'
-import type { ContractInterface } from '../../store/contract-facts-store.ts'
-import { quantityHex } from '../hex.ts'
+import type { ContractInterface } from '../../store/annotation-store.ts'
 import { askContracts, type ContractPort, contractCall } from './contract-reader.ts'
 
 export type Holder = { standard: TransferFacts['standard']; holder: Address; tokenId: bigint }

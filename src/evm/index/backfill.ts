@@ -5,17 +5,15 @@
 // wallets take part in many ranges, and a database that merges them once for all does a third of the work. Whoever is killed in between
 // fetches these ranges again, and the rows that are there already change nothing.
 
-import { missingIntervals } from '../../coverage.ts'
-import type { ChainId, CoverageScope, Interval } from '../../model.ts'
-import { pause } from '../../pause.ts'
-import { activityCount } from '../../store/packed-activity.ts'
-import type { Store } from '../../store/store.ts'
-import { RangeRefused } from '../rpc/range-refused.ts'
+import { pause } from '../../abort.ts'
+import { missingIntervals, weakestOf } from '../../coverage.ts'
+import type { Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
+import type { ColdCommit, HotBlock, Store } from '../../store/store.ts'
+import { RangeRefused } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
-import { type Claim, coldCommitOf } from './range-commit.ts'
-import { reasonOf } from './trouble.ts'
-import { WorkList } from './work-list.ts'
+import { reasonOf } from './progress.ts'
 
 export type BackfillOptions = {
   chain: ChainId
@@ -213,4 +211,98 @@ class StoreFailure extends Error {}
 
 function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number {
   return ranges.reduce((sum, range) => sum + range[field], 0)
+}
+
+// The blocks that are still to be fetched, handed out newest first. Pure bookkeeping: what is given back is handed out again.
+
+export class WorkList {
+  /** Sorted, disjoint, lowest first. */
+  #open: Interval[]
+
+  constructor(missing: readonly Interval[]) {
+    this.#open = [...missing].sort((a, b) => a.from - b.from)
+  }
+
+  /** The newest open blocks, `blocks` of them at the most and never across a gap. */
+  take(blocks: number): Interval | undefined {
+    const newest = this.#open.pop()
+    if (newest === undefined) return undefined
+    const from = Math.max(newest.from, newest.to - blocks + 1)
+    if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
+    return { from, to: newest.to }
+  }
+
+  /** Opens an interval again, or for the first time; what is open already stays so. */
+  add(interval: Interval): void {
+    this.#open.push(...missingIntervals(this.#open, interval))
+    this.#open.sort((a, b) => a.from - b.from)
+    const merged: Interval[] = []
+    for (const next of this.#open) {
+      const last = merged.at(-1)
+      if (last !== undefined && last.to + 1 === next.from) merged[merged.length - 1] = { from: last.from, to: next.to }
+      else merged.push(next)
+    }
+    this.#open = merged
+  }
+}
+
+// Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
+
+/** What a range says besides its rows: that it is complete, and who was active in it. */
+export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
+
+/**
+ * The rows of the ranges with the blocks that hold some, and the claims of ranges whose rows are in it or stored already. The store
+ * merges the activity of an address.
+ */
+export function coldCommitOf(
+  { chain, scope }: { chain: ChainId; scope: CoverageScope },
+  ranges: readonly DecodedRange[],
+  claims: readonly Claim[],
+): ColdCommit {
+  const blocks: Block[] = []
+  const transfers: TransferRow[] = []
+  for (const range of ranges) {
+    const held = new Set<number>([range.interval.from, range.interval.to])
+    for (const transfer of range.transfers) {
+      held.add(transfer.block)
+      transfers.push(transfer)
+    }
+    for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
+  }
+  const covered = claims.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
+  return { chain, covered, blocks, transfers, activity: joinActivity(claims.map(({ activity }) => activity)) }
+}
+
+/** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
+export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | undefined {
+  const [first, last] = [ranges[0], ranges.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const linked = ranges.every(
+    (range, at) => at === 0 || range.headers[0]?.parentHash === ranges[at - 1]?.headers.at(-1)?.hash,
+  )
+  if (!linked) return undefined
+  return {
+    ...last,
+    interval: { from: first.interval.from, to: last.interval.to },
+    evidence: ranges.map(range => range.evidence).reduce(weakestOf),
+    headers: ranges.flatMap(range => range.headers),
+    transfers: ranges.flatMap(range => range.transfers),
+    activity: joinActivity(ranges.map(range => range.activity)),
+  }
+}
+
+/** Every block of the range with its own rows. The activity must be of the grain `block`. */
+export function hotBlocksOf(range: DecodedRange): HotBlock[] {
+  let transfersFrom = 0
+  let activityFrom = 0
+  return range.headers.map(({ number, hash, timestamp }) => {
+    let transfersTo = transfersFrom
+    while (range.transfers[transfersTo]?.block === number) transfersTo++
+    const transfers = range.transfers.slice(transfersFrom, transfersTo)
+    const activity = activityOfBlock(range.activity, number, activityFrom)
+    transfersFrom = transfersTo
+    activityFrom += activity.length
+    return { number, hash, timestamp, transfers, activity }
+  })
 }

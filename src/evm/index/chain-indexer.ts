@@ -1,30 +1,28 @@
 // The life of one chain: follows its head, fills its history, and indexes what is asked for. It keeps trying whatever nodes do,
 // and says why when it cannot go on.
 
+import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
-import { pause } from '../../pause.ts'
 import type { Store } from '../../store/store.ts'
-import { earlyCollectionsVersion } from '../decode/early-collections.ts'
+import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { annotatedStore } from '../facts/annotated-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
-import type { EvmMetrics } from '../metrics.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import { RangeRefused } from '../rpc/range-refused.ts'
+import { RangeRefused } from '../rpc/port.ts'
 import type { Digester } from '../source/digester.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, backfill, fill, historyPace } from './backfill.ts'
 import { ChainTally, type Part } from './chain-tally.ts'
-import { ContractJobs } from './contract-jobs.ts'
 import { Follower, type FollowStep } from './follow.ts'
-import { reasonOf } from './trouble.ts'
-import { Turns } from './turns.ts'
-import { WalletJobs } from './wallet-jobs.ts'
+import { ContractJobs, Turns, WalletJobs } from './on-demand.ts'
+import { reasonOf } from './progress.ts'
 
 export type ChainSetup = {
   chain: Chain

@@ -1,15 +1,14 @@
 // Sees to it that one process at a time indexes a chain: whoever holds the chain's lease runs the indexer, the others stand by and
 // take over when it lapses. A store that only one process may own needs none of this.
 import { randomUUID } from 'node:crypto'
+import { pause } from '../../abort.ts'
 import { isCovered } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { pause } from '../../pause.ts'
-import type { Lease } from '../../store/lease-store.ts'
-import type { Store } from '../../store/store.ts'
-import { earlyCollectionsVersion } from '../decode/early-collections.ts'
+import type { ChainId } from '../../model.ts'
+import type { Lease, Store } from '../../store/store.ts'
+import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
-import { leasedStore } from './leased-store.ts'
 
 export type ChainKeeperOptions = {
   setup: ChainSetup
@@ -125,5 +124,34 @@ export class ChainKeeper {
       'Another process indexes this chain now; standing by.',
     )
     await indexer.stop()
+  }
+}
+
+// A store whose writes hold only as long as a lease does: whoever was paused and wakes up cannot write over a successor.
+
+/** Reads as the store does, writes under the lease. */
+export function leasedStore(store: Store, lease: Lease): Store {
+  return { ...store, ...store.fenced(lease) }
+}
+
+/**
+ * Takes a chain for as long as a command runs, with a store that writes under the lease. Undefined while another process
+ * indexes the chain.
+ */
+export async function holdChain(
+  store: Store,
+  { chain, holder, leaseMs }: { chain: ChainId; holder: string; leaseMs: number },
+): Promise<{ store: Store; release: () => Promise<void> } | undefined> {
+  const name = `index/${chain}`
+  const lease = await store.claim(name, holder, leaseMs)
+  if (lease === undefined) return undefined
+  // A renewal that fails shows in the next write, which the fence refuses once the lease is lost.
+  const timer = setInterval(() => void store.claim(name, holder, leaseMs).catch(() => {}), leaseMs / 4)
+  return {
+    store: leasedStore(store, lease),
+    release: async () => {
+      clearInterval(timer)
+      await store.release(lease)
+    },
   }
 }

@@ -1,7 +1,7 @@
 // Rates are of all that is stored, the time that is left of the history alone.
 import { expect, test } from 'vitest'
 import { createLog } from '../../log.ts'
-import { createEvmMetrics } from '../metrics.ts'
+import { createEvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { ChainTally } from './chain-tally.ts'
 import type { FollowStep } from './follow.ts'

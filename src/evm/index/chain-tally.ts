@@ -1,11 +1,10 @@
 // What is counted and told of one chain's indexing: metrics, progress, and the reasons of failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
-import type { EvmMetrics } from '../metrics.ts'
+import type { EvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
-import { Progress } from './progress.ts'
-import { Trouble } from './trouble.ts'
+import { Progress, Trouble } from './progress.ts'
 
 const reorganisationsSaidMs = 600_000
 

@@ -1,15 +1,13 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
 // blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
-
 import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
-import { RangeRefused } from '../rpc/range-refused.ts'
+import { RangeRefused } from '../rpc/port.ts'
 import type { ChainSource, DecodedRange, Header, RangeHeader } from '../source/chain-source.ts'
-import { type FinalityRule, finalHeaderOf } from '../source/final-header.ts'
+import { type FinalityRule, finalHeaderOf } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
-import { concatRanges, hotBlocksOf } from './range-commit.ts'
-import { survivingBlock } from './surviving-block.ts'
+import { concatRanges, hotBlocksOf } from './backfill.ts'
 
 export type FollowOptions = FinalityRule & {
   chain: ChainId
@@ -317,4 +315,19 @@ export class Follower {
 
 function blockOf({ number, hash, timestamp }: Block): Block {
   return { number, hash, timestamp }
+}
+
+// Which of the stored hot blocks the chain still has, after an absence in which it may have been reorganised. It only looks.
+
+/** The highest one; `hot` lowest first. Undefined where none is left. */
+export async function survivingBlock(
+  hot: readonly Block[],
+  source: Pick<ChainSource, 'headerByNumber'>,
+  signal: AbortSignal,
+): Promise<Block | undefined> {
+  for (const block of hot.toReversed()) {
+    const now = await source.headerByNumber(block.number, signal)
+    if (now?.hash === block.hash) return block
+  }
+  return undefined
 }

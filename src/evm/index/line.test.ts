@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Line } from './line.ts'
+import { Line } from './on-demand.ts'
 
 test('never more at once than there are places, each in turn, and a refusal when the line is full', async () => {
   const line = new Line({ placesMax: 2, waitingMax: 3 })

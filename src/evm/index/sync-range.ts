@@ -6,12 +6,12 @@ import type { Address, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
-import { finalHeaderOf } from '../source/final-header.ts'
+import { finalHeaderOf } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
-import { survivingBlock } from './surviving-block.ts'
+import { survivingBlock } from './follow.ts'
 
 export type SyncOptions = {
   chain: Chain

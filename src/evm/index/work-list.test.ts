@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { WorkList } from './work-list.ts'
+import { WorkList } from './backfill.ts'
 
 test('hands out the newest first and never across a gap', () => {
   const work = new WorkList([

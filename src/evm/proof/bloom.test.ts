@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { keccak256 as viemKeccak } from 'viem'
 import { expect, test } from 'vitest'
-import type { RpcLog } from '../rpc/types.ts'
+import type { RpcLog } from '../rpc/port.ts'
 import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
 
 const bytes = (length: number) =>

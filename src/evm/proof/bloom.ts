@@ -1,8 +1,8 @@
 // The bloom filter that a header carries over its block's logs: 2048 bits, three for each address and topic. Speed only
 // comes from remembering bits; the filter of a list of logs is the same whatever was asked before.
-import { bytesOfHex } from '../hex.ts'
-import type { RpcLog } from '../rpc/types.ts'
-import { keccak256 } from './keccak.ts'
+import { parseHex } from '../../hex.ts'
+import type { RpcLog } from '../rpc/port.ts'
+import { keccak256 } from './block-hash.ts'
 
 export const bloomBytes = 256
 
@@ -21,7 +21,7 @@ export function addToBloom(bloom: Uint8Array, log: RpcLog): boolean {
 
 /** The filter of a header's text; undefined where it is not 256 bytes of hex. */
 export function parseBloom(text: unknown): Uint8Array | undefined {
-  const bytes = bytesOfHex(text)
+  const bytes = parseHex(text)
   return bytes?.length === bloomBytes ? bytes : undefined
 }
 
@@ -38,7 +38,7 @@ const rememberedBits = new Uint16Array(3 * rememberedMax)
 function addValue(bloom: Uint8Array, value: unknown): boolean {
   let entry = remembered.get(value as string)
   if (entry === undefined) {
-    const bytes = bytesOfHex(value)
+    const bytes = parseHex(value)
     if (bytes === undefined) return false
     const digest = keccak256(bytes)
     if (remembered.size === rememberedMax) remembered.clear()

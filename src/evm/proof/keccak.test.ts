@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keccak256 } from './keccak.ts'
+import { keccak256 } from './block-hash.ts'
 
 test('whichever implementation is at work, the digests are those of Keccak', () => {
   fc.assert(

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { type Hex, toRlp } from 'viem'
 import { expect, test } from 'vitest'
-import type { RpcReceipt } from '../rpc/types.ts'
+import type { RpcReceipt } from '../rpc/port.ts'
 import { receiptsRoot } from './receipts-root.ts'
 import { listRoot } from './trie.ts'
 

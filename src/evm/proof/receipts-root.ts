@@ -1,8 +1,8 @@
 // The receipts root of a block, recomputed from its receipts: the proof that not one log was dropped, added or altered.
 // It says nothing where a chain hashes its receipts in another way (`foreignReceiptsRoot`).
-import { quantityOf } from '../hex.ts'
-import type { RpcLog, RpcReceipt } from '../rpc/types.ts'
-import { hexBytes, RlpWriter, rlpPrefixLength, rlpStringLength } from './rlp-writer.ts'
+import { quantityOf } from '../../hex.ts'
+import type { RpcLog, RpcReceipt } from '../rpc/port.ts'
+import { hexBytes, RlpWriter, rlpPrefixLength, rlpStringLength } from './rlp.ts'
 import { listRoot } from './trie.ts'
 
 // One for all blocks: nothing of a block's receipts outlives their root.

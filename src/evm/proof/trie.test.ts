@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { toRlp } from 'viem'
 import { expect, test } from 'vitest'
-import { keccak256 } from './keccak.ts'
+import { keccak256 } from './block-hash.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
 import { listRoot } from './trie.ts'
 

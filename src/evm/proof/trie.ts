@@ -1,6 +1,6 @@
 // The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys
 // are the RLP of the positions. It builds the root at once from all values; it keeps no trie and proves nothing else.
-import { keccak256, putKeccak256 } from './keccak.ts'
+import { keccak256, putKeccak256 } from './block-hash.ts'
 import { encodeRlp, encodeRlpList, rlpListPrefix, rlpStringPrefix } from './rlp.ts'
 
 export function listRoot(values: readonly Uint8Array[]): Uint8Array {

@@ -18,11 +18,10 @@
 // - Logs of Polygon's state-sync transactions stand outside bloom and receipts root before the fork that put them
 //   in (2025), so they are allowed and not proven there.
 import type { Chain } from '../../chains.ts'
-import type { Evidence } from '../../model.ts'
-import { zeroAddress } from '../../model.ts'
+import { isHexOf, quantityOf } from '../../hex.ts'
+import { type Evidence, zeroAddress } from '../../model.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
-import { isHexOf, quantityOf } from '../hex.ts'
-import type { RpcBlock, RpcHeader, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import type { RpcBlock, RpcHeader, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { blockHashOf } from './block-hash.ts'
 import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
 import { receiptsRoot } from './receipts-root.ts'

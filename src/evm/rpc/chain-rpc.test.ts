@@ -1,5 +1,4 @@
 // The transport against simulated nodes: every fault on its own, several endpoints together, and nothing that leaks.
-
 import { createServer, type Server } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -11,7 +10,7 @@ import { describeError } from '../../errors.ts'
 import { readAnswers } from './answers.ts'
 import { ChainRpc, type ChainRpcOptions } from './chain-rpc.ts'
 import { rpcFailureOf } from './errors.ts'
-import { RangeRefused } from './range-refused.ts'
+import { RangeRefused } from './port.ts'
 
 const secret = 's3cr3t-t0ken-0123456789'
 const { signal } = new AbortController()

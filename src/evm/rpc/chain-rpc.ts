@@ -8,16 +8,15 @@
 //
 // All calls of one `ask` go to one endpoint, in one batch where it takes batches. Each succeeds or the whole fails.
 
+import { type Clock, followSignals, realClock, sleep } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
-import { followSignals } from './abort.ts'
-import { type Clock, realClock, sleep } from './clock.ts'
+import { endpointAddresses, isPrivateHost } from '../../rpc/endpoint-address.ts'
+import { patienceMs } from '../../rpc/limits.ts'
 import { type EndpointAnswer, type EndpointSettings, methodOf, RpcEndpoint, type RpcObserver } from './endpoint.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './errors.ts'
 import { askHedged } from './hedge.ts'
-import { patienceMs } from './limits.ts'
 import type { AskOptions, EndpointReport, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
-import { RangeRefused } from './range-refused.ts'
-import { endpointAddresses, isPrivateHost } from './secrets.ts'
+import { RangeRefused } from './port.ts'
 
 export type ChainRpcOptions = {
   /** Endpoints that serve another chain than `id` are never used; undefined: not checked. */
@@ -270,4 +269,44 @@ function isRepeatable(kind: RpcFailureKind | undefined, calls: readonly RpcCall[
 function interrupted(signal: AbortSignal, chain: string): Error {
   if (signal.reason instanceof AlmanacError) return signal.reason
   return new AlmanacError('interrupted', `${chain} request was called off.`, { cause: signal.reason })
+}
+
+// A transport that counts what is asked through it. It changes nothing.
+
+export class MeteredRpc implements RpcPort {
+  readonly endpoints: readonly string[]
+  readonly #rpc: RpcPort
+  calls = 0
+  bytes = 0
+
+  constructor(rpc: RpcPort) {
+    this.#rpc = rpc
+    this.endpoints = rpc.endpoints
+  }
+
+  ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers> {
+    return this.#metered(calls, this.#rpc.ask(calls, options))
+  }
+
+  askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers> {
+    return this.#metered(calls, this.#rpc.askRaw(calls, options))
+  }
+
+  async #metered<Answers extends { bytes: number }>(
+    calls: readonly RpcCall[],
+    asked: Promise<Answers>,
+  ): Promise<Answers> {
+    this.calls += calls.length
+    const answers = await asked
+    this.bytes += answers.bytes
+    return answers
+  }
+
+  distrust(endpoint: string, reason: string): void {
+    this.#rpc.distrust(endpoint, reason)
+  }
+
+  status(): ReturnType<RpcPort['status']> {
+    return this.#rpc.status()
+  }
 }

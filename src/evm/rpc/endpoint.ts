@@ -1,15 +1,16 @@
 // One endpoint: sends calls in batches that it takes, within its limits, and turns whatever comes back into bodies or an AlmanacError.
+
+import type { Clock } from '../../abort.ts'
+import { followSignals } from '../../abort.ts'
 import { otherChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { EndpointAddress } from '../../rpc/endpoint-address.ts'
+import { EndpointHealth } from '../../rpc/health.ts'
+import { HttpChannel, HttpFailure } from '../../rpc/http.ts'
+import { AdaptiveLimit, LimitExceeded, type Outcome } from '../../rpc/limits.ts'
 import { type RpcRefusal, readAnswers, refusalIn, type Tolerated, troubleIn, UnreadableAnswer } from './answers.ts'
-import { Batches, type NumberedCall } from './batches.ts'
-import type { Clock } from './clock.ts'
 import { type RpcFailure, type RpcFailureKind, rpcError, rpcFailureOf, sortRefusal } from './errors.ts'
-import { EndpointHealth } from './health.ts'
-import { HttpChannel, HttpFailure } from './http.ts'
-import { AdaptiveLimit, LimitExceeded, type Outcome } from './limits.ts'
 import type { RpcCall } from './port.ts'
-import type { EndpointAddress } from './secrets.ts'
 
 export type EndpointSettings = {
   requestsPerSecond?: number | undefined
@@ -314,4 +315,52 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', onAbort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
+}
+
+// Sends calls in batches of a size that an endpoint takes, and learns that size from its refusals.
+
+export type NumberedCall = RpcCall & { id: number }
+export type SendOne = (calls: readonly NumberedCall[], signal: AbortSignal) => Promise<Buffer>
+
+export class Batches {
+  #callsMax: number
+
+  constructor(callsMax: number) {
+    this.#callsMax = callsMax
+  }
+
+  /** One body for each request that it took. */
+  async send(calls: readonly NumberedCall[], signal: AbortSignal, sendOne: SendOne): Promise<Buffer[]> {
+    if (calls.length > this.#callsMax) return this.#sendParts(chunks(calls, this.#callsMax), signal, sendOne)
+    try {
+      return [await sendOne(calls, signal)]
+    } catch (error) {
+      const failure = rpcFailureOf(error)
+      if (calls.length === 1 || failure === undefined) throw error
+      // An answer that is too large for us has no status: halves of it would be fetched in vain.
+      const tooLargeForThem = failure.kind === 'response-too-large' && failure.status !== undefined
+      if (failure.kind !== 'batch-refused' && !tooLargeForThem) throw error
+      if (failure.kind === 'batch-refused') this.#callsMax = Math.max(1, Math.min(this.#callsMax, calls.length >> 1))
+      return this.#sendParts(chunks(calls, Math.ceil(calls.length / 2)), signal, sendOne)
+    }
+  }
+
+  /** All together; the first failure calls off the rest. */
+  async #sendParts(parts: NumberedCall[][], signal: AbortSignal, sendOne: SendOne): Promise<Buffer[]> {
+    using linked = followSignals(signal)
+    const sent = parts.map(part => this.send(part, linked.signal, sendOne))
+    try {
+      return (await Promise.all(sent)).flat()
+    } catch (error) {
+      linked.abort(error)
+      await Promise.allSettled(sent)
+      throw error
+    }
+  }
+}
+
+function chunks<T>(list: readonly T[], size: number): T[][] {
+  const parts: T[][] = []
+  for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size))
+  return parts
 }

@@ -1,8 +1,8 @@
 // Listens to `newHeads` on a WebSocket and says "look now". It carries no facts: polling stays the truth, and a silent or broken
 // connection only means that the next poll is the next look.
 import { WebSocket } from 'undici'
-import { type Clock, realClock } from './clock.ts'
-import { endpointAddresses } from './secrets.ts'
+import { type Clock, realClock } from '../../abort.ts'
+import { endpointAddresses } from '../../rpc/endpoint-address.ts'
 
 export type HeadsOptions = {
   url: string

@@ -1,7 +1,8 @@
 // Asks one endpoint, and a second one beside it when the first is slower than it usually is. The first good answer wins; the other
 // request is called off.
-import { followSignals, type LinkedSignal } from './abort.ts'
-import type { Clock } from './clock.ts'
+
+import type { Clock } from '../../abort.ts'
+import { followSignals, type LinkedSignal } from '../../abort.ts'
 import type { RpcEndpoint } from './endpoint.ts'
 
 export type HedgedAsk<T> = {

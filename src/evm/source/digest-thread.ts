@@ -1,6 +1,6 @@
-// The entry of a thread that reads, checks and decodes answers; see `digest-work.ts`. It imports nothing else before compiled code is
+// The entry of a thread that reads, checks and decodes answers; see `digest-worker.ts`. It imports nothing else before compiled code is
 // kept.
-import { keepCompiledCode } from '../../compile-cache.ts'
+import { keepCompiledCode } from '../../threads.ts'
 
 keepCompiledCode()
-await import('./digest-work.ts')
+await import('./digest-worker.ts')

@@ -1,18 +1,19 @@
 // Checks and decodes the answers for a run of whole blocks. Pure, so that it can run in any thread: raw answers in, rows or the
 // reason of a refusal out.
-
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
+import { quantityHex } from '../../hex.ts'
 import type { Evidence, Interval } from '../../model.ts'
 import { joinActivity } from '../../store/packed-activity.ts'
 import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
-import { earlyCollectionsOf } from '../decode/early-collections.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
+import { earlyCollectionsOf } from '../decode/token-events.ts'
 import { checkHeaders, type Failure, type Verdict, verifyLogs, verifyReceipts } from '../proof/verify.ts'
-import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/types.ts'
+import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
+import type { RpcBlock, RpcCall, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import type { ActivityGrain, DecodedRange } from './chain-source.ts'
-import { headerOf } from './header.ts'
+import { headerOf } from './chain-source.ts'
 import { unlisted } from './read-facts.ts'
 
 /** The answers of one endpoint for blocks `from` to `to`: either all their logs, or the receipts of each block. */
@@ -113,4 +114,65 @@ function numbersOf({ from, to }: Interval): number[] {
 
 function refusal(check: Failure['check'], block: number, message: string): DigestResult {
   return { ok: false, failure: { check, block, message } }
+}
+
+// From the bytes of an endpoint's answers to checked and decoded blocks: everything between the network and the store that takes
+// time, in one pure step that any thread can take.
+
+export type DigestTask = {
+  /** With the quirks that were found. */
+  chain: Chain
+  request: FullRequest
+  /** As they came, without a JSON-RPC error in them. */
+  bodies: readonly Uint8Array[]
+}
+
+export function digestBodies({ chain, request, bodies }: DigestTask): DigestResult {
+  const { interval, grain } = request
+  const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
+  const refuse = (message: string): DigestResult => ({
+    ok: false,
+    failure: { check: 'unreadable', block: interval.from, message },
+  })
+  try {
+    const read = readAnswers(bodies, callCount(request))
+    if ('refusal' in read) return refuse(`it answered: ${read.refusal.text}`)
+    return digestFull({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return refuse(`it answered ${error.message}`)
+    throw error
+  }
+}
+
+// What is asked for a run of whole blocks, and where each part of the answer stands. Pure, and used on both sides of a thread.
+
+export type FullRequest = { interval: Interval; grain: ActivityGrain; withReceipts: boolean }
+
+export function callsOf({ interval: { from, to }, grain, withReceipts }: FullRequest): RpcCall[] {
+  const calls: RpcCall[] = []
+  for (let number = from; number <= to; number++) {
+    calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(number), true] })
+  }
+  if (grain === 'range') calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(to + 1), false] })
+  if (!withReceipts)
+    calls.push({ method: 'eth_getLogs', params: [{ fromBlock: quantityHex(from), toBlock: quantityHex(to) }] })
+  else
+    for (let number = from; number <= to; number++)
+      calls.push({ method: 'eth_getBlockReceipts', params: [quantityHex(number)] })
+  return calls
+}
+
+export function callCount({ interval: { from, to }, grain, withReceipts }: FullRequest): number {
+  const blocks = to - from + 1
+  return blocks + (grain === 'range' ? 1 : 0) + (withReceipts ? blocks : 1)
+}
+
+/** `values` in the order of the calls. */
+export function answersOf(values: readonly unknown[], { interval, grain, withReceipts }: FullRequest): FullAnswers {
+  const count = interval.to - interval.from + 1
+  const blocks = values.slice(0, count) as (RpcBlock | null)[]
+  const rest = grain === 'range' ? count + 1 : count
+  const next = grain === 'range' ? { next: values[count] as RpcHeader | null } : {}
+  if (!withReceipts) return { blocks, ...next, logs: values[rest] as RpcLog[] | null }
+  return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
 }

@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AlmanacError } from '../../errors.ts'
-import { indexingMemory } from '../../indexing-share.ts'
+import { indexingMemory } from '../../threads.ts'
 import type { DigestResult } from './digest.ts'
-import { type DigestTask, digestBodies } from './digest-bodies.ts'
-import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-work.ts'
+import { type DigestTask, digestBodies } from './digest.ts'
+import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-worker.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstBlockWhere } from './first-block.ts'
+import { firstBlockWhere } from './wallet-lookup.ts'
 
 test('finds the first block wherever it lies, in few batches', async () => {
   await fc.assert(

@@ -1,14 +1,12 @@
 // Whole blocks with all their logs, checked before they are given on. Receipts are asked for where the endpoints have them, because
 // their root proves that no log is missing; range logs with their bloom where not. What fails a check is fetched elsewhere.
-
 import type { Chain } from '../../chains.ts'
 import type { Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import { askChecked } from './ask-checked.ts'
 import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
+import { callsOf } from './digest.ts'
 import { type Digester, digestHere } from './digester.ts'
-import { callsOf } from './full-request.ts'
-import { NodeHead } from './node-head.ts'
+import { askChecked, NodeHead } from './node-head.ts'
 import { type Probed, probeChain } from './probe.ts'
 
 export class FullSource extends NodeHead implements ChainSource {

@@ -1,15 +1,13 @@
 // Looks at a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash and receipts to the
 // header's root, as on Ethereum. Chains differ, and so do test nodes; a check that never holds proves nothing and would stop everything.
-
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import { quantityHex } from '../../hex.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
-import { quantityHex } from '../hex.ts'
 import { blockHashOf } from '../proof/block-hash.ts'
 import { verifyLogs, verifyReceipts } from '../proof/verify.ts'
 import { rpcFailureOf } from '../rpc/errors.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import type { RpcBlock, RpcReceipt } from '../rpc/types.ts'
+import type { RpcBlock, RpcPort, RpcReceipt } from '../rpc/port.ts'
 
 export type Probed = {
   /** With the quirks that the blocks showed. */

@@ -1,6 +1,12 @@
 // How many blocks to ask for at once. It keeps what a provider never allows (structural) apart from what a dense stretch of
 // the chain does not allow (local), so that one crowded day does not slow down the years below it.
 
+import { pause } from '../../abort.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Interval } from '../../model.ts'
+import { RangeRefused } from '../rpc/port.ts'
+import type { DecodedRange } from './chain-source.ts'
+
 export type RangeSizeOptions = {
   /** The answer size to aim at: large enough to amortise a round trip, small enough to hold several in memory. */
   targetBytes: number
@@ -89,4 +95,62 @@ export class RangeSize {
     this.#answersAtCap = 0
     this.#structuralMax = Math.min(this.#options.blocksMax, this.#structuralMax * 2)
   }
+}
+
+// Reads a stretch of blocks piece by piece, as large as the endpoints give, for work that looks and stores nothing. Unlike the
+// backfill it gives up after a few failures in a row.
+
+export type PieceReader = {
+  fetchRange: (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>
+  rangeSize: RangeSize
+}
+
+const attemptsMax = 4
+const retryDelayMs = 500
+
+/** Lowest first. */
+export async function* readPieces(
+  { from, to }: Interval,
+  reader: PieceReader,
+  signal: AbortSignal,
+): AsyncGenerator<DecodedRange> {
+  for (let next = from; next <= to; ) {
+    const piece = await readPiece({ from: next, to }, reader, signal)
+    yield piece
+    next = piece.interval.to + 1
+  }
+}
+
+/** The lowest blocks of the interval, as many as are given at once. */
+export async function readPiece(
+  { from, to }: Interval,
+  { fetchRange, rangeSize }: PieceReader,
+  signal: AbortSignal,
+): Promise<DecodedRange> {
+  for (let failures = 0; ; ) {
+    const piece = { from, to: Math.min(to, from + rangeSize.blocks - 1) }
+    const blocks = piece.to - piece.from + 1
+    try {
+      const range = await fetchRange(piece, signal)
+      rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      return range
+    } catch (error) {
+      if (error instanceof RangeRefused && blocks > 1) {
+        rangeSize.learn(refusedOutcome(error, blocks))
+        continue
+      }
+      const retryable = error instanceof RangeRefused || (error instanceof AlmanacError && error.retryable)
+      if (signal.aborted || !retryable || ++failures >= attemptsMax) throw asAlmanacError(error)
+      await pause(retryDelayMs * failures, signal)
+    }
+  }
+}
+
+function asAlmanacError(error: unknown): unknown {
+  if (!(error instanceof RangeRefused)) return error
+  return new AlmanacError('upstream_failed', 'The endpoints refuse a single block.', {
+    cause: error,
+    retryable: true,
+    hint: 'add an endpoint of another provider.',
+  })
 }

@@ -1,14 +1,13 @@
 // What whole blocks and single transactions say of a contract's logs: from the bytes of an endpoint's answers to the few fields that
 // rows need. Pure, so that any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
+import { quantityHex } from '../../hex.ts'
 import type { LogTransaction } from '../decode/decode.ts'
-import { quantityHex } from '../hex.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
-import type { RpcCall } from '../rpc/port.ts'
-import type { RpcBlock, RpcTransaction } from '../rpc/types.ts'
+import type { RpcBlock, RpcCall, RpcTransaction } from '../rpc/port.ts'
 import type { Header } from './chain-source.ts'
-import { headerOf } from './header.ts'
+import { headerOf } from './chain-source.ts'
 
 /** One call. Hashes are as the logs have them; `transactions` are those that are wanted of a whole block. */
 export type FactQuestion =

@@ -1,16 +1,14 @@
 // What a transfer's log does not say: the value and sender of its transaction and the time of its block, at the least cost. A whole block
 // answers for all its transactions in one call; a transaction alone is smaller. The weights below decide which.
-
 import type { Chain } from '../../chains.ts'
+import { quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
-import { quantityOf } from '../hex.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import type { RpcLog, RpcQuantity } from '../rpc/types.ts'
-import { askChecked } from './ask-checked.ts'
+import type { RpcLog, RpcPort, RpcQuantity } from '../rpc/port.ts'
 import type { RangeHeader } from './chain-source.ts'
 import type { Digester } from './digester.ts'
+import { askChecked } from './node-head.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
 
 // Usual sizes of the JSON of a transaction, a transaction's hash in a header's list, and a header.

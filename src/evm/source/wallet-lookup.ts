@@ -1,15 +1,12 @@
 // The first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every transaction
 // it sends, and over the balance before the first of them, which can only rise. Needs a node that keeps old state.
-
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import { quantityHex } from '../../hex.ts'
 import type { ActivityRow, Address, Hash, Interval, TransactionRef } from '../../model.ts'
-import { quantityHex } from '../hex.ts'
 import { checkHeaders } from '../proof/verify.ts'
-import type { RpcCall, RpcPort } from '../rpc/port.ts'
-import type { RpcBlock, RpcTransaction } from '../rpc/types.ts'
-import { firstBlockWhere } from './first-block.ts'
-import { headerOf } from './header.ts'
+import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
+import { headerOf } from './chain-source.ts'
 
 export type WalletState = {
   nonce: number
@@ -181,4 +178,66 @@ function refOf({ block, transactionIndex, hash, timestamp }: FoundTransaction): 
 
 function isAddress(text: string | null, address: Address): boolean {
   return text?.toLowerCase() === address
+}
+
+// Finds the first block at which something became true and stayed so, asking for many blocks in one batch. Knows no RPC.
+
+/** Answers, for each block of the list, whether it holds there. Where it turns false again further up, nothing is found. */
+export type HoldsAt = (blocks: readonly number[]) => Promise<readonly boolean[]>
+
+// Fifteen questions a batch narrow a range sixteenfold: 20 million blocks in seven batches instead of 25 calls in turn.
+const questionsPerBatch = 15
+
+/** The lowest block of the interval where it holds; undefined where it does not hold even at the end. */
+export async function firstBlockWhere(holdsAt: HoldsAt, { from, to }: Interval): Promise<number | undefined> {
+  if (from > to) return undefined
+  const [atEnd] = await holdsAt([to])
+  if (atEnd !== true) return undefined
+  let low = from
+  let high = to
+  while (low < high) {
+    const questions = spread({ from: low, to: high - 1 })
+    const answers = await holdsAt(questions)
+    const firstTrue = answers.indexOf(true)
+    if (firstTrue !== -1 && answers.includes(false, firstTrue)) {
+      throw new AlmanacError('upstream_invalid', 'The answers for several blocks contradict each other.', {
+        retryable: true,
+      })
+    }
+    if (firstTrue === -1) low = (questions.at(-1) ?? low) + 1
+    else {
+      high = questions[firstTrue] ?? high
+      if (firstTrue > 0) low = (questions[firstTrue - 1] ?? low) + 1
+    }
+  }
+  return low
+}
+
+/** Up to `questionsPerBatch` blocks that cut the interval into even parts. */
+function spread({ from, to }: Interval): number[] {
+  const blocks = to - from + 1
+  const count = Math.min(questionsPerBatch, blocks)
+  const list: number[] = []
+  for (let index = 1; index <= count; index++) list.push(from + Math.floor((blocks * index) / (count + 1)))
+  return [...new Set(list.map(block => Math.min(block, to)))]
+}
+
+// Where a contract's code first stands. A node without old state cannot say.
+
+/** Undefined where there is no code at `upTo`, or no endpoint knows. */
+export async function deploymentBlock(
+  contract: Address,
+  { rpc, upTo }: { rpc: RpcPort; upTo: number },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  return await firstBlockWhere(
+    async numbers => {
+      const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, quantityHex(number)] }))
+      const { values } = await rpc.ask(calls, { signal })
+      // A contract that was destroyed and made again has no one beginning; an answer that is none says nothing.
+      if (!values.every(code => typeof code === 'string')) throw new Error('eth_getCode answered no code')
+      return values.map(code => String(code).length > 2)
+    },
+    { from: 0, to: upTo },
+  ).catch(() => undefined)
 }

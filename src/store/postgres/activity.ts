@@ -1,11 +1,11 @@
 // First and last transactions of addresses, cold and hot. Merging is taking the smaller and the larger of packed transactions, so
 // that repeats and any order of commits give the same rows. Callers hold the transaction.
+
+import { bytesOfHex } from '../../hex.ts'
 import type { ActivityRow, Address, ChainId } from '../../model.ts'
-import type { ActivityReader } from '../activity-store.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { mergeActivity } from '../merge-activity.ts'
 import {
   joinActivity,
+  mergeActivity,
   mergePacked,
   type PackedActivity,
   packedRow,
@@ -14,11 +14,11 @@ import {
   rowBytes,
   unpackRef,
 } from '../packed-activity.ts'
-import { byteaColumn } from './arrays.ts'
+import type { ActivityReader } from '../store.ts'
+import { byteaColumn, bytesOf } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { StoreDatabase } from './store-database.ts'
-import { bytesOf } from './values.ts'
 
 export function activityReader({ database, dictionary }: StoreDatabase): ActivityReader {
   return { activityOf: address => activityOf(database, dictionary, address) }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { databaseOptions } from './address.ts'
+import { databaseOptions } from './store-database.ts'
 
 describe('the address of a database', () => {
   test('keeps what the driver reads and takes out what is ours', () => {

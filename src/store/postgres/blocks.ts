@@ -1,10 +1,10 @@
 // Known blocks, hot and cold, and finding them by moment. Callers hold the transaction.
+
+import { bytesOfHex } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { byteaArray, int4Array, int8Array } from './arrays.ts'
+import { byteaArray, hexTextOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { requireBlockFits } from './place.ts'
-import { hexTextOf } from './values.ts'
 
 function blockOf([number, hash, timestamp]: Row): Block {
   return { number: Number(number), hash: hexTextOf<Hash>(hash), timestamp: Number(timestamp) }

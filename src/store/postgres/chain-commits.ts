@@ -4,9 +4,8 @@
 // rows or finality change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain thus
 // write their rows side by side.
 import { joinByScope } from '../../coverage.ts'
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
 import {
   highestBlock,
   requireHotOrder,
@@ -15,6 +14,7 @@ import {
   requireStored,
   unknownBlock,
 } from '../commit-rules.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { dropHotBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
 import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'

@@ -8,11 +8,11 @@ import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpac
 import type { Address, ChainId, Hash } from '../../model.ts'
 import { noActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
-import { databaseOptions } from './address.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
+import { databaseOptions } from './store-database.ts'
 
 const citus = process.env.ALMANAC_TEST_CITUS_URL
 /** `host:port` of a server with the extension that is no worker yet. */

@@ -1,8 +1,9 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; here only the rows that a change touches are read and rewritten.
 import { addCoverage, removeCoverage } from '../../coverage.ts'
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { int8Array, textArray } from './arrays.ts'
+import type { WatchedContract } from '../store.ts'
+import { hexTextOf, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 
 /** The advisory locks under which coverage of a chain is rewritten. They are taken after all locks of rows. */
@@ -140,4 +141,31 @@ async function rewrite(
       int8Array(come.map(interval => interval.to)),
       textArray(come.map(interval => interval.evidence)),
     )
+}
+
+// Contracts that are followed at the head, each with the block from which on it is.
+
+export async function watchedContracts(database: Database, ordinal: number): Promise<WatchedContract[]> {
+  const rows = await database.read(
+    'SELECT contract, watched_from FROM watched_contracts WHERE chain = $1 ORDER BY contract',
+    ordinal,
+  )
+  return rows.map(([address, from]) => ({ contract: hexTextOf<Address>(address), watchedFrom: Number(from) }))
+}
+
+/** The lowest mark stays. */
+export async function watchContract(
+  transaction: Transaction,
+  ordinal: number,
+  contract: Address,
+  watchedFrom: number,
+): Promise<void> {
+  await transaction.run(
+    `INSERT INTO watched_contracts (chain, contract, watched_from) VALUES ($1, $2, $3)
+     ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
+     WHERE excluded.watched_from < watched_contracts.watched_from`,
+    ordinal,
+    bytesOfHex(contract),
+    watchedFrom,
+  )
 }

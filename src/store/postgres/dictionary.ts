@@ -1,11 +1,10 @@
 // The small integers that stand for chains and contracts in every row. Once given, a number never changes, so each process
 // remembers those it met. They are given outside of the transactions that use them: one that nobody uses does no harm.
 import { LRUCache } from 'lru-cache'
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { byteaArray } from './arrays.ts'
+import { byteaArray, hexTextOf } from './arrays.ts'
 import type { Database } from './database.ts'
-import { hexTextOf } from './values.ts'
 
 const contractsMax = 100_000
 

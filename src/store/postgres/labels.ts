@@ -1,16 +1,15 @@
 // Labels of addresses, and which one wins.
+
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
-import { bytesOfHex } from '../bytes.ts'
+import type { Label, LabelKey, LabelStore, RankedLabel } from '../annotation-store.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
 import { type AddressRange, changesSince, type LabelChanges } from '../label-changes.ts'
-import type { Label, LabelKey, LabelStore, RankedLabel } from '../label-store.ts'
-import { filterConditions } from './annotation-filter.ts'
-import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
-import type { Database, Row, Transaction } from './database.ts'
+import { byteaArray, bytesOf, hexTextOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
+import type { Database, Row, Transaction, Value } from './database.ts'
 import type { Ordinals, WalkOrdinals } from './dictionary.ts'
 import { labelRevisionRow } from './migrations.ts'
 import type { StoreDatabase } from './store-database.ts'
-import { bytesOf, hexTextOf, textOf } from './values.ts'
 
 const everyChain = 0
 
@@ -169,4 +168,23 @@ async function labelsWithin(
 export async function forgetLabels(transaction: Transaction, source: string): Promise<Pick<Label, 'address'>[]> {
   const rows = await transaction.write('DELETE FROM labels WHERE source = $1 RETURNING address', source)
   return rows.map(([address]) => ({ address: hexTextOf<Address>(address) }))
+}
+
+// The conditions by which stored labels and marks are chosen.
+
+/** No chain has the ordinal -1. */
+export function filterConditions(
+  { chain, source, rank }: AnnotationFilter,
+  ordinal: number | undefined,
+): { conditions: string[]; values: Value[] } {
+  const filters: [string, Value | undefined][] = [
+    ['chain', chain === undefined ? undefined : (ordinal ?? -1)],
+    ['source', source],
+    ['rank', rank === undefined ? undefined : annotationRanks.indexOf(rank)],
+  ]
+  const given = filters.filter(([, value]) => value !== undefined)
+  return {
+    conditions: given.map(([column], index) => `${column} = $${index + 1}`),
+    values: given.map(([, value]) => value as Value),
+  }
 }

@@ -1,14 +1,14 @@
 // What the operator, imported lists and the built-in pack say of contracts.
+
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
-import { bytesOfHex } from '../bytes.ts'
-import type { Mark, MarkKey, MarkStore } from '../mark-store.ts'
-import { filterConditions } from './annotation-filter.ts'
-import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
+import type { Mark, MarkKey, MarkStore } from '../annotation-store.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
+import { byteaArray, hexTextOf, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import type { Ordinals, WalkOrdinals } from './dictionary.ts'
+import { filterConditions } from './labels.ts'
 import type { StoreDatabase } from './store-database.ts'
-import { hexTextOf } from './values.ts'
 
 export function markStore(store: StoreDatabase): MarkStore {
   const { database, dictionary } = store

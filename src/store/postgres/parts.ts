@@ -10,15 +10,14 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
-import { databaseOptions } from './address.ts'
-import { byteaArray, float8Array, int8Array, textArray } from './arrays.ts'
+import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { Database, type Row, type Transaction } from './database.ts'
 import { migrate } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
+import { databaseOptions } from './store-database.ts'
 import { insertCold, insertHot, type StoredRow } from './transfer-rows.ts'
-import { bytesOf, textOf } from './values.ts'
 
 /** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
 type Kind = 'int' | 'bytes' | 'text' | 'utf8' | 'uint' | 'flag' | 'float'

@@ -1,12 +1,11 @@
 // A streaming replica of the database that answers may come from while it is close enough behind. It decides nothing but that, and
 // writes nothing.
 import type { ReadReplica, Store } from '../store.ts'
-import { databaseOptions } from './address.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { type PostgresStore, postgresStore } from './postgres-store.ts'
 import { watchRevision } from './revision.ts'
-import { StoreDatabase } from './store-database.ts'
+import { databaseOptions, StoreDatabase } from './store-database.ts'
 
 const lookMs = 100
 /** After a read that failed. */

@@ -7,15 +7,14 @@ import { type PostgresServer, startPostgres } from '../../../test/postgres-serve
 import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
-import type { ColdCommit } from '../chain-store.ts'
 import { noActivity } from '../packed-activity.ts'
-import type { Store } from '../store.ts'
+import type { ColdCommit, Store } from '../store.ts'
 import { packTransfer } from '../transfer-payload.ts'
-import { databaseOptions } from './address.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
+import { databaseOptions } from './store-database.ts'
 
 let server: PostgresServer
 beforeAll(async () => {

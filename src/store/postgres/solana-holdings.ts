@@ -8,11 +8,12 @@ import {
   type HoldingColumns,
   type HoldingUpdate,
   type SolanaAccount,
+  type SolanaStore,
 } from '../solana-store.ts'
-import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
+import { byteaArray, bytesOf, int4Array, int8Array, networkNumber, textArray, textOf } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
-import { nameColumn, symbolColumn } from './solana-mints.ts'
-import { bytesOf, networkNumber, textOf } from './values.ts'
+import { mintsOf, nameColumn, putMints, symbolColumn } from './solana-mints.ts'
+import type { StoreDatabase } from './store-database.ts'
 
 /**
  * Owners and accounts are locked by the low bits of their keys: owners first, then accounts, each in order. Rows could not
@@ -300,4 +301,19 @@ function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
   if ('closed' in a || 'closed' in b) return true
   const keys = (holding: Holding): string => keyOf(holding.owner) + keyOf(holding.mint) + holding.program
   return keys(a) === keys(b) && a.amount === b.amount
+}
+
+// What is kept of Solana accounts and mints: reads of one moment, writes of one transaction. The tables have files of their own.
+
+export function solanaStore(store: StoreDatabase): SolanaStore {
+  const { database } = store
+  return {
+    portfolioOf: (network, owner) => portfolioOf(database, network, owner),
+    putOwner: (network, account, holdings) =>
+      store.writing(transaction => putOwner(transaction, network, account, holdings)),
+    mintsOf: (network, mints) => mintsOf(database, network, mints),
+    putMints: (network, updates) => store.writing(transaction => putMints(transaction, network, updates)),
+    applyHoldings: (network, updates) => store.writing(transaction => applyHoldings(transaction, network, updates)),
+    putLamports: (network, account) => store.writing(transaction => putLamports(transaction, network, account)),
+  }
 }

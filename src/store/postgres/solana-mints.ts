@@ -1,9 +1,8 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import type { Mint, MintUpdate } from '../solana-store.ts'
-import { byteaArray } from './arrays.ts'
+import { byteaArray, bytesOf, networkNumber, optionalNumber, textOf } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
-import { bytesOf, networkNumber, optionalNumber, textOf } from './values.ts'
 
 const lower = (a: string, b: string): string =>
   `CASE WHEN ${a} IS NULL OR ${b} IS NULL THEN 0 ELSE least(${a}, ${b}) END`

@@ -1,10 +1,17 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
-import { emptyPage, type TransferPage, type TransferPageQuery, type TransferRange } from '../transfer-store.ts'
+import {
+  emptyPage,
+  type TransferPage,
+  type TransferPageQuery,
+  type TransferRange,
+  type TransferReader,
+} from '../store.ts'
+import { bytesOf } from './arrays.ts'
 import type { Database } from './database.ts'
 import { bucketBlocks, wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'
-import { weightSql } from './transfer-counts.ts'
-import { bytesOf } from './values.ts'
+import type { StoreDatabase } from './store-database.ts'
+import { weightSql } from './transfer-rows.ts'
 
 type Order = TransferPageQuery['order']
 
@@ -115,5 +122,15 @@ function splitRange(from: number, to: number): { buckets: [first: number, last: 
     buckets: [cutsFirst ? first + 1 : first, cutsLast ? last - 1 : last],
     lower: cutsFirst ? [1, from, firstStart + bucketBlocks - 1] : below,
     upper: cutsLast ? [1, last * bucketBlocks, to] : above,
+  }
+}
+
+// Reading transfers of contracts that have a number; any other has none.
+
+export function transferReader(store: StoreDatabase): TransferReader {
+  const { database } = store
+  return {
+    transferPage: query => store.ofContract(query, emptyPage, number => transferPage(database, number, query)),
+    transferCount: range => store.ofContract(range, 0, number => transferCount(database, number, range)),
   }
 }

@@ -1,8 +1,12 @@
 // Work that processes ask of each other, and their heartbeats. Time is the server's. Whoever waits asks again: a notification
 // would not pass through PgBouncer.
-import { type Heartbeat, heartbeatsKeptMs, type WorkRequest, type WorkStore, workKeptMs } from '../work-store.ts'
+
+import { leaseLost } from '../commit-rules.ts'
+import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
+import { type Heartbeat, heartbeatsKeptMs, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
 import { textArray } from './arrays.ts'
-import type { Database } from './database.ts'
+import type { Database, Transaction } from './database.ts'
+import type { StoreDatabase } from './store-database.ts'
 
 export function workStore(database: Database): WorkStore {
   return {
@@ -87,4 +91,77 @@ async function heartbeats(database: Database): Promise<Heartbeat[]> {
     ageMs: Math.max(0, Number(ageMs)),
     report: report as string,
   }))
+}
+
+// Leases: which holder may do a piece of work, and the check that it still may. Time is the server's.
+
+/** Without `fenced`, which needs every table that a lease guards. */
+export function leases(store: StoreDatabase): Omit<LeaseStore, 'fenced'> {
+  return {
+    claim: (name, holder, ttlMs) => store.writingUnseen(transaction => claim(transaction, name, holder, ttlMs)),
+    release: lease => store.writingUnseen(transaction => release(transaction, lease)),
+  }
+}
+
+async function claim(
+  transaction: Transaction,
+  name: string,
+  holder: string,
+  ttlMs: number,
+): Promise<Lease | undefined> {
+  const [row] = await transaction.query(
+    `INSERT INTO leases AS known (name, holder, token, expires_at)
+     VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
+       token = known.token + (known.holder IS DISTINCT FROM excluded.holder)::int4
+     WHERE known.holder IS NOT DISTINCT FROM excluded.holder OR known.expires_at <= clock_timestamp() RETURNING token`,
+    name,
+    holder,
+    ttlMs,
+  )
+  return row === undefined ? undefined : { name, token: Number(row[0]) }
+}
+
+/** The row stays, because the next token must be higher. */
+async function release(transaction: Transaction, { name, token }: Lease): Promise<void> {
+  await transaction.run(
+    "UPDATE leases SET holder = NULL, expires_at = '-infinity' WHERE name = $1 AND token = $2",
+    name,
+    token,
+  )
+}
+
+/**
+ * At the end of a transaction: from here to the commit nobody else can claim the name. A holder that stops right here, as a
+ * paused machine does, is rolled back by the server (`idle_in_transaction_session_timeout`), and the claim goes through.
+ */
+export async function requireLease(transaction: Transaction, lease: Lease): Promise<void> {
+  const held = await transaction.query(
+    'SELECT 1 FROM leases WHERE name = $1 AND token = $2 FOR SHARE',
+    lease.name,
+    lease.token,
+  )
+  if (held.length === 0) throw leaseLost(lease)
+}
+
+// Small named texts that must survive a restart. No answer shows them.
+
+export function checkpointStore(store: StoreDatabase): CheckpointStore {
+  return {
+    checkpoint: name => checkpoint(store.database, name),
+    putCheckpoint: (name, value) => store.writingUnseen(transaction => putCheckpoint(transaction, name, value)),
+  }
+}
+
+async function checkpoint(database: Database, name: string): Promise<string | undefined> {
+  const [row] = await database.read('SELECT value FROM checkpoints WHERE name = $1', name)
+  return row?.[0] ?? undefined
+}
+
+export async function putCheckpoint(transaction: Transaction, name: string, value: string): Promise<void> {
+  await transaction.run(
+    'INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    name,
+    value,
+  )
 }

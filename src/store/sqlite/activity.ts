@@ -1,10 +1,18 @@
 // First and last transactions of addresses, cold and hot. Merging is taking the smaller and the larger of packed transactions, so
 // that repeats and any order of commits give the same rows. Callers hold the transaction.
+
+import { bytesOfHex } from '../../hex.ts'
 import type { ActivityRow, Address, ChainId } from '../../model.ts'
-import type { ActivityReader } from '../activity-store.ts'
-import { bytesOfHex } from '../bytes.ts'
-import { mergeActivity } from '../merge-activity.ts'
-import { mergePacked, type PackedActivity, refBytes, rowAt, rowBytes, unpackRef } from '../packed-activity.ts'
+import {
+  mergeActivity,
+  mergePacked,
+  type PackedActivity,
+  refBytes,
+  rowAt,
+  rowBytes,
+  unpackRef,
+} from '../packed-activity.ts'
+import type { ActivityReader } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
 

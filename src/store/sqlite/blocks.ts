@@ -1,6 +1,7 @@
 // Known blocks, hot and cold, and finding them by number or moment. Callers hold the transaction.
+
+import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
-import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
 

@@ -1,8 +1,7 @@
 // The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
 import { joinByScope } from '../../coverage.ts'
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
-import { bytesOfHex } from '../bytes.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../chain-store.ts'
 import {
   highestBlock,
   requireHotOrder,
@@ -11,6 +10,7 @@ import {
   requireStored,
   unknownBlock,
 } from '../commit-rules.ts'
+import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'

@@ -1,7 +1,7 @@
 // The small integers that stand for chains and contracts in every row. Once given, a number never changes.
 import { LRUCache } from 'lru-cache'
+import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { bytesOfHex, hexOf } from '../bytes.ts'
 import type { Connection } from './connection.ts'
 
 const contractsMax = 20_000

@@ -1,11 +1,12 @@
 // Labels of addresses, and which one wins. Functions that take a connection run
 // in their caller's transaction.
+
+import type { SQLInputValue } from 'node:sqlite'
+import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
-import { bytesOfHex, hexOf } from '../bytes.ts'
+import type { Label, LabelKey, LabelStore, RankedLabel } from '../annotation-store.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
 import { type AddressRange, changesKept, changesSince, type LabelChanges, packRanges } from '../label-changes.ts'
-import type { Label, LabelKey, LabelStore, RankedLabel } from '../label-store.ts'
-import { filterConditions } from './annotation-filter.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { StoreFile } from './store-file.ts'
@@ -158,4 +159,20 @@ function labelsWithin(connection: Connection, range: AddressRange, addressesMax:
 export function forgetLabels(connection: Connection, source: string): Pick<Label, 'address'>[] {
   const rows = connection.all('DELETE FROM labels WHERE source = ? RETURNING address', source)
   return rows.map(([address]) => ({ address: hexOf<Address>(address as Uint8Array) }))
+}
+
+// The conditions by which stored labels and marks are chosen.
+
+/** No chain has the ordinal -1. */
+export function filterConditions(
+  dictionary: Dictionary,
+  { chain, source, rank }: AnnotationFilter,
+): { conditions: string[]; values: SQLInputValue[] } {
+  const filters: [string, SQLInputValue | undefined][] = [
+    ['chain = ?', chain === undefined ? undefined : (dictionary.ordinalOf(chain) ?? -1)],
+    ['source = ?', source],
+    ['rank = ?', rank === undefined ? undefined : annotationRanks.indexOf(rank)],
+  ]
+  const given = filters.filter(([, value]) => value !== undefined)
+  return { conditions: given.map(([condition]) => condition), values: given.map(([, value]) => value as SQLInputValue) }
 }

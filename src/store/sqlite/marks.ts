@@ -1,12 +1,13 @@
 // What the operator, imported lists and the built-in pack say of contracts. Functions that take a connection run
 // in their caller's transaction.
+
+import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-rank.ts'
-import { bytesOfHex, hexOf } from '../bytes.ts'
-import type { Mark, MarkKey, MarkStore } from '../mark-store.ts'
-import { filterConditions } from './annotation-filter.ts'
+import type { Mark, MarkKey, MarkStore } from '../annotation-store.ts'
+import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
+import { filterConditions } from './labels.ts'
 import type { StoreFile } from './store-file.ts'
 
 export function markStore(file: StoreFile): MarkStore {

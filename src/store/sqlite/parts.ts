@@ -13,8 +13,7 @@ import {
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
-import { ownerWriteOptions, prepareFile } from './open-file.ts'
-import { Ownership } from './ownership.ts'
+import { Ownership, ownerWriteOptions, prepareFile } from './open-file.ts'
 import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
 
 /** How a part lies in its table: what is selected, by which key it is walked, and what an inserted row needs. */

@@ -1,9 +1,16 @@
 // Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
 import type { Position } from '../../model.ts'
+import {
+  emptyPage,
+  type TransferPage,
+  type TransferPageQuery,
+  type TransferRange,
+  type TransferReader,
+} from '../store.ts'
 import { idCountOf } from '../transfer-payload.ts'
-import { emptyPage, type TransferPage, type TransferPageQuery, type TransferRange } from '../transfer-store.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan, bucketBlocks } from './migrations.ts'
+import type { StoreFile } from './store-file.ts'
 import { isRangeSql } from './transfer-rows.ts'
 
 const blockMax = blockKeySpan - 1
@@ -188,4 +195,15 @@ function countRows(scan: Scan, table: 'transfers' | 'hot_transfers', from: numbe
   for (const [payload] of connection.all(`SELECT payload ${where} AND ${isRangeSql}`, contract, from, to))
     count += idCountOf(payload as Uint8Array) - 1
   return count
+}
+
+// Reading transfers of contracts that have a number; any other has none.
+
+export function transferReader(file: StoreFile): TransferReader {
+  return {
+    transferPage: async query =>
+      file.ofContract(query, emptyPage, (read, ordinal, number) => transferPage(read, ordinal, number, query)),
+    transferCount: async range =>
+      file.ofContract(range, 0, (read, _ordinal, number) => transferCount(read, number, range)),
+  }
 }

@@ -1,0 +1,218 @@
+// Writes the pages that are made from the code. A test compares them with what this would write.
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Registry } from 'prom-client'
+import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
+import { openApiText } from '../src/api/openapi.ts'
+import { defaultApiSettings } from '../src/api/operation.ts'
+import { statusOf } from '../src/api/problem.ts'
+import { ChainTable } from '../src/chains.ts'
+import { packageVersion } from '../src/cli/process.ts'
+import { createProgram } from '../src/cli/program.ts'
+import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
+import type { SettingLeaf } from '../src/config/setting.ts'
+import { AlmanacError, errorCodes, errorGuide } from '../src/errors.ts'
+import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
+
+// The page of the spam rules, written from the table itself.
+
+const spamRulesOpening = `# Spam rules
+
+Written by \`npm run generate\` from \`src/annotate/spam-rules.ts\`; do not edit.
+
+The rules that fire add up; from ${spamScore} on a contract is \`possible_spam\`, unless a pin, a list or the pack says otherwise. Version ${rulesVersion}: with
+another one all contracts are judged again. \`almanac explain\` shows which fired for a contract, with their numbers.
+
+| rule | weight | fires when all of this holds | meaning |
+|---|---|---|---|
+`
+
+export function spamRulesPage(): string {
+  const rows = spamRules.map(({ rule, weight, when, reason }) => {
+    const conditions = when.map(([name, comparison, bound]) => `\`${name}\` ${comparison} ${bound}`).join(', ')
+    return `| \`${rule}\` | ${weight} | ${conditions} | ${reason} |`
+  })
+  return `${spamRulesOpening}${rows.join('\n')}\n`
+}
+
+// The page of all error codes, written from the codes themselves.
+
+const errorsOpening = `# Errors
+
+Written by \`npm run generate\` from \`src/errors.ts\` and \`src/error-guide.ts\`; do not edit.
+
+An answer with an error has a \`message\`, a \`code\` from this list, \`details\` where there are any, and a \`request_id\` that stands
+in the log as well. With \`Accept: application/problem+json\` it has the form of RFC 9457. Commands print two lines, what failed and what
+to try, and exit with 1 where something must be changed, with 75 where it is worth trying again later, and with 130 when interrupted.
+
+| code | HTTP | what it means | how to solve it |
+|---|---|---|---|
+`
+
+export function errorsPage(): string {
+  const rows = errorCodes.map(code => {
+    const { means, solve } = errorGuide[code]
+    return `| \`${code}\` | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`
+  })
+  return `${errorsOpening}${rows.join('\n')}\n`
+}
+
+// The page of all metrics, written from the metrics themselves.
+
+const metricsOpening = `# Metrics
+
+Written by \`npm run generate\` from \`src/metrics.ts\`; do not edit.
+
+\`GET /metrics\` answers in the text format of Prometheus, to a key with the scope \`ops\` or to everybody with \`ops_open: true\`. No
+label holds an address or a key. Metrics of the process and of Node.js (\`process_…\`, \`nodejs_…\`) are added as prom-client
+names them.
+
+| metric | type | labels | meaning |
+|---|---|---|---|
+`
+
+type Described = { name: string; help: string; labelNames?: readonly string[] }
+
+export async function metricsPage(registries: readonly Registry[]): Promise<string> {
+  const rows = await Promise.all(registries.map(metricRows))
+  return `${metricsOpening}${rows.flat().sort().join('\n')}\n`
+}
+
+async function metricRows(registry: Registry): Promise<string[]> {
+  const described = await registry.getMetricsAsJSON()
+  return described.map(({ name, type, help }) => {
+    const metric = registry.getSingleMetric(name) as Described | undefined
+    const labels = (metric?.labelNames ?? []).map(label => `\`${label}\``).join(', ')
+    return `| \`${name}\` | ${type} | ${labels} | ${help} |`
+  })
+}
+
+// The page of all settings, written from their table.
+
+const settingsOpening = `# Settings
+
+Written by \`npm run generate\` from the table in \`src/config/settings.ts\`; do not edit.
+
+The configuration is a YAML file: \`--config\`, or \`ALMANAC_CONFIG\`, or \`almanac.yaml\` in the working directory if it is
+there. Flags win over the environment, the environment over the file, the file over the default. An unknown key is an error
+that names the nearest right one. An unquoted \`0x…\` is text. In the environment a list is written with commas, and an empty
+variable counts as unset; an unknown \`ALMANAC_…\` variable is reported and ignored.
+
+\`\`\`yaml
+listen: 127.0.0.1:8080
+store: file:./almanac.db
+chains:
+  eth:     { rpc: [http://127.0.0.1:8545], index: full, from: 0 }
+  polygon: { rpc: [https://rpc.example/a, https://rpc.example/b], index: on-demand, from: 0 }
+  base:    { id: 0x2105, rpc: https://rpc.example/c }
+solana:
+  mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
+\`\`\`
+
+\`ALMANAC_KEY\` is no setting of the file: it registers a key with every scope and no limits when the service starts.
+`
+
+const sections: { title: string; text: string; has: (path: readonly string[]) => boolean }[] = [
+  { title: 'The service', text: '', has: path => path.length === 1 },
+  {
+    title: 'Chains',
+    text: 'One entry under `chains` for each EVM chain, by its name or id. In the environment `<NAME>` is the name in capitals, with `_` for a space.',
+    has: path => path[0] === 'chains',
+  },
+  {
+    title: 'Solana',
+    text: 'The same under `solana.mainnet` and `solana.devnet`.',
+    has: path => path[0] === 'solana' && path[1] === 'mainnet',
+  },
+  { title: 'Limits', text: '', has: path => path[0] === 'limits' },
+  { title: 'Browsers and logs', text: '', has: path => path[0] === 'cors' || path[0] === 'log' },
+]
+
+export function settingsPage(): string {
+  const tables = sections.map(({ title, text, has }) => {
+    const rows = allLeaves.filter(leaf => has(leaf.path)).map(settingRow)
+    const heading = ['| setting | default | accepted | what it does |', '|---|---|---|---|']
+    return [`## ${title}`, '', ...(text === '' ? [] : [text, '']), ...heading, ...rows].join('\n')
+  })
+  return `${settingsOpening}\n${tables.join('\n\n')}\n`
+}
+
+function settingRow(leaf: SettingLeaf): string {
+  const variable = variableOf(leaf.path).replace('__NAME_', '_<NAME>').replace('_MAINNET_', '_<NETWORK>_')
+  const names = [`\`${leaf.path.join('.').replace('mainnet', '<network>')}\``, `\`${variable}\``]
+  if (leaf.flag === true) names.push(`\`${flagOf(leaf.path)}\``)
+  return `| ${names.join('<br>')} | ${defaultText(leaf.defaultValue)} | ${leaf.accepts} | ${leaf.about} |`
+}
+
+function defaultText(value: unknown): string {
+  if (value === undefined) return ''
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join(', ')}\``
+  return `\`${String(value)}\``
+}
+
+// The page of all commands, written from the tree of commands.
+
+const commandsOpening = `# Commands
+
+Written by \`npm run generate\` from \`src/cli\`; do not edit.
+
+In a checkout a command is run with \`npm run -s almanac -- <command>\`; \`npm start -- <options>\` is \`almanac start\`. Data goes
+to stdout, everything else to stderr. Colours appear on a terminal only and not with \`NO_COLOR\`.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; also when the first SIGINT or SIGTERM ends \`start\`, once running requests are answered |
+| 1 | something must be changed: the command line, the configuration, the store; \`verify\` found a difference |
+| 75 | the same may work later |
+| 130 | interrupted: by a second signal, or by the first one where a command had not done its work yet |
+`
+
+export function commandsPage(program: Command): string {
+  return `${commandsOpening}\n${leafCommands(program).map(commandSection).join('\n')}`
+}
+
+type NamedCommand = { name: string; command: Command }
+
+function leafCommands(parent: Command, prefix = parent.name()): NamedCommand[] {
+  return parent.commands.flatMap(command => {
+    const name = `${prefix} ${command.name()}`
+    return command.commands.length > 0 ? leafCommands(command, name) : [{ name, command }]
+  })
+}
+
+function commandSection({ name, command }: NamedCommand): string {
+  const inputs = command.registeredArguments.map(argument => `<${argument.name()}>`)
+  const rows = [
+    ...command.registeredArguments.map(argument => [`<${argument.name()}>`, argument.description, '']),
+    ...command.options.map(option => [
+      option.flags,
+      option.description,
+      option.defaultValue === undefined ? '' : String(option.defaultValue),
+    ]),
+  ].map(([input, text, value]) => `| \`${input}\` | ${text} | ${value === '' ? '' : `\`${value}\``} |`)
+  const heading = ['| option | what it is | default |', '|---|---|---|']
+  const usage = `    ${[name, ...inputs, '[options]'].join(' ')}`
+  return `${[`## ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`
+}
+
+export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ['docs/settings.md', settingsPage()],
+    ['docs/commands.md', commandsPage(await createProgram())],
+    ['docs/errors.md', errorsPage()],
+    ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
+    ['docs/spam-rules.md', spamRulesPage()],
+    [
+      'docs/openapi.json',
+      openApiText({
+        chains: new ChainTable(),
+        pageSizeMax: defaultApiSettings.pageSizeMax,
+        version: packageVersion(),
+      }),
+    ],
+  ])
+}
+
+if (import.meta.main) {
+  for (const [path, text] of await generatedDocs()) writeFileSync(new URL(`../${path}`, import.meta.url), text)
+}

@@ -1,0 +1,234 @@
+// The shapes of what `/events` tells, for the OpenAPI document and the clients that are typed by it. Tests hold real events against them.
+import { z } from 'zod'
+import { keyNamePattern, scopes } from '../keys/keys.ts'
+import { evidences } from '../model.ts'
+import { measures } from './live-history.ts'
+
+// The shapes of keys over HTTP: what a list shows, what a new key is asked for with, and what is answered once.
+
+const moment = z.iso.datetime()
+
+export const shownKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  scopes: z.array(z.string()),
+  rate_per_second: z.int().nullable(),
+  quota_per_day: z.int().nullable(),
+  index_per_day: z.int().nullable(),
+  used_today: z.int(),
+  created_at: moment.nullable(),
+  expires_at: moment.nullable(),
+  revoked_at: moment.nullable(),
+})
+
+export const keyList = z.object({ keys: z.array(shownKey) })
+
+export const issuedKey = z.object({
+  ...shownKey.shape,
+  secret: z.string().describe('Shown only in this answer; the service keeps a hash of it.'),
+})
+
+const countMax = 999_999_999_999
+
+/** A limit that is left out is none. */
+export const newKey = z.strictObject({
+  name: z.string().regex(keyNamePattern),
+  scopes: z.array(z.enum(scopes)).min(1),
+  expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Without it: never.'),
+  rate_per_second: z.int().min(1).max(countMax).optional(),
+  quota_per_day: z.int().min(1).max(countMax).optional(),
+  index_per_day: z
+    .int()
+    .min(0)
+    .max(countMax)
+    .optional()
+    .describe('Contracts and wallets a day that are indexed because this key asks for them.'),
+})
+
+/** Ends the sentence "<field> must be …". */
+export const newKeyAccepts: Record<keyof z.output<typeof newKey>, string> = {
+  name: '1 to 100 characters on one line',
+  scopes: `some of ${scopes.join(', ')}`,
+  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31',
+  rate_per_second: 'a whole number from 1 on',
+  quota_per_day: 'a whole number from 1 on',
+  index_per_day: 'a whole number from 0 on',
+}
+
+const evidence = z.enum(evidences)
+
+const coverage = {
+  intervals: z
+    .array(z.object({ from: z.int(), to: z.int(), evidence }))
+    .describe('Sorted; the longest ones where there are very many.'),
+  intervals_total: z.int(),
+  blocks: z.partialRecord(evidence, z.int()).describe('How many blocks each kind of evidence covers.'),
+}
+
+const endpoint = z.object({
+  endpoint: z.string(),
+  healthy: z.boolean(),
+  reason: z.string().optional(),
+  fault: z.string().nullish(),
+  head: z.int().optional(),
+  slot: z.int().optional(),
+  latency_ms: z.number().optional(),
+  requests: z.int().optional(),
+  errors: z.int().optional(),
+})
+
+const chain = z.object({
+  state: z.enum(['backfilling', 'live', 'stalled']),
+  reason: z.string().optional(),
+  index: z.enum(['full', 'on-demand']).optional(),
+  from: z.int().optional(),
+  head: z.int().describe('-1 while it is not known.'),
+  finalized: z.int().describe('-1 while it is not known.'),
+  lag_seconds: z.number(),
+  complete: z.boolean(),
+  eta_seconds: z.number().nullable(),
+  rates: z
+    .object({ blocksPerSecond: z.number(), rowsPerSecond: z.number(), bytesPerSecond: z.number() })
+    .nullish()
+    .describe('Of the last minute; null where nothing is read.'),
+  coverage: z.object(coverage),
+  contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
+  rpc: z.array(endpoint),
+})
+
+const network = z.object({
+  state: z.enum(['live', 'stalled']),
+  slot: z.int(),
+  lag_seconds: z.number(),
+  rpc: z.array(endpoint),
+})
+
+export const storeFacts = z.object({
+  engine: z.string(),
+  location: z.string(),
+  schema_version: z.int(),
+  size_bytes: z.int(),
+})
+
+export const liveStatusShape = z.object({
+  at: z.int().describe('Unix milliseconds.'),
+  version: z.string(),
+  store: storeFacts,
+  chains: z.record(z.string(), chain),
+  solana: z.record(z.string(), network),
+})
+
+const lineName = {
+  chain: z.string().describe('The name of the chain, or of a Solana network such as `solana mainnet`.'),
+  measure: z.enum(measures),
+  endpoint: z.string().optional(),
+}
+
+export const livePastShape = z.object({
+  at: z.array(z.int()).describe('Unix milliseconds.'),
+  lines: z.array(z.object({ ...lineName, values: z.array(z.number().nullable()) })),
+})
+
+export const liveSampleShape = z.object({
+  at: z.int(),
+  values: z.array(z.object({ ...lineName, value: z.number() })),
+})
+
+export const liveBlockShape = z.object({ chain: z.string(), number: z.int() })
+
+// The shape of an explanation over HTTP.
+
+const mark = z.object({
+  chain: z.string(),
+  contract: z.string(),
+  verified: z.boolean().nullable(),
+  spam: z.boolean().nullable(),
+  rank: z.enum(['operator', 'imported', 'built-in']),
+  source: z.string(),
+  updated_at: moment,
+})
+
+const flag = z.object({
+  value: z.boolean(),
+  because: z
+    .enum(['pin', 'list', 'pack', 'rules', 'verified', 'nobody'])
+    .describe(
+      'Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.',
+    ),
+  mark: mark.nullable().describe('What the operator, the list or the pack said.'),
+})
+
+const interval = z.object({ from: z.int(), to: z.int(), evidence: z.string() })
+
+const transfer = z.object({
+  verdict: z.enum([
+    'stored',
+    'not covered',
+    'above the head',
+    'no transfer',
+    'reverted',
+    'unknown transaction',
+    'missing',
+    'not asked',
+  ]),
+  because: z.string(),
+  rows: z.array(z.object({ block: z.int(), transaction_index: z.int(), log_index: z.int(), batch_index: z.int() })),
+  covered: interval.nullable(),
+  node: z
+    .object({
+      endpoint: z.string(),
+      block: z.int(),
+      transaction_index: z.int(),
+      succeeded: z.boolean(),
+      other_logs: z.int(),
+      logs: z.array(z.object({ log_index: z.int(), transfers: z.int(), reason: z.string().nullable() })),
+    })
+    .nullable(),
+})
+
+export const explanation = z.object({
+  chain: z.string(),
+  contract: z.string(),
+  possible_spam: z.object({
+    ...flag.shape,
+    score: z.number().nullable(),
+    score_needed: z.number(),
+    rules_version: z.int().nullable(),
+    judged_at: moment.nullable(),
+    judged_on: z.string().nullable(),
+    rules: z.array(
+      z.object({
+        rule: z.string(),
+        weight: z.number(),
+        numbers: z.record(z.string(), z.union([z.number(), z.string()])),
+        reason: z.string().nullable(),
+      }),
+    ),
+  }),
+  verified_collection: flag,
+  name: z.string().nullable(),
+  symbol: z.string().nullable(),
+  interfaces: z.array(z.string()).nullable(),
+  deployer: z.string().nullable(),
+  created_block: z.int().nullable(),
+  read_at: moment.nullable(),
+  labels: z.array(
+    z.object({
+      chain: z.string().nullable().describe('Null: on every chain.'),
+      label: z.string(),
+      rank: mark.shape.rank,
+      source: z.string(),
+      updated_at: moment,
+      shown: z.boolean(),
+    }),
+  ),
+  marks: z.array(mark),
+  index: z.object({
+    head: z.int().nullable(),
+    finalized: z.int().nullable(),
+    transfers: z.int(),
+    covered: z.array(interval),
+  }),
+  transfer: transfer.optional(),
+})

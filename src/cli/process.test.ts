@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+
+const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
+
+/** Runs a program with the log and the endings of the service. */
+function runWith(program: string) {
+  const text = `
+    const { createLog } = await import(${source('../log.ts')})
+    const { endOnDefect } = await import(${source('./process.ts')})
+    endOnDefect(createLog({ level: 'info', format: 'json' }))
+    ${program}
+    setTimeout(() => process.exit(99), 5_000)`
+  return spawnSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' })
+}
+
+describe('a defect', () => {
+  test.each([
+    ['thrown', 'setTimeout(() => { throw new Error("fetch https://rpc.example/S3cr3tS3cr3t failed") })'],
+    ['rejected', 'Promise.reject(new Error("fetch https://rpc.example/S3cr3tS3cr3t failed"))'],
+  ])('that is %s ends the process with 1, and its log line has no secret', (_, program) => {
+    const { status, stdout, stderr } = runWith(program)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).not.toContain('S3cr3tS3cr3t')
+    expect(JSON.parse(stderr)).toMatchObject({
+      level: 'fatal',
+      msg: 'A defect ends the service.',
+      err: { message: 'fetch https://rpc.example/… failed' },
+    })
+  })
+})
+
+describe('a signal', () => {
+  /** Sends signals to a program that would go on for a while after the first. */
+  function signalled(...program: string[]) {
+    const text = `
+      const { firstSignal } = await import(${source('./process.ts')})
+      void firstSignal().then(() => setTimeout(() => process.exit(0), 1_000))
+      const pause = ms => new Promise(done => setTimeout(done, ms))
+      ${program.join('\n')}
+      await pause(5_000)`
+    return spawnSync(process.execPath, ['--input-type=module', '-e', text]).status
+  }
+  const send = (signal: string) => `process.kill(process.pid, '${signal}')`
+
+  test('that comes twice at once is one', () => {
+    expect(signalled(send('SIGINT'), 'await pause(20)', send('SIGINT'))).toBe(0)
+  })
+
+  test('that comes again later, or another one, ends the process where it stands', () => {
+    expect(signalled(send('SIGINT'), 'await pause(600)', send('SIGINT'))).toBe(130)
+    expect(signalled(send('SIGTERM'), 'await pause(20)', send('SIGINT'))).toBe(130)
+  })
+})

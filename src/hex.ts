@@ -1,0 +1,81 @@
+// The values of hex digits by their character codes, for loops that read digits one by one. Nothing else of hex is here.
+
+/** What stands for a character that is no digit: above all that two digits can make. */
+export const noNibble = 0x100
+
+/** Up to the last ASCII character; those beyond are undefined. */
+export const nibbles = new Uint16Array(128).fill(noNibble)
+for (let digit = 0; digit < 16; digit++) {
+  nibbles[digit.toString(16).charCodeAt(0)] = digit
+  nibbles[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
+}
+
+// Reads the hex text of JSON-RPC answers without throwing. Nothing here knows what the text means.
+
+/**
+ * A quantity as a number, or -1 where the text is none or lies above `max`. Leading zeros are read, because some
+ * nodes write them. By hand, because `parseInt` accepts rubbish and a pattern plus `Number` takes twice as long.
+ */
+export function quantityOf(text: unknown, max: number): number {
+  if (typeof text !== 'string' || text.length < 3 || text.length > 66) return -1
+  if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return -1
+  let number = 0
+  for (let at = 2; at < text.length; at++) {
+    const nibble = nibbles[text.charCodeAt(at)] ?? noNibble
+    if (nibble === noNibble) return -1
+    number = number * 16 + nibble
+    if (number > max) return -1
+  }
+  return number
+}
+
+/** Whether the text is `0x` and exactly this many bytes of hex digits in any case. */
+export function isHexOf(text: unknown, bytes: number): text is string {
+  if (typeof text !== 'string' || text.length !== 2 + 2 * bytes) return false
+  if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return false
+  for (let at = 2; at < text.length; at++) {
+    if ((nibbles[text.charCodeAt(at)] ?? noNibble) === noNibble) return false
+  }
+  return true
+}
+
+/** The bytes of `0x…` text; undefined where it is not whole bytes of hex digits. */
+export function parseHex(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string' || text.length % 2 !== 0 || !text.startsWith('0x')) return undefined
+  const bytes = Buffer.from(text.slice(2), 'hex')
+  // Buffer stops at the first digit that is none, so a short result is bad text.
+  return bytes.length * 2 + 2 === text.length ? bytes : undefined
+}
+
+/** The big-endian bytes of a quantity without leading zeros, as RLP wants them; undefined where it is none. */
+export function quantityBytes(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string' || text.length < 3 || !text.startsWith('0x')) return undefined
+  let start = 2
+  while (start < text.length && text.charCodeAt(start) === 0x30) start++
+  const digits = text.slice(start)
+  return parseHex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`)
+}
+
+/**
+ * The low 20 bytes of a 32-byte word as 40 digits, taken from where the word's digits start. The upper twelve bytes are
+ * not looked at: the EVM drops them wherever it takes a word for an address, so a contract that leaves them dirty means
+ * the address below them.
+ */
+export function addressDigits(text: string, wordStart: number): string {
+  return text.slice(wordStart + 24, wordStart + 64)
+}
+
+/** A number as the nodes write it. */
+export function quantityHex(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
+// Between the model's hex texts and the bytes that engines store.
+
+export function bytesOfHex(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex')
+}
+
+export function hexOf<T extends string>(bytes: Uint8Array): T {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}` as T
+}

@@ -1,0 +1,99 @@
+// One HTTP exchange with a bound on its time and its size. Knows no JSON-RPC; never says where it went.
+import { PassThrough, type Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import { Pool } from 'undici'
+import { followSignals } from '../abort.ts'
+import { messageOf } from '../errors.ts'
+import type { EndpointAddress } from './endpoint-address.ts'
+
+export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
+export type HttpBounds = { timeoutMs: number; bytesMax: number; signal: AbortSignal }
+
+export class HttpFailure extends Error {
+  readonly kind: 'timeout' | 'transport' | 'response-too-large'
+  constructor(kind: HttpFailure['kind'], message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+export class HttpChannel {
+  readonly #pool: Pool
+  readonly #address: EndpointAddress
+  readonly #headers: Record<string, string>
+
+  constructor(address: EndpointAddress, { connectionsMax = 64 }: { connectionsMax?: number } = {}) {
+    this.#address = address
+    this.#pool = new Pool(address.origin, {
+      connections: connectionsMax,
+      // A connection that breaks takes one request with it, not a pipeline of them.
+      pipelining: 1,
+      keepAliveTimeout: 20_000,
+      connect: { timeout: 5_000 },
+      // The whole exchange has one timer of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    this.#headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      // Packing costs more than it saves on the way to the same machine.
+      'accept-encoding': address.isPrivate ? 'identity' : 'gzip, br',
+      ...(address.authorization === undefined ? {} : { authorization: address.authorization }),
+    }
+  }
+
+  async post(body: string, { timeoutMs, bytesMax, signal }: HttpBounds): Promise<HttpAnswer> {
+    using linked = followSignals(signal)
+    const tooLate = (): void => linked.abort(new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`))
+    const timer = setTimeout(tooLate, timeoutMs)
+    try {
+      const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
+      const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
+      const received = await readBounded(unpacked(stream, headers['content-encoding']), bytesMax)
+      return { status: statusCode, body: received, retryAfterMs: retryAfterOf(headers['retry-after']) }
+    } catch (error) {
+      if (linked.signal.aborted) throw linked.signal.reason
+      if (error instanceof HttpFailure) throw error
+      throw new HttpFailure('transport', this.#address.redact(messageOf(error)))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+}
+
+function unpacked(stream: Readable, encoding: string | string[] | undefined): Readable {
+  if (encoding === undefined || encoding === 'identity') return stream
+  const unpacker =
+    encoding === 'gzip' ? createGunzip() : encoding === 'br' ? createBrotliDecompress() : new PassThrough()
+  stream.on('error', error => unpacker.destroy(error))
+  unpacker.on('close', () => stream.destroy())
+  return stream.pipe(unpacker)
+}
+
+async function readBounded(stream: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Leaving the loop destroys the stream, and with it the connection: nothing more is read.
+    if (bytes > bytesMax) throw new HttpFailure('response-too-large', `the answer is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
+}
+
+// What a Retry-After header asks for. It sets no bound: whoever waits does.
+
+/** Seconds or a date, as milliseconds from now; undefined where the header is missing or says neither. */
+export function retryAfterOf(header: string | string[] | undefined, nowMs = Date.now()): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined || text.trim() === '') return undefined
+  const seconds = Number(text)
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(text) - nowMs
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+}

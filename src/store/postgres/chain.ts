@@ -1,0 +1,97 @@
+// The changes of EVM chains, each as one transaction, before which it finds the numbers of chains and contracts. What a
+// commit does is `chain-commits.ts`.
+import type { ChainId, Hash, TransferRow } from '../../model.ts'
+import type { ChainReader, ChainState, ChainWriter, HotBlock } from '../store.ts'
+import { hexTextOf } from './arrays.ts'
+import { blocksAround, hotBlocksOf } from './blocks.ts'
+import * as commits from './chain-commits.ts'
+import { contractCoverage, coverageByScope, coverageOf, watchContract, watchedContracts } from './coverage-table.ts'
+import type { Database } from './database.ts'
+import type { Dictionary } from './dictionary.ts'
+import type { StoreDatabase } from './store-database.ts'
+
+export function chainWriter(store: StoreDatabase): ChainWriter {
+  const { dictionary } = store
+  return {
+    commitCold: async commit => {
+      const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
+      return await store.writing(transaction => commits.commitCold(transaction, numbers, commit))
+    },
+    commitHot: async commit => {
+      const numbers = await numbersOf(dictionary, commit.chain, rowsOf(commit.blocks))
+      await store.writing(transaction => commits.commitHot(transaction, numbers, commit))
+    },
+    addToHot: async (chain, blocks, covered) => {
+      const numbers = await numbersOf(dictionary, chain, rowsOf(blocks))
+      await store.writing(transaction => commits.addToHot(transaction, numbers, blocks, covered))
+    },
+    finalize: async (chain, upTo) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.writing(transaction => commits.finalize(transaction, ordinal, upTo))
+    },
+    putHead: async (chain, head) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.writing(transaction => commits.putHead(transaction, ordinal, head))
+    },
+    addCoverage: async (chain, scope, interval) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.writing(transaction => commits.addCovered(transaction, ordinal, [{ ...interval, scope }]))
+    },
+    dropRange: async (chain, scope, interval) => {
+      const ordinal = await dictionary.ordinalOf(chain)
+      if (ordinal === undefined) return
+      const contract = scope === 'full' ? undefined : await dictionary.contractOf(ordinal, scope)
+      await store.writing(transaction => commits.dropRange(transaction, { ordinal, contract }, scope, interval))
+    },
+    watchContract: async (chain, contract, watchedFrom) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.writing(transaction => watchContract(transaction, ordinal, contract, watchedFrom))
+    },
+  }
+}
+
+function rowsOf(blocks: readonly HotBlock[]): TransferRow[] {
+  return blocks.flatMap(block => block.transfers)
+}
+
+async function numbersOf(
+  dictionary: Dictionary,
+  chain: ChainId,
+  rows: readonly TransferRow[],
+): Promise<commits.Numbers> {
+  const ordinal = await dictionary.addOrdinal(chain)
+  const addresses = rows.map(row => row.contract)
+  return { ordinal, contracts: await dictionary.addContracts(ordinal, addresses) }
+}
+
+// Reading what is kept of EVM chains, each question with one statement. The tables have files of their own.
+
+export function chainReader(store: StoreDatabase): ChainReader {
+  const { database, dictionary } = store
+  const noBlocks = { before: undefined, after: undefined }
+  return {
+    chainState: chain => chainState(database, chain),
+    coverage: (chain, scope) => store.ofChain(chain, [], ordinal => coverageOf(database, ordinal, scope)),
+    coverageByScope: chain => store.ofChain(chain, [], ordinal => coverageByScope(database, ordinal)),
+    contractCoverage: (chain, contract) =>
+      store.ofChain(chain, [], ordinal => contractCoverage(database, ordinal, contract)),
+    blocksAround: (chain, timestamp) =>
+      store.ofChain(chain, noBlocks, ordinal => blocksAround(database, ordinal, timestamp)),
+    hotBlocks: chain => store.ofChain(chain, [], ordinal => hotBlocksOf(database, ordinal)),
+    watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),
+    contractsOf: (chain, after, limit) =>
+      store.ofChain(chain, [], ordinal => dictionary.contractsOf(ordinal, after, limit)),
+  }
+}
+
+async function chainState(database: Database, chain: ChainId): Promise<ChainState | undefined> {
+  const [row] = await database.read(
+    'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL',
+    chain,
+  )
+  if (row === undefined) return undefined
+  return {
+    head: { number: Number(row[0]), hash: hexTextOf<Hash>(row[1]), timestamp: Number(row[2]) },
+    finalized: Number(row[3]),
+  }
+}

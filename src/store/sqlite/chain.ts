@@ -1,0 +1,63 @@
+// The changes of EVM chains, each as one transaction. What a commit does is `chain-commits.ts`.
+
+import { hexOf } from '../../hex.ts'
+import type { ChainId, Hash } from '../../model.ts'
+import type { ChainReader, ChainState, ChainWriter } from '../store.ts'
+import { blocksAround, hotBlocksOf } from './blocks.ts'
+import * as commits from './chain-commits.ts'
+import type { Connection } from './connection.ts'
+import {
+  addCoverageRows,
+  contractCoverage,
+  coverageByScope,
+  coverageOf,
+  watchContract,
+  watchedContracts,
+} from './coverage-table.ts'
+import type { StoreFile } from './store-file.ts'
+
+export function chainWriter(file: StoreFile): ChainWriter {
+  return {
+    commitCold: commit => file.writing(context => commits.commitCold(context, commit)),
+    commitHot: commit => file.writing(context => commits.commitHot(context, commit)),
+    addToHot: (chain, blocks, covered) => file.writing(context => commits.addToHot(context, chain, blocks, covered)),
+    finalize: (chain, upTo) => file.writing(context => commits.finalize(context, chain, upTo)),
+    putHead: (chain, head) => file.writing(context => commits.putHead(context, chain, head)),
+    addCoverage: (chain, scope, interval) =>
+      file.writing(({ connection, dictionary }) =>
+        addCoverageRows(connection, dictionary.addOrdinal(chain), scope, interval),
+      ),
+    dropRange: (chain, scope, interval) => file.writing(context => commits.dropRange(context, chain, scope, interval)),
+    watchContract: (chain, contract, watchedFrom) =>
+      file.writing(context => watchContract(context, chain, contract, watchedFrom)),
+  }
+}
+
+// Reading what is kept of EVM chains, each question at one moment. The tables have files of their own.
+
+export function chainReader(file: StoreFile): ChainReader {
+  return {
+    chainState: async chain => file.reading(read => chainState(read, chain)),
+    coverage: async (chain, scope) => file.ofChain(chain, [], (read, ordinal) => coverageOf(read, ordinal, scope)),
+    coverageByScope: async chain => file.ofChain(chain, [], coverageByScope),
+    contractCoverage: async (chain, contract) =>
+      file.ofChain(chain, [], (read, ordinal) => contractCoverage(read, ordinal, contract)),
+    blocksAround: async (chain, timestamp) =>
+      file.ofChain(chain, { before: undefined, after: undefined }, (read, ordinal) =>
+        blocksAround(read, ordinal, timestamp),
+      ),
+    hotBlocks: async chain => file.ofChain(chain, [], hotBlocksOf),
+    watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
+    contractsOf: async (chain, after, limit) =>
+      file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, after, limit)),
+  }
+}
+
+function chainState(connection: Connection, chain: ChainId): ChainState | undefined {
+  const row = connection.get('SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ?', chain)
+  if (row === undefined || row[0] === null) return undefined
+  return {
+    head: { number: row[0] as number, hash: hexOf<Hash>(row[1] as Uint8Array), timestamp: row[2] as number },
+    finalized: row[3] as number,
+  }
+}

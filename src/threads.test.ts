@@ -1,0 +1,44 @@
+import { MessageChannel } from 'node:worker_threads'
+import { afterEach, expect, test } from 'vitest'
+import { AlmanacError } from './errors.ts'
+import { callThread, serveThread } from './threads.ts'
+
+const channels: MessageChannel[] = []
+afterEach(() => {
+  for (const { port1, port2 } of channels.splice(0)) {
+    port1.close()
+    port2.close()
+  }
+})
+
+function linked() {
+  const channel = new MessageChannel()
+  channels.push(channel)
+  serveThread(channel.port1, {
+    add: async (a: number, b: number) => a + b,
+    refuse: async () => {
+      throw new AlmanacError('store_full', 'No room.', { hint: 'free some space.', retryable: true })
+    },
+    never: () => new Promise(() => {}),
+  })
+  type Far = { add(a: number, b: number): Promise<number>; refuse(): Promise<void>; never(): Promise<void> }
+  return callThread<Far>(channel.port2)
+}
+
+test('calls answer in whatever order they end', async () => {
+  const { far } = linked()
+  expect(await Promise.all([far.add(1, 2), far.add(3, 4)])).toEqual([3, 7])
+})
+
+test('an error keeps its code, hint and whether to retry', async () => {
+  const { far } = linked()
+  await expect(far.refuse()).rejects.toMatchObject({ code: 'store_full', hint: 'free some space.', retryable: true })
+})
+
+test('when the far thread ends, every waiting and later call fails', async () => {
+  const { far, fail } = linked()
+  const waiting = far.never()
+  fail(new Error('the thread ended'))
+  await expect(waiting).rejects.toThrow('the thread ended')
+  await expect(far.add(1, 1)).rejects.toThrow('the thread ended')
+})
