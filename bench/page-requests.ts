@@ -48,7 +48,7 @@ export async function deepPages({ file, from, to, largest }: FilledStore): Promi
       countTotal: false,
       page: 1_000,
       after: { block, transactionIndex: 0, logIndex: 0, batchIndex: 0 },
-      withinRange: false,
+      mayContinue: false,
     })
     return transfersRequest(largest, `cursor=${cursor}`)
   }

@@ -254,6 +254,23 @@ test.each([
   },
 )
 
+test('a run goes on within a range that replaces the single transfer it stands on', async () => {
+  const api = await serveApi()
+  try {
+    const model = new Chain(api.store)
+    await model.begin([[], [{ kind: 'single', size: 2 }], [{ kind: 'single', size: 2 }]])
+    const path = `/api/v2.2/nft/${contract}/transfers`
+    const read = async (query: string) => (await (await api.get(`${path}?${query}`)).json()) as Page
+    const first = await read('limit=1&order=ASC')
+    expect(first.result).toHaveLength(1)
+    await model.take({ do: 'reorganise', depth: 2, blocks: [[{ kind: 'range', size: 4 }]] })
+    const second = await read(`cursor=${first.cursor}&limit=9`)
+    expect(second.result.map(row => shownRow(row)[3])).toEqual([1])
+  } finally {
+    await api.close()
+  }
+})
+
 test('totals are right on every page and end the run for clients that compare them', async () => {
   const api = await serveApi()
   try {

@@ -110,7 +110,7 @@ export class NftTransfersRoute {
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
       page: 0,
       after: undefined,
-      withinRange: false,
+      mayContinue: false,
     }
     // What stands beside a cursor is read all the same: a value that makes no sense is a mistake that its sender wants to know.
     return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })

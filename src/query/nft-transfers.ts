@@ -77,7 +77,7 @@ export class NftTransfers {
       question,
       rows,
       total: question.countTotal ? await this.#total(question, range, rows) : undefined,
-      next: nextCursor(question, rows),
+      next: nextCursor(question, rows, view.state?.finalized),
       blockExists: bounds.exist,
       indexComplete: verdict.complete,
       evidence: verdict.evidence,
@@ -103,12 +103,12 @@ export class NftTransfers {
   }
 
   async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
-    const { order, limit, after, withinRange } = question
+    const { order, limit, after, mayContinue } = question
     // One row more than the page holds tells whether there is a next one.
     const query = { ...range, order, limit: limit + 1 }
     if (after === undefined) return answerRows(await this.#store.transferPage(query), question)
-    if (withinRange && order === 'asc') {
-      // The range is stored at its beginning, which lies behind the cursor.
+    if (mayContinue && order === 'asc') {
+      // A range is stored at its first id, which the run has passed.
       const page = await this.#store.transferPage({ ...query, after: { ...after, batchIndex: -1 } })
       if (startsWithinRange(page, after)) return answerRows(page, question)
     }
@@ -142,8 +142,14 @@ function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }:
   }
 }
 
-function nextCursor(question: TransfersQuestion, { more, last, withinRange }: AnswerRows): PageCursor | undefined {
-  return more && last !== undefined ? { ...question, page: question.page + 1, after: last, withinRange } : undefined
+/** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
+function nextCursor(
+  question: TransfersQuestion,
+  { more, last, withinRange }: AnswerRows,
+  finalized = -1,
+): PageCursor | undefined {
+  if (!more || last === undefined) return undefined
+  return { ...question, page: question.page + 1, after: last, mayContinue: withinRange || last.block > finalized }
 }
 
 /** False when a reorganisation has put something else where the range was. */

@@ -21,7 +21,7 @@ const cursors: fc.Arbitrary<PageCursor> = fc.record({
   countTotal: fc.boolean(),
   page: integer,
   after: fc.record({ block: integer, transactionIndex: integer, logIndex: integer, batchIndex: integer }),
-  withinRange: fc.boolean(),
+  mayContinue: fc.boolean(),
 })
 const signer = new CursorSigner(new Uint8Array(32).fill(7))
 

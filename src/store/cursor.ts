@@ -18,8 +18,8 @@ export type PageCursor = {
   page: number
   /** The last row of the page before. */
   after: Position
-  /** `after` lies within an ERC-2309 range of which more rows follow. */
-  withinRange: boolean
+  /** An ERC-2309 range at the place of `after` may have more rows: one that goes on, or one that replaces a row that is not final. */
+  mayContinue: boolean
 }
 
 const layout = 1
@@ -29,7 +29,7 @@ const contractBytes = 20
 const cursorBytesMax = 2 + contractBytes + 11 * 8 + macBytes
 export const cursorLengthMax = Math.ceil((cursorBytesMax * 4) / 3)
 
-const flag = { asc: 1, hex: 2, countTotal: 4, withinRange: 8, fromBlock: 16, toBlock: 32, fromTime: 64, toTime: 128 }
+const flag = { asc: 1, hex: 2, countTotal: 4, mayContinue: 8, fromBlock: 16, toBlock: 32, fromTime: 64, toTime: 128 }
 
 const hashBlockBytes = 64
 
@@ -54,7 +54,7 @@ export class CursorSigner {
       (cursor.order === 'asc' ? flag.asc : 0) |
       (cursor.format === 'hex' ? flag.hex : 0) |
       (cursor.countTotal ? flag.countTotal : 0) |
-      (cursor.withinRange ? flag.withinRange : 0) |
+      (cursor.mayContinue ? flag.mayContinue : 0) |
       (cursor.fromBlock === undefined ? 0 : flag.fromBlock) |
       (cursor.toBlock === undefined ? 0 : flag.toBlock) |
       (cursor.fromTime === undefined ? 0 : flag.fromTime) |
@@ -111,7 +111,7 @@ function readCursor(bytes: Buffer): PageCursor {
     order: flags & flag.asc ? 'asc' : 'desc',
     format: flags & flag.hex ? 'hex' : 'decimal',
     countTotal: (flags & flag.countTotal) !== 0,
-    withinRange: (flags & flag.withinRange) !== 0,
+    mayContinue: (flags & flag.mayContinue) !== 0,
     chain: next() as ChainId,
     limit: next(),
     page: next(),
