@@ -2,7 +2,7 @@
 // holds nothing that a restart would need.
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
-import { DigestThreads } from '../src/evm/source/digester.ts'
+import { DecodePool } from '../src/evm/source/decode-pool.ts'
 import { createLog } from '../src/log.ts'
 import { createEvmMetrics } from '../src/metrics.ts'
 import { openStore } from '../src/store/open.ts'
@@ -18,8 +18,8 @@ const rpc = new ChainRpc({
 })
 const log = createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' })
 const pace = { retryDelayMs: { first: 20, max: 200 }, historyCheckMs: 50, shorterBranchPatienceMs: 300 }
-const digester = new DigestThreads({ threads: 1, bytesMin: 50_000 })
-const parts = { rpc, store, log, digester, metrics: createEvmMetrics(), pageSizeMax: 100 }
+const decoder = new DecodePool({ threads: 1, bytesMin: 50_000 })
+const parts = { rpc, store, log, decoder, metrics: createEvmMetrics(), pageSizeMax: 100 }
 const indexer = new ChainIndexer({ ...setup, ...parts, pollMs: 20, pace })
 indexer.start()
 

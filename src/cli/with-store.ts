@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { holdChain } from '../evm/index/chain-keeper.ts'
+import { leaseChain } from '../evm/index/leased-indexer.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { loadConfigFor } from './options.ts'
@@ -50,7 +50,7 @@ export async function takeChain(url: string, chain: Chain, opened: AsyncDisposab
   opened.defer(() => store.close())
   // A file has one owner, who need not wait for the lease of a predecessor that was killed.
   const holder = store.engine === 'sqlite' ? 'owner' : randomUUID()
-  const held = await holdChain(store, { chain: chain.id, holder, leaseMs })
+  const held = await leaseChain(store, { chain: chain.id, holder, leaseMs })
   if (held === undefined) throw alreadyIndexed(chain.name)
   opened.defer(held.release)
   return held.store

@@ -9,11 +9,11 @@ import { type DerivedTransaction, transactionDeriver } from './audit/derive-tran
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
-import { ChainKeeper } from './index/chain-keeper.ts'
+import { LeasedIndexer } from './index/leased-indexer.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import type { EndpointSettings, RpcObserver } from './rpc/endpoint.ts'
 import { HeadsFeed } from './rpc/heads.ts'
-import { DigestThreads } from './source/digester.ts'
+import { DecodePool } from './source/decode-pool.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -24,7 +24,7 @@ export type EvmOptions = {
   pageSizeMax: number
 }
 
-export type EvmStatus = Record<string, Awaited<ReturnType<ChainKeeper['status']>>>
+export type EvmStatus = Record<string, Awaited<ReturnType<LeasedIndexer['status']>>>
 
 export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
 
@@ -44,7 +44,7 @@ export type Evm = {
 
 export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
-  const digester = new DigestThreads()
+  const decoder = new DecodePool()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
@@ -70,15 +70,15 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     )
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
-      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, digester, annotator, pageSizeMax })
+      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, decoder, annotator, pageSizeMax })
     }
     // One file has one owner; a server may have several processes that would index the same chain.
-    const keeper = store.engine === 'postgres' ? new ChainKeeper({ setup, store, log, makeIndexer }) : undefined
-    const alone = keeper === undefined ? makeIndexer(store) : undefined
-    const job = keeper ?? alone!
+    const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeIndexer }) : undefined
+    const alone = leased === undefined ? makeIndexer(store) : undefined
+    const job = leased ?? alone!
     job.start()
     const derive = transactionDeriver(chain, rpc)
-    return { name, chain: chain.id, job, indexer: () => keeper?.indexer ?? alone, rpc, derive }
+    return { name, chain: chain.id, job, indexer: () => leased?.indexer ?? alone, rpc, derive }
   }
 
   return {
@@ -102,7 +102,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     metrics: () => metrics.registry.metrics(),
     async close() {
       await Promise.all(running.map(({ job }) => job.stop()))
-      await Promise.all([digester.close(), ...running.map(({ rpc }) => rpc.close())])
+      await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
     },
   }
 }

@@ -7,7 +7,7 @@ import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcBlock, RpcCall } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/port.ts'
-import { NodeHead } from '../source/node-head.ts'
+import { HeaderSource } from '../source/header-source.ts'
 import { probeChain } from '../source/probe.ts'
 import { firstBlockWhere } from '../source/wallet-lookup.ts'
 
@@ -70,7 +70,7 @@ class EndpointCheck {
   }
 
   async findings(): Promise<EndpointFindings> {
-    const { latest, finalized } = await new NodeHead({ ...this.#chain, finalizedTag: true }, this.#rpc).head(
+    const { latest, finalized } = await new HeaderSource({ ...this.#chain, finalizedTag: true }, this.#rpc).head(
       this.#signal,
     )
     const head = latest.number

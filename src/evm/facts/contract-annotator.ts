@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { ContractJudge, isWorthWriting } from './contract-judge.ts'
 import type { CallBudget } from './contract-reader.ts'
-import { readContracts, type SaidOfItself, saidNothing } from './contract-reader.ts'
+import { noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
 
 export type ContractAnnotatorOptions = {
   chain: { id: ChainId; name: string }
@@ -199,7 +199,8 @@ export class ContractAnnotator {
     const known = new Map<Address, ContractFacts | undefined>()
     for (const contract of contracts) known.set(contract, await store.contractFacts(chain.id, contract))
     const unread = contracts.filter(contract => this.#needsReading(known.get(contract)))
-    const said: ReadonlyMap<Address, SaidOfItself> = unread.length === 0 ? new Map() : await this.#read(unread, signal)
+    const said: ReadonlyMap<Address, SelfDescription> =
+      unread.length === 0 ? new Map() : await this.#read(unread, signal)
     const written: ContractFacts[] = []
     for (const contract of contracts) {
       const before = known.get(contract)
@@ -219,14 +220,14 @@ export class ContractAnnotator {
   }
 
   /** What could be read. Where endpoints fail, the contracts are judged without it and come again. */
-  async #read(contracts: readonly Address[], signal: AbortSignal): Promise<ReadonlyMap<Address, SaidOfItself>> {
+  async #read(contracts: readonly Address[], signal: AbortSignal): Promise<ReadonlyMap<Address, SelfDescription>> {
     const { rpc, budget, metrics, chain, log } = this.#options
     try {
       const { said, slow } = await readContracts(contracts, { rpc, budget, signal })
       this.#endpointsRestMs = this.#pace.retryDelayMs.first
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'read' }, said.size)
       for (const contract of said.keys()) this.#slow.delete(contract)
-      for (const contract of slow) if (this.#isTooSlow(contract)) said.set(contract, saidNothing)
+      for (const contract of slow) if (this.#isTooSlow(contract)) said.set(contract, noDescription)
       this.#comeAgain(
         slow.filter(contract => !said.has(contract)),
         this.#pace.retryDelayMs.first,

@@ -20,7 +20,7 @@ import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
 import { createdContractDigits } from '../decode/activity.ts'
 import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
-import type { CallBudget, ContractPort, SaidOfItself } from './contract-reader.ts'
+import type { CallBudget, ContractPort, SelfDescription } from './contract-reader.ts'
 import { checkHolders } from './holder-check.ts'
 
 export type ContractJudgeOptions = {
@@ -62,7 +62,7 @@ export class ContractJudge {
   /** Undefined where there is nothing to say of it: no rows, and nothing read. */
   async judge(
     contract: Address,
-    { before, said }: { before: ContractFacts | undefined; said: SaidOfItself | undefined },
+    { before, said }: { before: ContractFacts | undefined; said: SelfDescription | undefined },
     signal: AbortSignal,
   ): Promise<ContractFacts | undefined> {
     const { store, chain, metrics } = this.#options
@@ -139,7 +139,7 @@ export class ContractJudge {
   async #reading(
     contract: Address,
     before: ContractReading | undefined,
-    said: SaidOfItself | undefined,
+    said: SelfDescription | undefined,
     signal: AbortSignal,
   ): Promise<ContractReading | undefined> {
     if (before === undefined && said === undefined) return undefined

@@ -9,7 +9,7 @@ import type { ContractInterface } from '../../store/annotation-store.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 
-export type SaidOfItself = {
+export type SelfDescription = {
   name: string | undefined
   symbol: string | undefined
   interfaces: readonly ContractInterface[]
@@ -18,7 +18,7 @@ export type SaidOfItself = {
 /** How contracts are asked: behind the index, within a budget. */
 export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: CallBudget; signal: AbortSignal }
 
-export const saidNothing: SaidOfItself = { name: undefined, symbol: undefined, interfaces: [] }
+export const noDescription: SelfDescription = { name: undefined, symbol: undefined, interfaces: [] }
 
 /** Ends a loop within milliseconds; a name behind several proxies takes a tenth of it. */
 const gas = '0x2dc6c0'
@@ -60,7 +60,7 @@ export async function askContracts(
 }
 
 /** `slow`: those that took too long when they were asked alone. */
-export type Readings = { said: Map<Address, SaidOfItself>; slow: Address[] }
+export type Readings = { said: Map<Address, SelfDescription>; slow: Address[] }
 
 /**
  * Fails where the endpoints do. Who makes an answer too large, takes too long or is refused in words that nobody knows is looked for
@@ -79,7 +79,7 @@ export async function readContracts(contracts: readonly Address[], port: Contrac
     if (kind === 'refused') await requireAnswers(port)
     return kind === 'timeout'
       ? { said: new Map(), slow: [...contracts] }
-      : { said: new Map(contracts.map(contract => [contract, saidNothing])), slow: [] }
+      : { said: new Map(contracts.map(contract => [contract, noDescription])), slow: [] }
   }
 }
 
@@ -102,7 +102,7 @@ async function requireAnswers(port: ContractPort): Promise<void> {
 
 const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(['response-too-large', 'timeout', 'refused'])
 
-function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): SaidOfItself {
+function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): SelfDescription {
   const interfaces =
     flagOfAnswer(anything) === true
       ? []

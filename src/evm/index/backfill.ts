@@ -33,7 +33,7 @@ export type BackfillOptions = {
   activityPerClaim: number
   retryDelayMs: { first: number; max: number }
   onProgress?: (progress: BackfillProgress) => void
-  onTrouble?: (reason: string | undefined) => void
+  onFailure?: (reason: string | undefined) => void
 }
 
 /** How history is filled, whatever asks for it. */
@@ -91,7 +91,7 @@ async function worker(
     try {
       const range = await options.fetchRange(interval, signal)
       options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
-      options.onTrouble?.(undefined)
+      options.onFailure?.(undefined)
       delayMs = options.retryDelayMs.first
       await batch.add(range)
     } catch (error) {
@@ -105,7 +105,7 @@ async function worker(
           continue
         }
       }
-      options.onTrouble?.(reasonOf(error))
+      options.onFailure?.(reasonOf(error))
       await batch.claimDue()
       await pause(delayMs, signal)
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)

@@ -10,18 +10,18 @@ import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
-import { annotatedStore } from '../facts/annotated-store.ts'
+import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/port.ts'
-import type { Digester } from '../source/digester.ts'
+import type { Decoder } from '../source/decode-pool.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, backfill, fill, historyPace } from './backfill.ts'
-import { ChainTally, type Part } from './chain-tally.ts'
+import { ChainStats, type Part } from './chain-stats.ts'
 import { Follower, type FollowStep } from './follow.ts'
-import { ContractJobs, Turns, WalletJobs } from './on-demand.ts'
+import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { reasonOf } from './progress.ts'
 
 export type ChainSetup = {
@@ -40,7 +40,7 @@ export type ChainIndexerOptions = ChainSetup & {
   /** The rows of the largest page that can be asked for. */
   pageSizeMax: number
   /** Reads and checks whole blocks; absent: this thread does. */
-  digester?: Digester
+  decoder?: Decoder
   pace?: Partial<ChainPace>
   /** Calls back when the head may have moved, so that polling need not wait. */
   onNews?: (look: () => void) => () => void
@@ -73,8 +73,8 @@ export class ChainIndexer {
   readonly #pace: ChainPace
   readonly #source: FullSource | WatchedSource
   readonly #follower: Follower
-  readonly #turns = new Turns()
-  readonly #tally: ChainTally
+  readonly #mutex = new Mutex()
+  readonly #stats: ChainStats
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
   readonly #stopping = new AbortController()
@@ -84,18 +84,20 @@ export class ChainIndexer {
   #historyDone = false
   #lastContactMs = Date.now()
   /** Why the last wallet could not be looked up. It is not the chain that stalls then. */
-  #walletTrouble: string | undefined
+  #walletFailure: string | undefined
 
   constructor(options: ChainIndexerOptions) {
     const { chain, rpc, from, annotator } = options
     const store =
-      annotator === undefined ? options.store : annotatedStore(options.store, contracts => annotator.changed(contracts))
+      annotator === undefined
+        ? options.store
+        : changeTrackingStore(options.store, contracts => annotator.changed(contracts))
     this.#options = { ...options, store }
     this.setup = options
-    this.#tally = new ChainTally(options.chain.name, options)
+    this.#stats = new ChainStats(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
-    this.#source = full ? new FullSource(chain, rpc, options.digester) : new WatchedSource(chain, rpc, options.digester)
+    this.#source = full ? new FullSource(chain, rpc, options.decoder) : new WatchedSource(chain, rpc, options.decoder)
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,
@@ -108,19 +110,19 @@ export class ChainIndexer {
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
-      onStored: ranges => this.#tally.stored(ranges),
+      onStored: ranges => this.#stats.stored(ranges),
     })
     if (this.#source instanceof WatchedSource) {
       const shared = { store, rpc, follower: this.#follower }
       this.#wallets = new WalletJobs({ ...shared, chain })
       this.#contracts = new ContractJobs({
         ...shared,
-        turns: this.#turns,
+        mutex: this.#mutex,
         chain: chain.id,
         source: this.#source,
         from,
         backfill: this.#backfillOptions(historySizes.contract),
-        onStored: range => this.#tally.stored([range]),
+        onStored: range => this.#stats.stored([range]),
         parallel: contractsAtOnce,
         waitingMax: contractsWaitingMax,
         onDeployed: (contract, block) => annotator?.created(contract, block),
@@ -172,8 +174,8 @@ export class ChainIndexer {
     if (this.#wallets === undefined) return
     const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal))
     work.then(
-      () => (this.#walletTrouble = undefined),
-      error => (this.#walletTrouble = reasonOf(error)),
+      () => (this.#walletFailure = undefined),
+      error => (this.#walletFailure = reasonOf(error)),
     )
     await within(waitMs, work)
   }
@@ -181,7 +183,7 @@ export class ChainIndexer {
   async #afterFirstStep(): Promise<void> {
     while (this.#follower.latest === undefined && !this.#stopping.signal.aborted) await pause(20, this.#stopping.signal)
     // The step under way is what brings the final block.
-    await this.#turns.take(async () => {})
+    await this.#mutex.run(async () => {})
   }
 
   async status() {
@@ -198,19 +200,19 @@ export class ChainIndexer {
     // Of a chain whose head nobody has told yet, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
-    const reason = this.#tally.trouble.stalledBy
+    const reason = this.#stats.failures.stalledBy
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
       ...(reason === undefined ? {} : { reason }),
-      ...(this.#walletTrouble === undefined ? {} : { wallet_trouble: this.#walletTrouble }),
+      ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
       head,
       finalized: this.#follower.finalized,
       lag_seconds: this.#lagSeconds(),
       covered,
       complete,
-      eta_seconds: this.#tally.progress.secondsFor(this.#tally.blocksLeft) ?? null,
-      rates: this.#tally.pace.rates() ?? null,
-      blocks_left: this.#tally.blocksLeft,
+      eta_seconds: this.#stats.progress.secondsFor(this.#stats.blocksLeft) ?? null,
+      rates: this.#stats.pace.rates() ?? null,
+      blocks_left: this.#stats.blocksLeft,
       index,
       from,
       early_collections: earlyCollectionsVersion,
@@ -232,7 +234,7 @@ export class ChainIndexer {
     while (!signal.aborted) {
       try {
         const restMs = await round()
-        this.#tally.trouble.succeeded(part)
+        this.#stats.failures.succeeded(part)
         delayMs = retryDelayMs.first
         if (restMs > 0) await this.#sleep(part, restMs, signal)
       } catch (error) {
@@ -240,7 +242,7 @@ export class ChainIndexer {
         // A node's failure shows in the status; one of ours must be seen.
         const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
         if (!isExpected) this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed.')
-        this.#tally.failed(part, reasonOf(error))
+        this.#stats.failed(part, reasonOf(error))
         await this.#sleep(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }
@@ -253,7 +255,7 @@ export class ChainIndexer {
       const watched = await this.#options.store.watchedContracts(this.setup.chain.id)
       for (const { contract } of watched) this.#source.watched.add(contract)
     }
-    const step = await this.#turns.take(() => this.#follower.step(signal))
+    const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
     this.#note(step)
     return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
@@ -261,7 +263,7 @@ export class ChainIndexer {
 
   #note(step: FollowStep): void {
     this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
-    this.#tally.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
+    this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
@@ -279,8 +281,8 @@ export class ChainIndexer {
     const { from, contracts } = this.setup
     const to = this.#follower.finalized
     if (this.#source instanceof FullSource) {
-      this.#tally.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
-      if (this.#tally.blocksLeft === 0) return
+      this.#stats.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      if (this.#stats.blocksLeft === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
       await backfill({ from, to }, this.#historyOptions('full'), signal)
@@ -327,9 +329,9 @@ export class ChainIndexer {
       parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
-      onProgress: progress => this.#tally.filled(progress),
-      onTrouble: reason =>
-        reason === undefined ? this.#tally.trouble.succeeded('history') : this.#tally.failed('history', reason),
+      onProgress: progress => this.#stats.filled(progress),
+      onFailure: reason =>
+        reason === undefined ? this.#stats.failures.succeeded('history') : this.#stats.failed('history', reason),
     }
   }
 

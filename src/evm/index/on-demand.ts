@@ -25,7 +25,7 @@ export type ContractJobsOptions = {
   rpc: RpcPort
   follower: Follower
   /** Shared with following: a contract is added between two steps, never within one. */
-  turns: Turns
+  mutex: Mutex
   from: number
   backfill: Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'>
   /** Contracts indexed at once; more wait in line. */
@@ -40,22 +40,22 @@ export type ContractJobsOptions = {
 export class ContractJobs {
   readonly #options: ContractJobsOptions
   readonly #jobs = new Map<Address, Promise<void>>()
-  readonly #line: Line
+  readonly #queue: JobQueue
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
-    this.#line = new Line({ placesMax: options.parallel, waitingMax: options.waitingMax })
+    this.#queue = new JobQueue({ runningMax: options.parallel, waitingMax: options.waitingMax })
   }
 
   get underWay(): number {
     return this.#jobs.size
   }
 
-  /** Resolves when the contract is complete to the head, or the signal says stop; fails only when the line is full. */
+  /** Resolves when the contract is complete to the head, or the signal says stop; fails only when the queue is full. */
   ensure(contract: Address, signal: AbortSignal): Promise<void> {
     const known = this.#jobs.get(contract)
     if (known !== undefined) return known
-    const job = this.#line
+    const job = this.#queue
       .run('contracts', () => this.#index(contract, signal))
       .finally(() => this.#jobs.delete(contract))
     this.#jobs.set(contract, job)
@@ -87,7 +87,7 @@ export class ContractJobs {
         if (signal.aborted) return
         // Endpoints may be repaired or added, a full disk may be emptied: only a defect ends the job.
         if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
-        backfill.onTrouble?.(reasonOf(error))
+        backfill.onFailure?.(reasonOf(error))
         await pause(delayMs, signal)
         delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
       }
@@ -101,8 +101,8 @@ export class ContractJobs {
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */
   async #watch(contract: Address, signal: AbortSignal): Promise<void> {
-    const { chain, store, source, follower, turns, from } = this.#options
-    await turns.take(async () => {
+    const { chain, store, source, follower, mutex, from } = this.#options
+    await mutex.run(async () => {
       if (source.watched.has(contract)) return
       await store.watchContract(chain, contract, (follower.tip?.number ?? follower.finalized) + 1)
       source.watched.add(contract)
@@ -157,7 +157,7 @@ export class WalletJobs {
   readonly #options: WalletJobsOptions
   readonly #lookup: WalletLookup
   readonly #jobs = new Map<Address, Promise<void>>()
-  readonly #line = new Line({ placesMax: 8, waitingMax: 1_000 })
+  readonly #queue = new JobQueue({ runningMax: 8, waitingMax: 1_000 })
   /** The head, and the branch, at which each wallet was last looked up. */
   readonly #fresh = new Map<Address, string>()
 
@@ -173,7 +173,7 @@ export class WalletJobs {
     if (this.#fresh.get(wallet) === head) return Promise.resolve()
     const known = this.#jobs.get(wallet)
     if (known !== undefined) return known
-    const job = this.#line
+    const job = this.#queue
       .run('wallets', () => this.#find(wallet, signal))
       .then(() => this.#remember(wallet, head))
       .finally(() => this.#jobs.delete(wallet))
@@ -240,20 +240,20 @@ export class WalletJobs {
 
 // A line in front of work that endpoints pay for: so many at once, so many waiting, and a refusal beyond that.
 
-export class Line {
-  readonly #placesMax: number
+export class JobQueue {
+  readonly #runningMax: number
   readonly #waitingMax: number
   readonly #waiting: (() => void)[] = []
   #taken = 0
 
-  constructor({ placesMax, waitingMax }: { placesMax: number; waitingMax: number }) {
-    this.#placesMax = placesMax
+  constructor({ runningMax, waitingMax }: { runningMax: number; waitingMax: number }) {
+    this.#runningMax = runningMax
     this.#waitingMax = waitingMax
   }
 
   /** Runs the work when its turn comes. `what` names it in a refusal. */
   async run<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#taken < this.#placesMax) this.#taken++
+    if (this.#taken < this.#runningMax) this.#taken++
     else {
       if (this.#waiting.length >= this.#waitingMax) {
         throw new AlmanacError('overloaded', `${this.#waiting.length} ${what} wait to be indexed already.`, {
@@ -276,10 +276,10 @@ export class Line {
 
 // One at a time: work that must not interleave, such as following the head and adding a contract to what is followed.
 
-export class Turns {
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(work, work)
     // A failed turn is its caller's matter; the next one starts all the same.
     this.#last = turn.catch(() => {})

@@ -66,7 +66,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Keeps one trouble for each part of the work (`head`, `history`…) and forgets it at the first success. */
-export class Trouble {
+export class FailureLog {
   readonly #now: () => number
   readonly #parts = new Map<string, { reason: string; sinceMs: number; failures: number }>()
   readonly #worked = new Set<string>()

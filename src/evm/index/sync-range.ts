@@ -40,7 +40,7 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   for (const job of jobs) {
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
     const rangeSize = new RangeSize(size)
-    const onTrouble = (reason: string | undefined) => patience.note(reason)
+    const onFailure = (reason: string | undefined) => patience.note(reason)
     const onProgress = options.onProgress ?? (() => {})
     const { scope: covered, fetchRange } = job
     await fill(
@@ -54,7 +54,7 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
         fetchRange,
         rangeSize,
         onProgress,
-        onTrouble,
+        onFailure,
       },
       stopped,
     )

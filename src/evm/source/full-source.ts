@@ -4,20 +4,20 @@ import type { Chain } from '../../chains.ts'
 import type { Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
-import { callsOf } from './digest.ts'
-import { type Digester, digestHere } from './digester.ts'
-import { askChecked, NodeHead } from './node-head.ts'
+import { type Decoder, inlineDecoder } from './decode-pool.ts'
+import { callsOf } from './decode-range.ts'
+import { askChecked, HeaderSource } from './header-source.ts'
 import { type Probed, probeChain } from './probe.ts'
 
-export class FullSource extends NodeHead implements ChainSource {
+export class FullSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  readonly #digester: Digester
+  readonly #decoder: Decoder
   #probed: Promise<Probed> | undefined
 
-  constructor(chain: Chain, rpc: RpcPort, digester: Digester = digestHere) {
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder) {
     super(chain, rpc)
-    this.#digester = digester
+    this.#decoder = decoder
     this.#chain = chain
     this.#rpc = rpc
   }
@@ -32,7 +32,7 @@ export class FullSource extends NodeHead implements ChainSource {
       interval,
       ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
       check: async ({ bodies }) => {
-        const result = await this.#digester.digest({ chain, request, bodies })
+        const result = await this.#decoder.range({ chain, request, bodies })
         return result.ok ? result.range : result.failure.message
       },
     })

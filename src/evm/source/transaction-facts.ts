@@ -7,8 +7,8 @@ import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
 import type { RpcLog, RpcPort, RpcQuantity } from '../rpc/port.ts'
 import type { RangeHeader } from './chain-source.ts'
-import type { Digester } from './digester.ts'
-import { askChecked } from './node-head.ts'
+import type { Decoder } from './decode-pool.ts'
+import { askChecked } from './header-source.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
 
 // Usual sizes of the JSON of a transaction, a transaction's hash in a header's list, and a header.
@@ -35,14 +35,14 @@ type Wanted = { number: number; hash: string; timestamp: number; transactions: S
 export class TransactionFacts {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  readonly #digester: Digester
+  readonly #decoder: Decoder
   /** Learnt from the blocks that were read. */
   #transactionsPerBlock = 100
 
-  constructor(chain: Chain, rpc: RpcPort, digester: Digester) {
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder) {
     this.#chain = chain
     this.#rpc = rpc
-    this.#digester = digester
+    this.#decoder = decoder
   }
 
   async of(logs: LogSequence, known: readonly RangeHeader[], signal: AbortSignal): Promise<Facts> {
@@ -95,7 +95,7 @@ export class TransactionFacts {
       interval: { from: Math.min(...numbers), to: Math.max(...numbers) },
       ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
       check: async ({ bodies, bytes }) => {
-        const read = await this.#digester.facts({ chain, questions, bodies })
+        const read = await this.#decoder.facts({ chain, questions, bodies })
         return typeof read === 'string' ? read : { ...read, bytes }
       },
     })

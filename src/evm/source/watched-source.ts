@@ -13,23 +13,23 @@ import type { RpcAnswers, RpcCall, RpcHeader, RpcLog, RpcPort } from '../rpc/por
 import { RangeRefused } from '../rpc/port.ts'
 import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
 import { headerOf } from './chain-source.ts'
-import { type Digester, digestHere } from './digester.ts'
-import { askChecked, checkFailed, NodeHead } from './node-head.ts'
+import { type Decoder, inlineDecoder } from './decode-pool.ts'
+import { askChecked, checkFailed, HeaderSource } from './header-source.ts'
 import { unlisted } from './read-facts.ts'
 import { TransactionFacts } from './transaction-facts.ts'
 
-export class WatchedSource extends NodeHead implements ChainSource {
+export class WatchedSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #facts: TransactionFacts
   /** The contracts that the head is followed for. */
   readonly watched = new Set<Address>()
 
-  constructor(chain: Chain, rpc: RpcPort, digester: Digester = digestHere) {
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder) {
     super(chain, rpc)
     this.#chain = chain
     this.#rpc = rpc
-    this.#facts = new TransactionFacts(chain, rpc, digester)
+    this.#facts = new TransactionFacts(chain, rpc, decoder)
   }
 
   /** The watched contracts, with every header, so that the range can be followed. */

@@ -9,7 +9,7 @@ import type { Header, HeadReport } from './chain-source.ts'
 import { headerOf } from './chain-source.ts'
 
 /** What every source of a chain can tell, whatever it fetches beside. */
-export class NodeHead {
+export class HeaderSource {
   readonly #rpc: RpcPort
   readonly #chainName: string
   /** Off once the endpoints have shown that they do not know the tag. */

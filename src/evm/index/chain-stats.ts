@@ -4,14 +4,14 @@ import type { EvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
-import { Progress, Trouble } from './progress.ts'
+import { FailureLog, Progress } from './progress.ts'
 
 const reorganisationsSaidMs = 600_000
 
 export type Part = 'head' | 'history'
 
-export class ChainTally {
-  readonly trouble = new Trouble()
+export class ChainStats {
+  readonly failures = new FailureLog()
   /** Of the history alone: it says when that will be done. */
   readonly progress = new Progress()
   /** Of everything that is stored, at the head as well. */
@@ -75,7 +75,7 @@ export class ChainTally {
   }
 
   failed(part: Part, reason: string): void {
-    this.trouble.failed(part, reason)
+    this.failures.failed(part, reason)
     this.#metrics.failures.inc({ chain: this.#chain, part })
     this.#log.debug({ chain: this.#chain, part }, reason)
   }

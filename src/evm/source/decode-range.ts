@@ -25,7 +25,7 @@ export type FullAnswers = {
   receipts?: readonly (readonly RpcReceipt[] | null)[]
 }
 
-export type DigestInput = {
+export type RangeInput = {
   chain: Chain
   interval: Interval
   answers: FullAnswers
@@ -33,9 +33,9 @@ export type DigestInput = {
   bytes: number
 }
 
-export type DigestResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
+export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
 
-export function digestFull({ chain, interval, answers, grain, bytes }: DigestInput): DigestResult {
+export function decodeRange({ chain, interval, answers, grain, bytes }: RangeInput): RangeResult {
   const { from, to } = interval
   const failed = checkHeaders({ chain, from, to, headers: answers.blocks }) ?? checkNext(answers, to)
   if (failed !== undefined) return { ok: false, failure: failed }
@@ -112,14 +112,14 @@ function numbersOf({ from, to }: Interval): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
-function refusal(check: Failure['check'], block: number, message: string): DigestResult {
+function refusal(check: Failure['check'], block: number, message: string): RangeResult {
   return { ok: false, failure: { check, block, message } }
 }
 
 // From the bytes of an endpoint's answers to checked and decoded blocks: everything between the network and the store that takes
 // time, in one pure step that any thread can take.
 
-export type DigestTask = {
+export type RangeTask = {
   /** With the quirks that were found. */
   chain: Chain
   request: FullRequest
@@ -127,17 +127,17 @@ export type DigestTask = {
   bodies: readonly Uint8Array[]
 }
 
-export function digestBodies({ chain, request, bodies }: DigestTask): DigestResult {
+export function decodeRangeBodies({ chain, request, bodies }: RangeTask): RangeResult {
   const { interval, grain } = request
   const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
-  const refuse = (message: string): DigestResult => ({
+  const refuse = (message: string): RangeResult => ({
     ok: false,
     failure: { check: 'unreadable', block: interval.from, message },
   })
   try {
     const read = readAnswers(bodies, callCount(request))
     if ('refusal' in read) return refuse(`it answered: ${read.refusal.text}`)
-    return digestFull({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
+    return decodeRange({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
   } catch (error) {
     if (error instanceof UnreadableAnswer) return refuse(`it answered ${error.message}`)
     throw error

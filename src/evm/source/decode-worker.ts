@@ -2,11 +2,11 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../errors.ts'
 import type { Failure } from '../proof/verify.ts'
-import { type DigestTask, digestBodies } from './digest.ts'
+import { decodeRangeBodies, type RangeTask } from './decode-range.ts'
 import { buffersOf, columnsOf, type RangeColumns } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
-export type ThreadWork = { digest: DigestTask } | { facts: FactsTask }
+export type ThreadWork = { range: RangeTask } | { facts: FactsTask }
 export type ThreadOutcome = { columns: RangeColumns } | { failure: Failure } | { facts: ReadFacts | string }
 export type ThreadTask = { task: number; work: ThreadWork }
 /** Once, when it can be given work. */
@@ -29,7 +29,7 @@ port.postMessage({ ready: true } satisfies ThreadReady)
 /** With the buffers that need not be copied on the way. */
 function outcomeOf(work: ThreadWork): [ThreadOutcome, ArrayBuffer[]] {
   if ('facts' in work) return [{ facts: readFacts(work.facts) }, []]
-  const result = digestBodies(work.digest)
+  const result = decodeRangeBodies(work.range)
   if (!result.ok) return [{ failure: result.failure }, []]
   const columns = columnsOf(result.range)
   return [{ columns }, buffersOf(columns)]

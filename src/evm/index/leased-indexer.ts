@@ -10,7 +10,7 @@ import type { Lease, Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 
-export type ChainKeeperOptions = {
+export type LeasedIndexerOptions = {
   setup: ChainSetup
   store: Store
   log: Log
@@ -21,8 +21,8 @@ export type ChainKeeperOptions = {
 
 const renewalsPerLease = 4
 
-export class ChainKeeper {
-  readonly #options: ChainKeeperOptions
+export class LeasedIndexer {
+  readonly #options: LeasedIndexerOptions
   readonly #holder = randomUUID()
   readonly #stopping = new AbortController()
   readonly #leaseMs: number
@@ -30,7 +30,7 @@ export class ChainKeeper {
   #lease: Lease | undefined
   #keeping: Promise<void> = Promise.resolve()
 
-  constructor(options: ChainKeeperOptions) {
+  constructor(options: LeasedIndexerOptions) {
     this.#options = options
     this.#leaseMs = options.leaseMs ?? 10_000
   }
@@ -110,7 +110,7 @@ export class ChainKeeper {
     if (this.#lease !== undefined && this.#lease.token !== lease.token) await this.#letGo()
     if (this.#indexer !== undefined) return
     this.#lease = lease
-    this.#indexer = this.#options.makeIndexer(leasedStore(this.#options.store, lease))
+    this.#indexer = this.#options.makeIndexer(fencedStore(this.#options.store, lease))
     this.#indexer.start()
   }
 
@@ -130,7 +130,7 @@ export class ChainKeeper {
 // A store whose writes hold only as long as a lease does: whoever was paused and wakes up cannot write over a successor.
 
 /** Reads as the store does, writes under the lease. */
-export function leasedStore(store: Store, lease: Lease): Store {
+export function fencedStore(store: Store, lease: Lease): Store {
   return { ...store, ...store.fenced(lease) }
 }
 
@@ -138,7 +138,7 @@ export function leasedStore(store: Store, lease: Lease): Store {
  * Takes a chain for as long as a command runs, with a store that writes under the lease. Undefined while another process
  * indexes the chain.
  */
-export async function holdChain(
+export async function leaseChain(
   store: Store,
   { chain, holder, leaseMs }: { chain: ChainId; holder: string; leaseMs: number },
 ): Promise<{ store: Store; release: () => Promise<void> } | undefined> {
@@ -148,7 +148,7 @@ export async function holdChain(
   // A renewal that fails shows in the next write, which the fence refuses once the lease is lost.
   const timer = setInterval(() => void store.claim(name, holder, leaseMs).catch(() => {}), leaseMs / 4)
   return {
-    store: leasedStore(store, lease),
+    store: fencedStore(store, lease),
     release: async () => {
       clearInterval(timer)
       await store.release(lease)

@@ -3,18 +3,18 @@ import { expect, test } from 'vitest'
 import { createLog } from '../../log.ts'
 import { createEvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
-import { ChainTally } from './chain-tally.ts'
+import { ChainStats } from './chain-stats.ts'
 import type { FollowStep } from './follow.ts'
 
 const range = (transfers: number): DecodedRange =>
   ({ transfers: Array.from({ length: transfers }), logs: transfers, malformed: {} }) as unknown as DecodedRange
 
-function tally(): ChainTally {
-  return new ChainTally('eth', { metrics: createEvmMetrics(), log: createLog({ level: 'error', format: 'text' }) })
+function newStats(): ChainStats {
+  return new ChainStats('eth', { metrics: createEvmMetrics(), log: createLog({ level: 'error', format: 'text' }) })
 }
 
 test('a chain at its head has rates', () => {
-  const chain = tally()
+  const chain = newStats()
   chain.stepped({ kind: 'advanced', blocks: 1, caughtUp: true }, { head: 1, lagSeconds: 0 })
   chain.stored([range(3)])
   expect(chain.pace.rates()?.rowsPerSecond).toBeGreaterThan(0)
@@ -24,7 +24,7 @@ test('a chain at its head has rates', () => {
 test('reorganisations of one size are told once in a while', () => {
   const said: { level: string; depth: number }[] = []
   const log = createLog({ level: 'debug', format: 'json', write: line => said.push(JSON.parse(line)) })
-  const chain = new ChainTally('eth', { metrics: createEvmMetrics(), log })
+  const chain = new ChainStats('eth', { metrics: createEvmMetrics(), log })
   for (const depth of [1, 2, 1, 2, 30])
     chain.stepped({ kind: 'reorganised', ancestor: 100, depth } as FollowStep, { head: 101, lagSeconds: 0 })
   expect(said.filter(({ level }) => level === 'info').map(({ depth }) => depth)).toEqual([1, 30])
@@ -32,7 +32,7 @@ test('reorganisations of one size are told once in a while', () => {
 })
 
 test('rows of the history are counted once', () => {
-  const chain = tally()
+  const chain = newStats()
   const filled = { blocks: 10, rows: 3, logs: 3, bytes: 0, ranges: [range(3)] }
   chain.filled(filled)
   chain.filled(filled)

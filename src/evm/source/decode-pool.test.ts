@@ -1,4 +1,4 @@
-// Digesting in another thread gives what digesting here gives, for good answers and for bad ones.
+// Decoding in another thread gives what decoding here gives, for good answers and for bad ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { simulatedChain } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
@@ -6,14 +6,14 @@ import { quantityHex } from '../../hex.ts'
 import { activityCount } from '../../store/packed-activity.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import type { RawAnswers } from '../rpc/port.ts'
-import { callsOf, type FullRequest } from './digest.ts'
-import { DigestThreads, digestHere } from './digester.ts'
+import { DecodePool, inlineDecoder } from './decode-pool.ts'
+import { callsOf, type FullRequest } from './decode-range.ts'
 import { columnsOf, rangeOf } from './range-columns.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
 
 let node: SimNode
 let rpc: ChainRpc
-const threads = new DigestThreads({ threads: 1 })
+const threads = new DecodePool({ threads: 1 })
 const { signal } = new AbortController()
 
 beforeAll(async () => {
@@ -40,11 +40,11 @@ describe.each(requests)('$grain, with receipts: $withReceipts', request => {
     const chain = simulatedChain(node)
     const [first, second] = [await ask(request), await ask(request)]
     expect(first.bytes).toBeGreaterThan(500_000)
-    const here = await digestHere.digest({ chain, request, bodies: first.bodies })
+    const here = await inlineDecoder.range({ chain, request, bodies: first.bodies })
     if (!here.ok) throw new Error(here.failure.message)
     expect(here.range.transfers.length).toBeGreaterThan(500)
     expect(activityCount(here.range.activity)).toBeGreaterThan(100)
-    expect(await threads.digest({ chain, request, bodies: second.bodies })).toEqual(here)
+    expect(await threads.range({ chain, request, bodies: second.bodies })).toEqual(here)
     expect(rangeOf(columnsOf(here.range))).toEqual(here.range)
   })
 
@@ -53,17 +53,17 @@ describe.each(requests)('$grain, with receipts: $withReceipts', request => {
     const { bodies } = await ask(request)
     const cut = bodies.map(body => body.subarray(0, body.length - 100))
     const expected = { ok: false, failure: { check: 'unreadable', block: 20 } }
-    expect(await digestHere.digest({ chain, request, bodies: cut })).toMatchObject(expected)
-    expect(await threads.digest({ chain, request, bodies: cut })).toMatchObject(expected)
+    expect(await inlineDecoder.range({ chain, request, bodies: cut })).toMatchObject(expected)
+    expect(await threads.range({ chain, request, bodies: cut })).toMatchObject(expected)
   })
 })
 
 test('after it was closed, this thread does the work', async () => {
-  const closed = new DigestThreads({ threads: 1 })
+  const closed = new DecodePool({ threads: 1 })
   await closed.close()
   const request = requests[0]!
   const { bodies } = await ask(request)
-  expect(await closed.digest({ chain: simulatedChain(node), request, bodies })).toMatchObject({ ok: true })
+  expect(await closed.range({ chain: simulatedChain(node), request, bodies })).toMatchObject({ ok: true })
 })
 
 test('what blocks and transactions say is the same in another thread', async () => {
@@ -78,7 +78,7 @@ test('what blocks and transactions say is the same in another thread', async () 
     return at % 2 === 0 ? [whole] : [...single, { ...whole, whole: false, transactions: [] }]
   })
   const answers = async () => (await rpc.askRaw(questions.map(callOf), { signal })).bodies
-  const here = await digestHere.facts({ chain, questions, bodies: await answers() })
+  const here = await inlineDecoder.facts({ chain, questions, bodies: await answers() })
   if (typeof here === 'string') throw new Error(here)
   expect(here.headers.map(({ number }) => number)).toEqual(blocks.map(({ number }) => number))
   expect(here.blockSizes).toEqual(blocks.map(({ transactions }) => transactions.length))
@@ -87,7 +87,7 @@ test('what blocks and transactions say is the same in another thread', async () 
   const foreign = questions.map(question =>
     question.kind === 'block' ? { ...question, hash: `0x${'1'.repeat(64)}` } : question,
   )
-  const reason = await digestHere.facts({ chain, questions: foreign, bodies: await answers() })
+  const reason = await inlineDecoder.facts({ chain, questions: foreign, bodies: await answers() })
   expect(reason).toMatch(/^block 20 is 0x[0-9a-f]{64}, its logs say 0x1{64}$/)
   expect(await threads.facts({ chain, questions: foreign, bodies: await answers() })).toBe(reason)
 })

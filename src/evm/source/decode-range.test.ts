@@ -5,7 +5,7 @@ import { referenceChains } from '../../chains.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { hotBlocksOf } from '../index/backfill.ts'
 import type { RpcBlock, RpcLog } from '../rpc/port.ts'
-import { digestFull } from './digest.ts'
+import { decodeRange } from './decode-range.ts'
 
 const recording = '../shared/fixtures/polygon/watch1.jsonl.gz'
 const polygon = referenceChains.find(chain => chain.name === 'polygon')!
@@ -21,12 +21,12 @@ function canonical(): { blocks: RpcBlock[]; logs: RpcLog[] } {
   return { blocks: kept.map(({ block }) => block), logs: kept.flatMap(({ logs }) => logs) }
 }
 
-describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (skipped without ../shared)', () => {
-  const digest = (answers: Parameters<typeof digestFull>[0]['answers']) =>
-    digestFull({ chain: polygon, interval, answers, grain: 'block', bytes: 1 })
+describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks (skipped without ../shared)', () => {
+  const decode = (answers: Parameters<typeof decodeRange>[0]['answers']) =>
+    decodeRange({ chain: polygon, interval, answers, grain: 'block', bytes: 1 })
 
   test('gives every transfer of the canonical chain with evidence', () => {
-    const result = digest(canonical())
+    const result = decode(canonical())
     if (!result.ok) throw new Error(result.failure.message)
     expect(result.range.evidence).toBe('bloom')
     expect(result.range.transfers).toHaveLength(63)
@@ -38,9 +38,9 @@ describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (
   })
 
   test('merging by block and merging by range find the same first and last transactions', () => {
-    const byBlock = digest(canonical())
-    const byRange = digestFull({ chain: polygon, interval, answers: canonical(), grain: 'range', bytes: 1 })
-    if (!byBlock.ok || !byRange.ok) throw new Error('not digested')
+    const byBlock = decode(canonical())
+    const byRange = decodeRange({ chain: polygon, interval, answers: canonical(), grain: 'range', bytes: 1 })
+    if (!byBlock.ok || !byRange.ok) throw new Error('not decoded')
     expect(mergePacked(byBlock.range.activity)).toEqual(mergePacked(byRange.range.activity))
   })
 
@@ -55,7 +55,7 @@ describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (
       for (const dropped of proven.slice(0, -1)) {
         const answers = { blocks: [block], logs: own.filter(log => log !== dropped) }
         const alone = { from: number, to: number }
-        expect(digestFull({ chain: polygon, interval: alone, answers, grain: 'range', bytes: 1 }).ok).toBe(false)
+        expect(decodeRange({ chain: polygon, interval: alone, answers, grain: 'range', bytes: 1 }).ok).toBe(false)
         noticed++
       }
     }
@@ -69,22 +69,22 @@ describe.skipIf(!existsSync(recording))('digestFull on recorded Polygon blocks (
       .map(line => JSON.parse(line) as { block: RpcBlock })
       .find(({ block }) => block.hash === orphan)!
     const mixed = blocks.map(block => (block.number === orphaned.block.number ? orphaned.block : block))
-    const result = digest({ blocks: mixed, logs })
+    const result = decode({ blocks: mixed, logs })
     expect(result.ok ? undefined : result.failure.check).toBe('links')
   })
 
   test('refuses a range whose end is not the parent of what follows it', () => {
     const { blocks, logs } = canonical()
     const next = { ...blocks[0]!, parentHash: `0x${'11'.repeat(32)}` }
-    expect(digest({ blocks, logs, next }).ok).toBe(false)
-    expect(digest({ blocks, logs, next: null }).ok).toBe(false)
-    expect(digest({ blocks, logs, next: { ...next, parentHash: blocks.at(-1)!.hash! } }).ok).toBe(true)
+    expect(decode({ blocks, logs, next }).ok).toBe(false)
+    expect(decode({ blocks, logs, next: null }).ok).toBe(false)
+    expect(decode({ blocks, logs, next: { ...next, parentHash: blocks.at(-1)!.hash! } }).ok).toBe(true)
   })
 
   test('refuses missing blocks and logs of other blocks', () => {
     const { blocks, logs } = canonical()
-    expect(digest({ blocks: [...blocks.slice(0, -1), null], logs }).ok).toBe(false)
-    expect(digest({ blocks, logs: null }).ok).toBe(false)
-    expect(digest({ blocks, logs: [...logs, { ...logs[0]!, blockNumber: '0x1' }] }).ok).toBe(false)
+    expect(decode({ blocks: [...blocks.slice(0, -1), null], logs }).ok).toBe(false)
+    expect(decode({ blocks, logs: null }).ok).toBe(false)
+    expect(decode({ blocks, logs: [...logs, { ...logs[0]!, blockNumber: '0x1' }] }).ok).toBe(false)
   })
 })

@@ -7,7 +7,7 @@ type Changed = (contracts: Iterable<Address>) => void
 /** Contracts with hot rows that are remembered for the case that those rows are taken back. */
 const hotContractsMax = 100_000
 
-export function annotatedStore(store: Store, changed: Changed): Store {
+export function changeTrackingStore(store: Store, changed: Changed): Store {
   const hot = new HotContracts()
   return {
     ...store,

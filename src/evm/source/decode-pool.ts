@@ -3,22 +3,22 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AlmanacError } from '../../errors.ts'
 import { indexingMemory } from '../../threads.ts'
-import type { DigestResult } from './digest.ts'
-import { type DigestTask, digestBodies } from './digest.ts'
-import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './digest-worker.ts'
+import type { RangeResult } from './decode-range.ts'
+import { decodeRangeBodies, type RangeTask } from './decode-range.ts'
+import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './decode-worker.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
 /** The bodies may be taken away: whoever gives them does not use them again. */
-export interface Digester {
-  digest(task: DigestTask): Promise<DigestResult>
+export interface Decoder {
+  range(task: RangeTask): Promise<RangeResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
   close(): Promise<void>
 }
 
 /** In the thread that asks, for commands and tests. */
-export const digestHere: Digester = {
-  digest: async task => digestBodies(task),
+export const inlineDecoder: Decoder = {
+  range: async task => decodeRangeBodies(task),
   facts: async task => readFacts(task),
   close: async () => {},
 }
@@ -31,8 +31,8 @@ const threadsMax = 3
  * Threads start when they are first needed and are started again after one has died. Until one is ready whoever asks does the work:
  * what is asked for first is what somebody waits for.
  */
-export class DigestThreads implements Digester {
-  readonly #places: (DigestThread | undefined)[]
+export class DecodePool implements Decoder {
+  readonly #places: (DecodeWorker | undefined)[]
   readonly #bytesMin: number
   #closed = false
 
@@ -41,11 +41,11 @@ export class DigestThreads implements Digester {
     this.#bytesMin = bytesMin
   }
 
-  async digest(task: DigestTask): Promise<DigestResult> {
+  async range(task: RangeTask): Promise<RangeResult> {
     const thread = this.#threadFor(task.bodies)
-    if (thread === undefined) return digestBodies(task)
+    if (thread === undefined) return decodeRangeBodies(task)
     const bodies = task.bodies.map(ownBytes)
-    const outcome = await thread.run({ digest: { ...task, bodies } }, bodies)
+    const outcome = await thread.run({ range: { ...task, bodies } }, bodies)
     if ('columns' in outcome) return { ok: true, range: rangeOf(outcome.columns) }
     if ('failure' in outcome) return { ok: false, failure: outcome.failure }
     throw unexpected()
@@ -62,7 +62,7 @@ export class DigestThreads implements Digester {
 
   /** Starts all of them, which are ready then. */
   async start(): Promise<void> {
-    for (const [at] of this.#places.entries()) this.#places[at] ??= new DigestThread()
+    for (const [at] of this.#places.entries()) this.#places[at] ??= new DecodeWorker()
     await Promise.all(this.#places.map(thread => thread?.ready))
   }
 
@@ -72,12 +72,12 @@ export class DigestThreads implements Digester {
   }
 
   /** The least busy one; undefined where none is ready or the work is too small. */
-  #threadFor(bodies: readonly Uint8Array[]): DigestThread | undefined {
+  #threadFor(bodies: readonly Uint8Array[]): DecodeWorker | undefined {
     const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
     if (bytes < this.#bytesMin || this.#closed) return undefined
     const free = this.#places.findIndex(thread => thread === undefined || thread.state === 'ended')
-    if (free >= 0) this.#places[free] = new DigestThread()
-    let best: DigestThread | undefined
+    if (free >= 0) this.#places[free] = new DecodeWorker()
+    let best: DecodeWorker | undefined
     for (const thread of this.#places)
       if (thread?.state === 'ready' && thread.waiting < (best?.waiting ?? Infinity)) best = thread
     return best
@@ -89,7 +89,7 @@ function usualThreads(): number {
   return Math.min(threadsMax, Math.max(1, availableParallelism() - 2))
 }
 
-class DigestThread {
+class DecodeWorker {
   state: 'starting' | 'ready' | 'ended' = 'starting'
   readonly #worker: Worker
   readonly #started = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ class DigestThread {
 
   constructor() {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    this.#worker = new Worker(new URL(`./digest-thread.${extension}`, import.meta.url), {
+    this.#worker = new Worker(new URL(`./decode-worker-entry.${extension}`, import.meta.url), {
       resourceLimits: indexingMemory,
     })
     this.#worker.on('message', message => this.#heard(message as ThreadReady | ThreadResult))

@@ -1,7 +1,7 @@
 // Several processes on one store: one indexes a chain, another takes over, and whoever lost the chain cannot write any more.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
-import { ChainKeeper, leasedStore } from '../src/evm/index/chain-keeper.ts'
+import { fencedStore, LeasedIndexer } from '../src/evm/index/leased-indexer.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { createLog } from '../src/log.ts'
 import { createEvmMetrics } from '../src/metrics.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-function keeperOn(node: SimNode, store: Store): ChainKeeper {
+function leasedIndexerOn(node: SimNode, store: Store): LeasedIndexer {
   const chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: [{ url: node.url }] })
   cleanups.push(() => rpc.close())
@@ -24,7 +24,7 @@ function keeperOn(node: SimNode, store: Store): ChainKeeper {
   const metrics = createEvmMetrics()
   const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, rpc, store: own, log, metrics, pageSizeMax: 100 })
   // Longer than a busy machine keeps this process waiting, or the lease goes to the other one by itself.
-  const keeper = new ChainKeeper({ setup, store, log, makeIndexer, leaseMs: 5_000 })
+  const keeper = new LeasedIndexer({ setup, store, log, makeIndexer, leaseMs: 5_000 })
   cleanups.push(() => keeper.stop())
   return keeper
 }
@@ -42,7 +42,7 @@ describe.each(engineNames)('on %s', name => {
     cleanups.push(() => node.close())
     const { store, remove } = await temporaryStore(engine)
     cleanups.push(remove)
-    const keepers = [keeperOn(node, store), keeperOn(node, store)]
+    const keepers = [leasedIndexerOn(node, store), leasedIndexerOn(node, store)]
     for (const keeper of keepers) keeper.start()
     await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length).toBe(1)
     const first = keepers.find(({ indexer }) => indexer !== undefined)!
@@ -63,7 +63,7 @@ describe.each(engineNames)('on %s', name => {
     const { store, remove } = await temporaryStore(engine)
     cleanups.push(remove)
     const lease = await store.claim('index/1', 'sleeper', 1)
-    const asleep = leasedStore(store, lease!)
+    const asleep = fencedStore(store, lease!)
     await asleep.putCheckpoint('x', 'before')
     await expect.poll(() => store.claim('index/1', 'successor', 60_000)).toBeDefined()
     await expect(asleep.putCheckpoint('x', 'after')).rejects.toMatchObject({ code: 'conflict' })

@@ -1,6 +1,0 @@
-// The entry of a thread that reads, checks and decodes answers; see `digest-worker.ts`. It imports nothing else before compiled code is
-// kept.
-import { keepCompiledCode } from '../../threads.ts'
-
-keepCompiledCode()
-await import('./digest-worker.ts')
