@@ -1,0 +1,99 @@
+// Bounds the files of a folder and their length, and shows on made-up trees that this check, the ban on import circles (types
+// counted) and the search for code that only tests call can fail.
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const made = mkdtempSync(join(tmpdir(), 'almanac-house-'))
+afterAll(() => rmSync(made, { recursive: true }))
+
+const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join(root, folder)))
+const filesPerFolderMax = 30
+const linesP90Max = 300
+
+/** The sources below a folder, tests and generated files aside, with their lines. */
+function sourcesBelow(folder: string): { path: string; lines: number }[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path) && !/\.(test|gen)\.tsx?$/.test(path))
+    .map(path => ({ path, lines: readFileSync(join(folder, path), 'utf8').split('\n').length - 1 }))
+}
+
+/** What is too much: folders with too many files, and a tail of files that are too long. */
+function excesses(folder: string): string[] {
+  const sources = sourcesBelow(folder)
+  const counts = Map.groupBy(sources, ({ path }) => dirname(path))
+  const crowded = [...counts].filter(([, files]) => files.length > filesPerFolderMax)
+  const lengths = sources.map(({ lines }) => lines).sort((a, b) => a - b)
+  const p90 = lengths[Math.floor(lengths.length * 0.9)] ?? 0
+  return [
+    ...crowded.map(([name, files]) => `${name} has ${files.length} files`),
+    ...(p90 < linesP90Max ? [] : [`a tenth of the files has ${p90} lines or more`]),
+  ]
+}
+
+function makeTree(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(made, 'tree-'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+test.each(roots)('%s has no crowded folder and few long files', folder => {
+  expect(sourcesBelow(join(root, folder)).length).toBeGreaterThan(10)
+  expect(excesses(join(root, folder))).toEqual([])
+})
+
+test('a crowded folder and long files are noticed', () => {
+  const names = Array.from({ length: filesPerFolderMax + 1 }, (_, at) => `rooms/file-${at}.ts`)
+  const tests = names.map(name => name.replace('.ts', '.test.ts'))
+  const crowded = makeTree(Object.fromEntries([...names, ...tests].map(name => [name, '\n'])))
+  expect(excesses(crowded)).toEqual(['rooms has 31 files'])
+  const long = makeTree({ 'long.ts': '\n'.repeat(linesP90Max), 'short.ts': '\n' })
+  expect(excesses(long)).toEqual(['a tenth of the files has 300 lines or more'])
+  expect(excesses(makeTree({ 'short.ts': '\n'.repeat(linesP90Max - 1) }))).toEqual([])
+})
+
+test('a circle of type imports is refused', () => {
+  const folder = makeTree({
+    'src/a.ts': "import type { B } from './b.ts'\n\nexport type A = B | string\n",
+    'src/b.ts': "import type { A } from './a.ts'\n\nexport type B = A[]\n",
+  })
+  for (const file of ['biome.json', 'package.json']) cpSync(join(root, file), join(folder, file))
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const lint = () =>
+    execFileSync(process.execPath, [biome, 'lint', '--vcs-enabled=false', 'src'], { cwd: folder, stdio: 'pipe' })
+  expect(lint).toThrow('lint/suspicious/noImportCycles')
+  writeFileSync(join(folder, 'src/b.ts'), 'export type B = number\n')
+  expect(lint).not.toThrow()
+})
+
+test('code that only tests call is found', () => {
+  const folder = makeTree({
+    'src/cli/main.ts': "import { used } from '../half-used.ts'\n\nused()\n",
+    'src/half-used.ts': 'export function used() {}\n\nexport function onlyTested() {}\n',
+    'src/half-used.test.ts': "import { onlyTested } from './half-used.ts'\n\nonlyTested()\n",
+  })
+  for (const file of ['knip.json', 'package.json']) cpSync(join(root, file), join(folder, file))
+  const knip = (...options: string[]): string => {
+    const command = [
+      join(root, 'node_modules/knip/bin/knip.js'),
+      '--include',
+      'exports',
+      '--no-config-hints',
+      ...options,
+    ]
+    try {
+      return execFileSync(process.execPath, command, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+    } catch (error) {
+      return (error as { stdout: string }).stdout
+    }
+  }
+  expect(knip('--production')).toContain('onlyTested')
+  expect(knip()).toBe('')
+})
