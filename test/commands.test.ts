@@ -407,7 +407,7 @@ describe('mistakes', () => {
     [['sync', '--chain', 'sim', '--from', 'x', '--to', '8'], '--from is "x".', 'give a whole number from 0 on.'],
     [
       ['sync', '--chain', 'sim', '--from', '0', '--to', '301'],
-      'Block 301 of sim is not final: its final block is 300',
+      'Block 301 of sim is not final: the final block is 300',
       'give --to 300 or less',
     ],
     [

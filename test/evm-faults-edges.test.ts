@@ -137,7 +137,7 @@ describe('what is and what is not a reorganisation', () => {
     await expectFullTruth(store, node.chain, 0)
   })
 
-  test('a development node that was started anew is told by its first block', async () => {
+  test('a development node that was restarted is recognised by block 0', async () => {
     const node = await sim({ chain: { height: 150, hashes: 'real', finalityDepth: 40 } })
     const store = await emptyStore()
     const { indexer } = start(node, store)
@@ -151,7 +151,7 @@ describe('what is and what is not a reorganisation', () => {
     })
     // The first failures are of the moment without a node.
     const { reason } = await until(indexer, status => status.reason?.includes('block 0 is') === true)
-    expect(reason).toMatch(/another chain, or a development node that was started anew/)
+    expect(reason).toMatch(/another chain, or a development node that was restarted/)
     expect(await store.hotBlocks(id)).toEqual(held)
     expect(anew.chain.head).toBe(12)
   })

@@ -1,7 +1,7 @@
 // One line for each chain that says how far it is. Pure: from the status to text.
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { messageOf } from '../errors.ts'
-import { Progress } from '../evm/index/progress.ts'
+import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
 import type { ChainStatus, Interval, SolanaStatus, StatusReport } from '../model.ts'
 import type { Screen } from './terminal.ts'

@@ -7,7 +7,7 @@ import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcBlock, RpcCall } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/port.ts'
-import { HeaderSource } from '../source/header-source.ts'
+import { HeaderSource } from '../source/chain-source.ts'
 import { probeChain } from '../source/probe.ts'
 import { firstBlockWhere } from '../source/wallet-lookup.ts'
 

@@ -1,19 +1,18 @@
-// Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and
-// commits them in large batches with exact coverage. What fails is handed out again; nothing is marked that was not stored.
+// Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and commits
+// them in large batches with exact coverage. A failed range is fetched again; it never claims what is not stored.
 //
-// Rows go ahead of claims: a range is marked a few commits after its transfers were stored, together with its wallets' activity. Most
-// wallets take part in many ranges, and a database that merges them once for all does a third of the work. Whoever is killed in between
-// fetches these ranges again, and the rows that are there already change nothing.
-
+// Rows go ahead of claims: a range is claimed a few commits after its transfers were stored, together with its wallets'
+// activity. Most wallets take part in many ranges, and a database that merges them once does a third of the work. After a
+// crash in between, these ranges are fetched again, and rows that are there already change nothing.
 import { pause } from '../../abort.ts'
 import { missingIntervals, weakestOf } from '../../coverage.ts'
+import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { ColdCommit, HotBlock, Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
-import { reasonOf } from './progress.ts'
 
 export type BackfillOptions = {
   chain: ChainId
@@ -24,19 +23,19 @@ export type BackfillOptions = {
   rangeSize: RangeSize
   /** Ranges under way at once. */
   parallel: number
-  /** Rows gathered before a commit: large commits cost less a row than small ones, but nothing is fetched meanwhile. */
+  /** Rows gathered before a commit: large commits cost less per row, but nothing is fetched meanwhile. */
   rowsPerCommit: number
-  /** How long gathered rows may wait for company: little at first, so that first answers come early, and more as the job goes on. */
+  /** How long gathered rows may wait for more: short at first, so that first answers come early, then longer. */
   commitDelayMs: { first: number; max: number }
-  /** How long stored rows may wait to be claimed, and how much activity may wait with them, in rows of 106 bytes. */
+  /** How long stored rows may wait for their claim, and how much activity may wait with them, in rows of 106 bytes. */
   claimDelayMs: { first: number; max: number }
   activityPerClaim: number
   retryDelayMs: { first: number; max: number }
   onProgress?: (progress: BackfillProgress) => void
+  /** Told of each failed fetch, and with undefined of each that succeeded. */
   onFailure?: (reason: string | undefined) => void
 }
 
-/** How history is filled, whatever asks for it. */
 export const historyPace = {
   rowsPerCommit: 25_000,
   commitDelayMs: { first: 200, max: 2_000 },
@@ -45,7 +44,7 @@ export const historyPace = {
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
-/** What was stored. A range that was not claimed before its process ended is fetched and counted again. */
+/** What was stored. A range that was not claimed when its process ended is fetched and counted again. */
 export type BackfillProgress = {
   blocks: number
   rows: number
@@ -54,7 +53,7 @@ export type BackfillProgress = {
   ranges: readonly DecodedRange[]
 }
 
-/** Fills what `wanted` lacks and returns when nothing is missing, or when the signal says stop. */
+/** Returns when nothing of `wanted` is missing, or the signal says stop. */
 export async function backfill(wanted: Interval, options: BackfillOptions, signal: AbortSignal): Promise<void> {
   const covered = await options.store.coverage(options.chain, options.scope)
   await fill(missingIntervals(covered, wanted), options, signal)
@@ -63,7 +62,7 @@ export async function backfill(wanted: Interval, options: BackfillOptions, signa
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   const work = new WorkList(missing)
   const batch = new CommitBatch(options)
-  // A failure that is not a node's (the store is full, a defect) must end the run, not be retried for ever.
+  // A failure that is not a node's (a full store, a defect) must end the run, not be retried for ever.
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
   const workers = Array.from({ length: options.parallel }, () => worker(work, batch, options, stopped))
@@ -113,18 +112,18 @@ async function worker(
   }
 }
 
-/** Of the time that a job has taken: so long things may wait that somebody may wait for. */
+/** How long rows and claims may wait, as a share of the time that the job has taken. */
 const commitShare = 1 / 4
 const claimShare = 1 / 2
 
-/** Gathers fetched ranges into commits. One commit is under way at a time, so that memory stays bounded. */
+/** Gathers fetched ranges into commits. One commit runs at a time, so that memory stays bounded. */
 class CommitBatch {
   readonly #options: BackfillOptions
   #ranges: DecodedRange[] = []
   #rows = 0
   #added = 0
   #sinceMs = 0
-  /** Of ranges that are gathered or stored. */
+  /** Of gathered and stored ranges. */
   #claims: Claim[] = []
   #activity = 0
   #claimedMs = performance.now()
@@ -144,13 +143,13 @@ class CommitBatch {
     this.#rows += range.transfers.length + activityCount(activity)
     this.#activity += activityCount(activity)
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
-    // The newest ranges are what somebody waits for, and come first.
+    // Somebody may be waiting for the newest ranges, which come first.
     const isFirst = this.#added++ < parallel
     const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs, commitShare)
     if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#store({ claim: isFirst || this.#isClaimDue(now) })
   }
 
-  /** Stores and claims what has waited long enough, for the time in which no range comes to take it along. */
+  /** Stores and claims what has waited long enough while no range arrives that would take it along. */
   async claimDue(): Promise<void> {
     if (this.#claims.length > 0 && this.#isClaimDue(performance.now())) await this.flush()
   }
@@ -213,8 +212,7 @@ function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number
   return ranges.reduce((sum, range) => sum + range[field], 0)
 }
 
-// The blocks that are still to be fetched, handed out newest first. Pure bookkeeping: what is given back is handed out again.
-
+/** The blocks to fetch, handed out newest first. What is given back is handed out again. */
 export class WorkList {
   /** Sorted, disjoint, lowest first. */
   #open: Interval[]
@@ -223,7 +221,7 @@ export class WorkList {
     this.#open = [...missing].sort((a, b) => a.from - b.from)
   }
 
-  /** The newest open blocks, `blocks` of them at the most and never across a gap. */
+  /** The newest open blocks, at most `blocks` and never across a gap. */
   take(blocks: number): Interval | undefined {
     const newest = this.#open.pop()
     if (newest === undefined) return undefined
@@ -232,7 +230,7 @@ export class WorkList {
     return { from, to: newest.to }
   }
 
-  /** Opens an interval again, or for the first time; what is open already stays so. */
+  /** Opens an interval; blocks that are open already stay so. */
   add(interval: Interval): void {
     this.#open.push(...missingIntervals(this.#open, interval))
     this.#open.sort((a, b) => a.from - b.from)
@@ -246,16 +244,11 @@ export class WorkList {
   }
 }
 
-// Turns decoded ranges into what the store takes: one cold commit of several ranges, or the hot blocks of one. Pure.
-
 /** What a range says besides its rows: that it is complete, and who was active in it. */
-export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
+type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
 
-/**
- * The rows of the ranges with the blocks that hold some, and the claims of ranges whose rows are in it or stored already. The store
- * merges the activity of an address.
- */
-export function coldCommitOf(
+/** One commit of the rows of `ranges`, and of claims on ranges whose rows are in it or stored already. */
+function coldCommitOf(
   { chain, scope }: { chain: ChainId; scope: CoverageScope },
   ranges: readonly DecodedRange[],
   claims: readonly Claim[],
@@ -274,7 +267,7 @@ export function coldCommitOf(
   return { chain, covered, blocks, transfers, activity: joinActivity(claims.map(({ activity }) => activity)) }
 }
 
-/** One range of several that follow each other; undefined where they do not, because the chain moved between them. */
+/** One range of several that follow each other; undefined if they do not, because the chain moved in between. */
 export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | undefined {
   const [first, last] = [ranges[0], ranges.at(-1)]
   if (first === undefined || last === undefined) return undefined
@@ -292,7 +285,7 @@ export function concatRanges(ranges: readonly DecodedRange[]): DecodedRange | un
   }
 }
 
-/** Every block of the range with its own rows. The activity must be of the grain `block`. */
+/** Every block of the range with its own rows. Its activity must have the grain `block`. */
 export function hotBlocksOf(range: DecodedRange): HotBlock[] {
   let transfersFrom = 0
   let activityFrom = 0
@@ -305,4 +298,11 @@ export function hotBlocksOf(range: DecodedRange): HotBlock[] {
     activityFrom += activity.length
     return { number, hash, timestamp, transfers, activity }
   })
+}
+
+/** What failed, then what the node said, then what to do about it. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
+  const hint = error instanceof AlmanacError && error.hint !== undefined ? ` Try: ${error.hint}` : ''
+  return `${messageOf(error)}${cause}${hint}`
 }

@@ -1,28 +1,25 @@
-// The life of one chain: follows its head, fills its history, and indexes what is asked for. It keeps trying whatever nodes do,
-// and says why when it cannot go on.
-
+// Indexes one chain: follows its head, fills its history, and indexes contracts and wallets on demand. Whatever nodes do, it keeps
+// trying and reports why it cannot go on.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Address } from '../../model.ts'
+import type { Address, ChainId } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import { RangeRefused } from '../rpc/port.ts'
+import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { Decoder } from '../source/decode-pool.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, backfill, fill, historyPace } from './backfill.ts'
+import { type BackfillOptions, backfill, fill, historyPace, reasonOf } from './backfill.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { Follower, type FollowStep } from './follow.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
-import { reasonOf } from './progress.ts'
 
 export type ChainSetup = {
   chain: Chain
@@ -37,23 +34,22 @@ export type ChainIndexerOptions = ChainSetup & {
   store: Store
   log: Log
   metrics: EvmMetrics
-  /** The rows of the largest page that can be asked for. */
+  /** The largest page that a request may ask for. */
   pageSizeMax: number
-  /** Reads and checks whole blocks; absent: this thread does. */
+  /** Absent: this thread decodes. */
   decoder?: Decoder
   pace?: Partial<ChainPace>
-  /** Calls back when the head may have moved, so that polling need not wait. */
+  /** Calls back when the head may have moved, so that it is polled at once. */
   onNews?: (look: () => void) => () => void
-  /** Finds out what the indexed contracts are, beside the index; it lives as long as the indexer. */
+  /** Reads and judges the indexed contracts; it lives as long as the indexer. */
   annotator?: ContractAnnotator | undefined
 }
 
-/** How patient the indexer is, beside how often it polls. */
 export type ChainPace = {
   retryDelayMs: { first: number; max: number }
-  /** How often it is looked for history that is missing. */
+  /** How often it looks for missing history. */
   historyCheckMs: number
-  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  /** How long another branch may stay shorter than ours before it is believed anyway. */
   shorterBranchPatienceMs: number
 }
 
@@ -64,7 +60,6 @@ const usualPace: ChainPace = {
 }
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
-
 const factsWaitMsMax = 400
 
 export class ChainIndexer {
@@ -83,7 +78,7 @@ export class ChainIndexer {
   #caughtUp = false
   #historyDone = false
   #lastContactMs = Date.now()
-  /** Why the last wallet could not be looked up. It is not the chain that stalls then. */
+  /** Why the last wallet look-up failed. The chain does not stall then. */
   #walletFailure: string | undefined
 
   constructor(options: ChainIndexerOptions) {
@@ -148,8 +143,8 @@ export class ChainIndexer {
   }
 
   /**
-   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for as long: after a third of the time
-   * it is enough that a first page is right.
+   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for: after a third of the time
+   * a correct first page is enough.
    */
   async ensureContract(contract: Address, waitMs: number): Promise<void> {
     const contracts = this.#contracts
@@ -158,14 +153,14 @@ export class ChainIndexer {
     const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal))
     const hasPage = async (): Promise<void> => {
       await pause(waitMs / 3, enough.signal)
-      // One row more tells that there is a next page.
+      // One more row shows that there is a next page.
       const rows = this.#options.pageSizeMax + 1
       while (!enough.signal.aborted && !(await contracts.hasNewest(contract, rows))) await pause(50, enough.signal)
     }
     const startedMs = performance.now()
     await within(waitMs, Promise.race([complete, hasPage()]))
     enough.abort()
-    // The first answer shows what the contract is, if that is found out quickly: it is read behind the history.
+    // The first answer shows name and verdict if they are found quickly: they are read after the history.
     const leftMs = Math.max(0, waitMs - (performance.now() - startedMs))
     await this.#options.annotator?.ensure(contract, Math.min(leftMs, factsWaitMsMax))
   }
@@ -182,22 +177,20 @@ export class ChainIndexer {
 
   async #afterFirstStep(): Promise<void> {
     while (this.#follower.latest === undefined && !this.#stopping.signal.aborted) await pause(20, this.#stopping.signal)
-    // The step under way is what brings the final block.
+    // The step under way brings the final block.
     await this.#mutex.run(async () => {})
   }
 
   async status() {
     const { chain, from, index } = this.setup
     const { store } = this.#options
-    const covered = (await store.coverageByScope(chain.id)).flatMap(({ scope, intervals }) =>
-      intervals.map(interval => ({ ...interval, scope })),
-    )
+    const covered = await coverageReport(store, chain.id)
     const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
     const missing = missingIntervals(
       covered.filter(({ scope }) => scope === 'full'),
       { from, to: head },
     )
-    // Of a chain whose head nobody has told yet, nothing is known to be complete.
+    // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
     const reason = this.#stats.failures.stalledBy
@@ -227,7 +220,7 @@ export class ChainIndexer {
     return Math.max(0, Math.round(behind), Math.round(silentSeconds))
   }
 
-  /** Repeats one part of the work until the stop. Whatever fails, a node or the store, is told and tried again, later each time. */
+  /** Repeats one part of the work until the stop. A failure, of a node or the store, is reported and retried with backoff. */
   async #rounds(part: Part, round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
     let delayMs = retryDelayMs.first
@@ -239,9 +232,10 @@ export class ChainIndexer {
         if (restMs > 0) await this.#sleep(part, restMs, signal)
       } catch (error) {
         if (signal.aborted) return
-        // A node's failure shows in the status; one of ours must be seen.
+        // A node's failure shows in the status; a defect must be logged.
         const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
-        if (!isExpected) this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed.')
+        if (!isExpected)
+          this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying.')
         this.#stats.failed(part, reasonOf(error))
         await this.#sleep(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
@@ -288,7 +282,7 @@ export class ChainIndexer {
       await backfill({ from, to }, this.#historyOptions('full'), signal)
       return
     }
-    // What was not followed while the service was down, for the contracts that are followed.
+    // What the followed contracts missed while the service was down.
     const covered = await store.coverage(chain.id, 'watched')
     const start = covered[0]?.from
     if (start !== undefined)
@@ -306,7 +300,7 @@ export class ChainIndexer {
       try {
         await this.#contracts?.ensure(contract, signal)
       } catch (error) {
-        // The line is full of contracts that people asked for; the next round tries again.
+        // The queue is full of contracts that clients asked for; the next round tries again.
         if (!(error instanceof AlmanacError && error.code === 'overloaded')) throw error
       }
     }
@@ -335,7 +329,7 @@ export class ChainIndexer {
     }
   }
 
-  /** Rests as long as told; news end the rest of the head. */
+  /** News end the pause of the head. */
   #sleep(part: Part, ms: number, signal: AbortSignal): Promise<void> {
     if (part === 'history') return pause(ms, signal)
     const woken = new AbortController()
@@ -344,9 +338,15 @@ export class ChainIndexer {
   }
 }
 
+/** The covered intervals of all scopes, as the status shows them. */
+export async function coverageReport(store: Store, chain: ChainId) {
+  const scopes = await store.coverageByScope(chain)
+  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
+}
+
 async function within(waitMs: number, work: Promise<unknown>): Promise<void> {
   const waited = new AbortController()
-  // What goes on after the wait is not the request's concern, and neither is its failure: the status tells it.
+  // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
   await Promise.race([work.catch(() => {}), pause(waitMs, waited.signal)])
   waited.abort()
 }

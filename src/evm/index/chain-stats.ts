@@ -1,18 +1,17 @@
-// What is counted and told of one chain's indexing: metrics, progress, and the reasons of failures. It decides nothing.
+// What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
-import { FailureLog, Progress } from './progress.ts'
 
-const reorganisationsSaidMs = 600_000
+const reorganisationsLoggedMs = 600_000
 
 export type Part = 'head' | 'history'
 
 export class ChainStats {
   readonly failures = new FailureLog()
-  /** Of the history alone: it says when that will be done. */
+  /** Of the history alone: it tells when that will be done. */
   readonly progress = new Progress()
   /** Of everything that is stored, at the head as well. */
   readonly pace = new Progress()
@@ -21,7 +20,7 @@ export class ChainStats {
   readonly #chain: string
   readonly #metrics: EvmMetrics
   readonly #log: Log
-  readonly #throttle = new LogThrottle(reorganisationsSaidMs)
+  readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -38,11 +37,11 @@ export class ChainStats {
     if (step.kind === 'reorganised') {
       const { ancestor, depth } = step
       this.#metrics.reorganisations.inc({ chain })
-      const said = { chain, ancestor, depth }
-      this.#log.debug(said, 'The chain was reorganised; the new branch is stored.')
-      // Some chains do it all the time, and only unusual depths are news.
+      const message = 'Chain reorganised; switched to the new branch.'
+      this.#log.debug({ chain, ancestor, depth }, message)
+      // Some chains reorganise all the time, and only unusual depths are news.
       this.#throttle.say(`${Math.floor(Math.log2(depth + 1))}`, repeated =>
-        this.#log.info({ ...said, repeated }, 'Reorganisations of this depth are followed.'),
+        this.#log.info({ chain, ancestor, depth, repeated }, message),
       )
     }
     this.#metrics.head.set({ chain }, head)
@@ -57,7 +56,7 @@ export class ChainStats {
     this.#count(progress.ranges)
   }
 
-  /** What was stored besides the history: at the head, and of contracts that were asked for. */
+  /** What was stored besides history: at the head, and of contracts on demand. */
   stored(ranges: readonly DecodedRange[]): void {
     const rows = ranges.reduce((sum, { transfers }) => sum + transfers.length, 0)
     this.pace.add({ blocks: 0, rows, bytes: 0 })
@@ -77,6 +76,77 @@ export class ChainStats {
   failed(part: Part, reason: string): void {
     this.failures.failed(part, reason)
     this.#metrics.failures.inc({ chain: this.#chain, part })
-    this.#log.debug({ chain: this.#chain, part }, reason)
+    this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying.')
+  }
+}
+
+const windowMs = 60_000
+const samplesMax = 240
+
+/** Rates over the last minute, so that an estimate follows a provider that slows down. */
+export class Progress {
+  #samples: { atMs: number; blocks: number; rows: number; bytes: number }[] = []
+
+  add({ blocks, rows, bytes }: { blocks: number; rows: number; bytes: number }): void {
+    this.#samples.push({ atMs: performance.now(), blocks, rows, bytes })
+    this.#forget()
+  }
+
+  /** Undefined with fewer than two samples. */
+  rates(): { blocksPerSecond: number; rowsPerSecond: number; bytesPerSecond: number } | undefined {
+    this.#forget()
+    const first = this.#samples[0]
+    if (first === undefined || this.#samples.length < 2) return undefined
+    const seconds = Math.max(0.001, (performance.now() - first.atMs) / 1_000)
+    // The first sample only marks the start: what it counts was done before.
+    const rest = this.#samples.slice(1)
+    const perSecond = (field: 'blocks' | 'rows' | 'bytes'): number =>
+      rest.reduce((sum, sample) => sum + sample[field], 0) / seconds
+    const [blocksPerSecond, rowsPerSecond] = [perSecond('blocks'), perSecond('rows')]
+    return { blocksPerSecond, rowsPerSecond, bytesPerSecond: perSecond('bytes') }
+  }
+
+  secondsFor(blocks: number): number | undefined {
+    if (blocks === 0) return 0
+    const rate = this.rates()?.blocksPerSecond ?? 0
+    return rate > 0 ? Math.ceil(blocks / rate) : undefined
+  }
+
+  #forget(): void {
+    const since = performance.now() - windowMs
+    let keep = this.#samples.findIndex(sample => sample.atMs >= since)
+    if (keep === -1) keep = this.#samples.length
+    this.#samples = this.#samples.slice(Math.max(keep, this.#samples.length - samplesMax))
+  }
+}
+
+const patienceMs = 10_000
+const failuresMax = 5
+/** What never worked is more likely a mistake than a passing failure. */
+const failuresMaxAtFirst = 2
+
+/** Keeps the last failure of each part of the work and forgets it at the first success. */
+class FailureLog {
+  readonly #failing = new Map<string, { reason: string; sinceMs: number; failures: number }>()
+  readonly #worked = new Set<string>()
+
+  failed(part: string, reason: string): void {
+    const known = this.#failing.get(part)
+    const sinceMs = known?.sinceMs ?? performance.now()
+    this.#failing.set(part, { reason, sinceMs, failures: (known?.failures ?? 0) + 1 })
+  }
+
+  succeeded(part: string): void {
+    this.#failing.delete(part)
+    this.#worked.add(part)
+  }
+
+  /** Why the chain counts as stalled: the reason of the longest failure that lasts, or that no success came before. */
+  get stalledBy(): string | undefined {
+    const lasting = [...this.#failing].filter(([part, { sinceMs, failures }]) => {
+      const bearable = this.#worked.has(part) ? failuresMax : failuresMaxAtFirst
+      return failures >= bearable || performance.now() - sinceMs >= patienceMs
+    })
+    return lasting.sort(([, a], [, b]) => a.sinceMs - b.sinceMs)[0]?.[1].reason
   }
 }

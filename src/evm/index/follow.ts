@@ -1,5 +1,5 @@
-// Follows the head of one chain: appends new blocks, replaces hot blocks when another branch is in hand, and moves final
-// blocks to the cold tables. It deletes nothing on the word of a node that is merely behind.
+// Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves final blocks
+// to the cold tables. It deletes nothing because a node merely lags.
 import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,18 +18,18 @@ export type FollowOptions = FinalityRule & {
   scope: Extract<CoverageScope, 'full' | 'watched'>
   /** The first block of interest: nothing below it is stored. */
   from: number
-  /** How many blocks are fetched at once: a long absence is caught up in pieces. */
+  /** Blocks per fetch: a long absence is caught up in pieces. */
   rangeSize: RangeSize
-  /** How long another branch may stay shorter than ours before it is believed all the same. */
+  /** How long another branch may stay shorter than ours before it is believed anyway. */
   shorterBranchPatienceMs: number
   now: () => number
-  /** Told of what was stored, once it is. */
+  /** Called after ranges were stored. */
   onStored?: (ranges: readonly DecodedRange[]) => void
 }
 
 export type FollowStep =
   | { kind: 'idle' }
-  /** The node knows less than is stored; it is behind or syncing. */
+  /** The node knows less than is stored: it lags or syncs. */
   | { kind: 'behind'; head: number }
   | { kind: 'advanced'; blocks: number; caughtUp: boolean }
   | { kind: 'reorganised'; ancestor: number; depth: number; blocks: number }
@@ -39,9 +39,9 @@ export class Follower {
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #finalized = -1
-  /** The hash of the final block, where it is known: every branch must grow from it. */
+  /** The hash of the final block, if known: every branch must grow from it. */
   #finalHash: Hash | undefined
-  /** The hash of block 0, where the nodes have it: what is stored grew from it. */
+  /** The hash of block 0, if the nodes have it: what is stored grew from it. */
   #genesisHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
@@ -63,14 +63,14 @@ export class Follower {
   }
 
   /**
-   * The highest block that the chain itself calls final. Lower than `finalized` where the first block of interest lies above it:
-   * what is below that one is never followed, but may still change.
+   * The highest block that the chain itself calls final. It is below `finalized` if the first block of interest is above it:
+   * blocks in between are never followed, but may still change.
    */
   get finalOnChain(): number {
     return this.#finalOnChain
   }
 
-  /** Changes whenever stored hot blocks are replaced, also by ones that were there before. */
+  /** Changes whenever stored hot blocks are replaced, even by blocks that were stored before. */
   get branches(): number {
     return this.#branches
   }
@@ -103,9 +103,8 @@ export class Follower {
   }
 
   /**
-   * Brings the stored state to where following can go on: the first start begins above the final block, and after a long
-   * absence the old hot blocks become cold if they stood the test, or go if they did not. What lies between is left to
-   * the backfill, which fills whatever coverage lacks.
+   * Brings the stored state to where following can go on: the first start begins above the final block; after a long absence
+   * old hot blocks become cold if the chain still has them, and go if not. The backfill fills what lies in between.
    */
   async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
     const { store, chain, source, from } = this.#options
@@ -132,7 +131,7 @@ export class Follower {
     this.#hot = this.#hot.filter(block => block.number > upTo)
   }
 
-  /** Keeps the first block's hash while nothing is stored yet: later nobody could vouch for it. */
+  /** Keeps the hash of block 0 while nothing is stored: later nothing could vouch for it. */
   async #keepGenesis(signal: AbortSignal): Promise<void> {
     const { source, store } = this.#options
     if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return
@@ -143,8 +142,8 @@ export class Follower {
   }
 
   /**
-   * A head below the final block is a node that is behind, or another chain under the same id: then the first block tells. A
-   * development node makes a new one whenever it is started.
+   * A head below the final block is a node that lags, or another chain with the same id, which block 0 shows. A development
+   * node makes a new block 0 at every start.
    */
   async #checkGenesis(signal: AbortSignal): Promise<void> {
     const { source, chainName } = this.#options
@@ -153,10 +152,10 @@ export class Follower {
     if (genesis === undefined || genesis.hash === this.#genesisHash) return
     throw new AlmanacError(
       'upstream_invalid',
-      `${chainName} block 0 is ${genesis.hash}, but what is stored grew from ${this.#genesisHash}: another chain, or a development node that was started anew.`,
+      `${chainName} block 0 is ${genesis.hash}, but the stored blocks grew from ${this.#genesisHash}: this is another chain, or a development node that was restarted.`,
       {
         retryable: true,
-        hint: `set store to a new file for the new chain, or let chains.${chainName}.rpc name nodes of the old one.`,
+        hint: `set store to a new file for the new chain, or set chains.${chainName}.rpc to nodes of the old one.`,
       },
     )
   }
@@ -190,8 +189,8 @@ export class Follower {
   }
 
   /**
-   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that
-   * are load-balanced over lagging nodes never pass: they still know our tip or agree with us at that height.
+   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that balance
+   * over lagging nodes never pass: they still know our tip, or agree with us at that height.
    */
   async #isShorterBranch(latest: Header, signal: AbortSignal): Promise<boolean> {
     const { now, shorterBranchPatienceMs, source } = this.#options
@@ -206,7 +205,7 @@ export class Follower {
     return (await source.headerByHash(tip.hash, signal)) === undefined
   }
 
-  /** Another branch: find where it leaves ours, fetch it whole, then replace in one transaction. */
+  /** Finds where another branch leaves ours, fetches it whole, and replaces our blocks in one transaction. */
   async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
     const oldTip = this.tip?.number ?? this.#finalized
     const ancestor = await this.#ancestorOf(latest, signal)
@@ -219,7 +218,7 @@ export class Follower {
     const branch = concatRanges(pieces)
     const parent = this.#hot.find(block => block.number === ancestor)
     const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
-    // The chain may have moved again while the branch was fetched; the next step sees where it is then.
+    // The chain may have moved again while the branch was fetched; the next step looks again.
     if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
     await this.#commit(ancestor, branch, latest)
     this.#options.onStored?.(pieces)
@@ -238,7 +237,7 @@ export class Follower {
       if (parent === undefined) {
         throw new AlmanacError(
           'upstream_failed',
-          `${chainName} no endpoint has block ${header.parentHash}, the parent of its own block ${header.number}.`,
+          `No ${chainName} endpoint has block ${header.parentHash}, the parent of block ${header.number}.`,
           {
             retryable: true,
             hint: 'wait for the node to finish its reorganisation, or add a second endpoint.',
@@ -251,7 +250,7 @@ export class Follower {
     return this.#finalized
   }
 
-  /** A branch that leaves the chain below its final block is not followed: that is for a person to decide. */
+  /** A branch that leaves the chain below its final block is not followed: a person has to decide. */
   #checkGrowsFromFinal(header: RangeHeader | undefined): void {
     if (header === undefined || this.#finalHash === undefined || header.number !== this.#finalized + 1) return
     if (header.parentHash === this.#finalHash) return
@@ -261,7 +260,7 @@ export class Follower {
       `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
       {
         retryable: true,
-        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised so deep, stop the service, set chains.${chainName}.finality to more blocks and run almanac verify --chain ${chainName} --from ${Math.max(0, this.#finalized - 100)} --to ${this.#finalized} --repair.`,
+        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised that deep, stop the service, set chains.${chainName}.finality to more blocks and run almanac verify --chain ${chainName} --from ${Math.max(0, this.#finalized - 100)} --to ${this.#finalized} --repair.`,
       },
     )
   }
@@ -286,7 +285,7 @@ export class Follower {
       ancestor,
       blocks: hotBlocksOf(range),
       covered: { scope, from: ancestor + 1, evidence: range.evidence },
-      // A new head may have come while the range was fetched; what is stored decides then.
+      // A new head may have come while the range was fetched; then what is stored decides.
       head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
     })
     if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
@@ -296,13 +295,13 @@ export class Follower {
   async #finalize(final: Header): Promise<void> {
     const { chainName } = this.#options
     const { number } = final
-    // A tip below the final block was not compared with it, because no endpoint had that height; the next step does.
+    // A tip below the final block was not compared with it: no endpoint had that height. The next step compares.
     if (number <= this.#finalized || (this.tip !== undefined && this.tip.number < number)) return
     const stored = this.#hot.find(block => block.number === final.number)
     if (stored !== undefined && stored.hash !== final.hash) {
       throw new AlmanacError(
         'upstream_invalid',
-        `${chainName} endpoint calls block ${final.number} ${final.hash} final, but followed ${stored.hash}.`,
+        `${chainName} endpoint calls block ${final.number} ${final.hash} final, but ${stored.hash} is stored.`,
         {
           retryable: true,
           hint: 'wait: the branches meet again when the endpoint has settled; if it lasts, check the endpoint.',
@@ -317,9 +316,7 @@ function blockOf({ number, hash, timestamp }: Block): Block {
   return { number, hash, timestamp }
 }
 
-// Which of the stored hot blocks the chain still has, after an absence in which it may have been reorganised. It only looks.
-
-/** The highest one; `hot` lowest first. Undefined where none is left. */
+/** The highest hot block that the chain still has, after an absence. `hot` is lowest first. */
 export async function survivingBlock(
   hot: readonly Block[],
   source: Pick<ChainSource, 'headerByNumber'>,

@@ -1,5 +1,5 @@
-// Sees to it that one process at a time indexes a chain: whoever holds the chain's lease runs the indexer, the others stand by and
-// take over when it lapses. A store that only one process may own needs none of this.
+// Runs a chain's indexer in one process at a time: the process that holds the chain's lease indexes, the others stand by and take over
+// when it lapses. A store that only one process can own does not need it.
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../abort.ts'
 import { isCovered } from '../../coverage.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import type { ChainId } from '../../model.ts'
 import type { Lease, Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
-import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
+import { type ChainIndexer, type ChainSetup, coverageReport } from './chain-indexer.ts'
 
 export type LeasedIndexerOptions = {
   setup: ChainSetup
@@ -28,7 +28,7 @@ export class LeasedIndexer {
   readonly #leaseMs: number
   #indexer: ChainIndexer | undefined
   #lease: Lease | undefined
-  #keeping: Promise<void> = Promise.resolve()
+  #running: Promise<void> = Promise.resolve()
 
   constructor(options: LeasedIndexerOptions) {
     this.#options = options
@@ -41,15 +41,15 @@ export class LeasedIndexer {
   }
 
   start(): void {
-    this.#keeping = this.#keep()
+    this.#running = this.#run()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#keeping
+    await this.#running
     await this.#indexer?.stop()
     this.#indexer = undefined
-    // So that another one need not wait for it to lapse. Where that fails, it lapses.
+    // So that another process need not wait for it to lapse. If that fails, it lapses.
     if (this.#lease !== undefined) await this.#options.store.release(this.#lease).catch(() => {})
   }
 
@@ -57,14 +57,12 @@ export class LeasedIndexer {
   async status() {
     if (this.#indexer !== undefined) return await this.#indexer.status()
     const { setup, store } = this.#options
-    const state = await store.chainState(setup.chain.id)
-    const covered = (await store.coverageByScope(setup.chain.id)).flatMap(({ scope, intervals }) =>
-      intervals.map(interval => ({ ...interval, scope })),
-    )
+    const { index, from, chain } = setup
+    const state = await store.chainState(chain.id)
+    const covered = await coverageReport(store, chain.id)
     const head = state?.head.number ?? -1
     const full = covered.filter(({ scope }) => scope === 'full')
-    const complete =
-      head >= setup.from && (setup.index === 'on-demand' || isCovered(full, { from: setup.from, to: head }))
+    const complete = head >= from && (index === 'on-demand' || isCovered(full, { from, to: head }))
     return {
       state: complete ? 'live' : 'backfilling',
       head,
@@ -75,30 +73,29 @@ export class LeasedIndexer {
       eta_seconds: null,
       rates: null,
       blocks_left: 0,
-      index: setup.index,
-      from: setup.from,
+      index,
+      from,
       early_collections: earlyCollectionsVersion,
       standby: true,
       rpc: [],
     } as const
   }
 
-  async #keep(): Promise<void> {
+  async #run(): Promise<void> {
     const { signal } = this.#stopping
     const { setup, store, log } = this.#options
-    const name = `index/${setup.chain.id}`
     let heldUntilMs = 0
     while (!signal.aborted) {
       const askedMs = performance.now()
       try {
-        const lease = await store.claim(name, this.#holder, this.#leaseMs)
+        const lease = await store.claim(leaseName(setup.chain.id), this.#holder, this.#leaseMs)
         if (lease === undefined) heldUntilMs = 0
         else {
           heldUntilMs = askedMs + this.#leaseMs
           await this.#hold(lease)
         }
       } catch (error) {
-        log.debug(`The lease of ${setup.chain.name} could not be renewed: ${messageOf(error)}`)
+        log.debug({ chain: setup.chain.name, reason: messageOf(error) }, 'Lease renewal failed.')
       }
       if (performance.now() >= heldUntilMs) await this.#letGo()
       await pause(this.#leaseMs / renewalsPerLease, signal)
@@ -106,7 +103,7 @@ export class LeasedIndexer {
   }
 
   async #hold(lease: Lease): Promise<void> {
-    // Another token means that somebody else had the chain in between: what the indexer remembers is no longer so.
+    // A new token means that another process had the chain in between: what the indexer remembers is out of date.
     if (this.#lease !== undefined && this.#lease.token !== lease.token) await this.#letGo()
     if (this.#indexer !== undefined) return
     this.#lease = lease
@@ -119,34 +116,30 @@ export class LeasedIndexer {
     this.#indexer = undefined
     this.#lease = undefined
     if (indexer === undefined) return
-    this.#options.log.warn(
-      { chain: this.#options.setup.chain.name },
-      'Another process indexes this chain now; standing by.',
-    )
+    this.#options.log.warn({ chain: this.#options.setup.chain.name }, 'Lease lost to another process; standing by.')
     await indexer.stop()
   }
 }
 
-// A store whose writes hold only as long as a lease does: whoever was paused and wakes up cannot write over a successor.
+function leaseName(chain: ChainId): string {
+  return `index/${chain}`
+}
 
-/** Reads as the store does, writes under the lease. */
+/** Reads as the store does and writes only while the lease holds: a process that was paused cannot write over its successor. */
 export function fencedStore(store: Store, lease: Lease): Store {
   return { ...store, ...store.fenced(lease) }
 }
 
-/**
- * Takes a chain for as long as a command runs, with a store that writes under the lease. Undefined while another process
- * indexes the chain.
- */
+/** Leases a chain while a command runs, with a fenced store. Undefined while another process indexes the chain. */
 export async function leaseChain(
   store: Store,
   { chain, holder, leaseMs }: { chain: ChainId; holder: string; leaseMs: number },
 ): Promise<{ store: Store; release: () => Promise<void> } | undefined> {
-  const name = `index/${chain}`
-  const lease = await store.claim(name, holder, leaseMs)
+  const claim = () => store.claim(leaseName(chain), holder, leaseMs)
+  const lease = await claim()
   if (lease === undefined) return undefined
   // A renewal that fails shows in the next write, which the fence refuses once the lease is lost.
-  const timer = setInterval(() => void store.claim(name, holder, leaseMs).catch(() => {}), leaseMs / 4)
+  const timer = setInterval(() => void claim().catch(() => {}), leaseMs / renewalsPerLease)
   return {
     store: fencedStore(store, lease),
     release: async () => {

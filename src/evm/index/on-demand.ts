@@ -1,6 +1,5 @@
-// Contracts that are indexed because somebody asked for them: each gets its own backfill, newest first, and is followed at the
-// head from then on. Several requests for one contract share one job.
-
+// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full. Requests for the same contract or
+// wallet share one job.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
@@ -8,15 +7,13 @@ import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId, CoveredInterval, Interval } from '../../model.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import { RangeRefused } from '../rpc/port.ts'
+import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { refusedOutcome } from '../source/range-size.ts'
 import { deploymentBlock, WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, fill, hotBlocksOf, WorkList } from './backfill.ts'
+import { type BackfillOptions, fill, hotBlocksOf, reasonOf, WorkList } from './backfill.ts'
 import type { Follower } from './follow.ts'
-import { reasonOf } from './progress.ts'
 
 export type ContractJobsOptions = {
   chain: ChainId
@@ -24,19 +21,20 @@ export type ContractJobsOptions = {
   source: WatchedSource
   rpc: RpcPort
   follower: Follower
-  /** Shared with following: a contract is added between two steps, never within one. */
+  /** Held while following: a contract is added between two steps, never within one. */
   mutex: Mutex
   from: number
   backfill: Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'>
-  /** Contracts indexed at once; more wait in line. */
+  /** Contracts indexed at once; more wait in the queue. */
   parallel: number
   waitingMax: number
-  /** Told where a contract was found to begin. */
+  /** Called with the block of a contract's deployment. */
   onDeployed?: ((contract: Address, block: number) => void) | undefined
-  /** Told of what was added to hot blocks; history is told by the backfill. */
+  /** Called after rows were added to hot blocks; the backfill reports history. */
   onStored: (range: DecodedRange) => void
 }
 
+/** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
   readonly #options: ContractJobsOptions
   readonly #jobs = new Map<Address, Promise<void>>()
@@ -51,7 +49,7 @@ export class ContractJobs {
     return this.#jobs.size
   }
 
-  /** Resolves when the contract is complete to the head, or the signal says stop; fails only when the queue is full. */
+  /** Resolves when the contract is complete to the head, or the signal says stop; fails only if the queue is full. */
   ensure(contract: Address, signal: AbortSignal): Promise<void> {
     const known = this.#jobs.get(contract)
     if (known !== undefined) return known
@@ -62,7 +60,7 @@ export class ContractJobs {
     return job
   }
 
-  /** Whether the newest `rows` transfers are all there, so that a first page is right while older ones are still missing. */
+  /** Whether the newest `rows` transfers are stored, so that a first page is right while older ones are missing. */
   async hasNewest(contract: Address, rows: number): Promise<boolean> {
     const { chain, store, follower } = this.#options
     const covered = await store.contractCoverage(chain, contract)
@@ -85,7 +83,7 @@ export class ContractJobs {
         return
       } catch (error) {
         if (signal.aborted) return
-        // Endpoints may be repaired or added, a full disk may be emptied: only a defect ends the job.
+        // Endpoints and a full disk may recover: only a defect ends the job.
         if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
         backfill.onFailure?.(reasonOf(error))
         await pause(delayMs, signal)
@@ -112,7 +110,7 @@ export class ContractJobs {
     await this.#addToHot(contract, missing, signal)
   }
 
-  /** The head goes on meanwhile: the store refuses rows of a block that is another one, or final, by then. */
+  /** The head moves meanwhile: the store refuses rows of a block that was replaced or became final. */
   async #addToHot(contract: Address, missing: readonly Interval[], signal: AbortSignal): Promise<void> {
     const { chain, store, source, backfill, onStored } = this.#options
     const { rangeSize } = backfill
@@ -131,7 +129,7 @@ export class ContractJobs {
     }
   }
 
-  /** Blocks below the deployment hold no log of the contract. A node without old state cannot say; then all are read. */
+  /** Blocks below the deployment hold no log of the contract. Without old state it is unknown, and all are read. */
   async #skipBeforeDeployment(contract: Address, signal: AbortSignal): Promise<void> {
     const { chain, store, rpc, follower } = this.#options
     const covered = await store.coverage(chain, contract)
@@ -144,21 +142,21 @@ export class ContractJobs {
   }
 }
 
-// Wallets that were asked for on a chain that is not indexed in full: looked up from the node, kept in the store, and looked at again
-// when they are asked for later. Only what the wallet sent, and its first funding, is found this way. What stands in blocks that
-// are neither final nor followed is not told yet: nothing could take it back.
-
 export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: Follower }
 
-// How many wallets are remembered as fresh up to a certain head; the store keeps them all.
+// How many wallets are remembered as fresh at a head; the store keeps them all.
 const freshMax = 10_000
 
+/**
+ * Looks wallets up from the node, keeps them in the store, and looks again at a later request. It finds only what a wallet sent
+ * and its first funding, and skips blocks that are neither final nor followed: nothing could take those back.
+ */
 export class WalletJobs {
   readonly #options: WalletJobsOptions
   readonly #lookup: WalletLookup
   readonly #jobs = new Map<Address, Promise<void>>()
   readonly #queue = new JobQueue({ runningMax: 8, waitingMax: 1_000 })
-  /** The head, and the branch, at which each wallet was last looked up. */
+  /** The head and branch at which each wallet was last looked up. */
   readonly #fresh = new Map<Address, string>()
 
   constructor(options: WalletJobsOptions) {
@@ -166,7 +164,7 @@ export class WalletJobs {
     this.#lookup = new WalletLookup(options.chain, options.rpc)
   }
 
-  /** Resolves when the wallet is known up to the head that was stored when its look-up began. */
+  /** Resolves when the wallet is known up to the head at the start of its look-up. */
   ensure(wallet: Address, signal: AbortSignal): Promise<void> {
     const { tip, finalOnChain, branches } = this.#options.follower
     const head = `${tip?.hash ?? finalOnChain} ${branches}`
@@ -197,22 +195,17 @@ export class WalletJobs {
     if (final > (state?.block ?? -1)) {
       const found = await this.#lookup.find(wallet, final, state, signal)
       if (found.activity !== undefined) {
-        await store.commitCold({
-          chain: chain.id,
-          covered: [],
-          blocks: [],
-          transfers: [],
-          activity: packActivity([found.activity]),
-        })
+        const activity = packActivity([found.activity])
+        await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity })
       }
       await store.putCheckpoint(name, JSON.stringify(found.state))
       state = found.state
     }
-    // A young chain has no final block, and all that the wallet did is hot.
+    // On a young chain without a final block, everything is hot.
     if (state !== undefined || final < 0) await this.#findHot(wallet, state, signal)
   }
 
-  /** Transactions above the final block go to the hot block they stand in, so that a reorganisation takes them along. */
+  /** Transactions above the final block go to their hot block, so that a reorganisation removes them with it. */
   async #findHot(wallet: Address, state: WalletState | undefined, signal: AbortSignal): Promise<void> {
     const { chain, store, follower } = this.#options
     const tip = follower.tip
@@ -223,66 +216,56 @@ export class WalletJobs {
     const found =
       first.block === last.block ? [activity] : [first, last].map(ref => ({ address: wallet, first: ref, last: ref }))
     const rows = found.filter(row => row.first.block > follower.finalized)
-    // The store refuses a block that is another one by then: the wallet is looked up again when it is asked for again.
+    // The store refuses a block that was replaced meanwhile; the next request looks the wallet up again.
     const blocks = rows.map(row => {
       const { block: number, timestamp } = row.first
-      return {
-        number,
-        timestamp,
-        hash: blockHashes.get(number) ?? tip.hash,
-        transfers: [],
-        activity: packActivity([row]),
-      }
+      const hash = blockHashes.get(number) ?? tip.hash
+      return { number, timestamp, hash, transfers: [], activity: packActivity([row]) }
     })
     await store.addToHot(chain.id, blocks, [])
   }
 }
 
-// A line in front of work that endpoints pay for: so many at once, so many waiting, and a refusal beyond that.
-
+/** Bounds how many jobs run and how many wait; refuses more. */
 export class JobQueue {
   readonly #runningMax: number
   readonly #waitingMax: number
   readonly #waiting: (() => void)[] = []
-  #taken = 0
+  #running = 0
 
   constructor({ runningMax, waitingMax }: { runningMax: number; waitingMax: number }) {
     this.#runningMax = runningMax
     this.#waitingMax = waitingMax
   }
 
-  /** Runs the work when its turn comes. `what` names it in a refusal. */
+  /** Runs the work in order of arrival. `what` names it in a refusal. */
   async run<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#taken < this.#runningMax) this.#taken++
+    if (this.#running < this.#runningMax) this.#running++
     else {
       if (this.#waiting.length >= this.#waitingMax) {
-        throw new AlmanacError('overloaded', `${this.#waiting.length} ${what} wait to be indexed already.`, {
-          retryable: true,
-          hint: 'ask again later.',
-        })
+        const message = `The indexing queue is full (${this.#waiting.length} ${what} waiting).`
+        throw new AlmanacError('overloaded', message, { retryable: true, hint: 'ask again later.' })
       }
-      // Whoever leaves hands the place over, so that nobody can slip in between.
+      // A job that ends hands its place to the next one, so that no newcomer slips in.
       await new Promise<void>(resolve => this.#waiting.push(resolve))
     }
     try {
       return await work()
     } finally {
       const next = this.#waiting.shift()
-      if (next === undefined) this.#taken--
+      if (next === undefined) this.#running--
       else next()
     }
   }
 }
 
-// One at a time: work that must not interleave, such as following the head and adding a contract to what is followed.
-
+/** Runs one piece of work at a time. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
   run<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work, work)
-    // A failed turn is its caller's matter; the next one starts all the same.
-    this.#last = turn.catch(() => {})
-    return turn
+    const result = this.#last.then(work, work)
+    this.#last = result.catch(() => {})
+    return result
   }
 }

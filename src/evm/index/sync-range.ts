@@ -1,4 +1,4 @@
-// Fills one range of one chain and returns: the history job without a head to follow. It follows nothing and knows no terminal.
+// Fills one range of one chain and returns: the backfill without a head to follow. It knows no terminal.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -18,16 +18,16 @@ export type SyncOptions = {
   rpc: RpcPort
   store: Store
   interval: Interval
-  /** Everything, or these contracts. */
+  /** The whole chain, or these contracts. */
   scope: 'full' | readonly Address[]
-  /** How long nothing may succeed before the run is given up. */
+  /** How long everything may fail before the run gives up. */
   patienceMs: number
-  /** Called once, before the first fetch: blocks to read, one for each contract and block where contracts are read. */
+  /** Called once before the first fetch. Contracts count each block once per contract. */
   onPlanned?: (blocks: { wanted: number; missing: number }) => void
   onProgress?: (progress: BackfillProgress) => void
 }
 
-/** Returns when the range is complete or the signal says stop; what is committed by then stays. */
+/** Returns when the range is complete or the signal says stop; what was committed stays. */
 export async function syncRange(options: SyncOptions, signal: AbortSignal): Promise<void> {
   const { chain, rpc, store, interval, scope } = options
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
@@ -35,31 +35,16 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   const jobs = await jobsOf(options, source)
   const missing = jobs.reduce((sum, job) => sum + blockCount(job.missing), 0)
   options.onPlanned?.({ wanted: jobs.length * blockCount([interval]), missing })
-  const patience = new Patience(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
-  const stopped = AbortSignal.any([signal, patience.signal])
-  for (const job of jobs) {
+  const watchdog = new Watchdog(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
+  const stopped = AbortSignal.any([signal, watchdog.signal])
+  for (const { missing, ...job } of jobs) {
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
-    const rangeSize = new RangeSize(size)
-    const onFailure = (reason: string | undefined) => patience.note(reason)
+    const fixed = { ...historyPace, ...job, chain: chain.id, store, parallel: size.parallel }
+    const onFailure = (reason: string | undefined) => watchdog.note(reason)
     const onProgress = options.onProgress ?? (() => {})
-    const { scope: covered, fetchRange } = job
-    await fill(
-      job.missing,
-      {
-        ...historyPace,
-        parallel: size.parallel,
-        chain: chain.id,
-        store,
-        scope: covered,
-        fetchRange,
-        rangeSize,
-        onProgress,
-        onFailure,
-      },
-      stopped,
-    )
+    await fill(missing, { ...fixed, rangeSize: new RangeSize(size), onProgress, onFailure }, stopped)
     if (signal.aborted) return
-    patience.signal.throwIfAborted()
+    watchdog.signal.throwIfAborted()
   }
 }
 
@@ -83,8 +68,8 @@ async function jobsOf(
 }
 
 /**
- * Refuses what is not final, and brings blocks that were hot when the service stopped to where they belong: they become cold if the
- * chain still has them, and go if it does not. Otherwise a final commit above them would carry a lost branch along.
+ * Refuses a range that is not final, and settles blocks that were hot when the service stopped: they become cold if the chain
+ * still has them, and go if not. Otherwise a final commit above them would keep a lost branch.
  */
 async function settle(
   { chain, store, interval }: SyncOptions,
@@ -93,7 +78,7 @@ async function settle(
 ): Promise<void> {
   const report = await source.head(signal)
   const final = await finalHeaderOf(report, chain, source, signal)
-  requireFinal(chain, interval, final, report.latest)
+  if (final === undefined || interval.to > final.number) throw notFinal(chain, interval, final, report.latest)
   const hot = await store.hotBlocks(chain.id)
   const [lowest] = hot
   if (lowest !== undefined && lowest.number <= interval.to) {
@@ -107,27 +92,22 @@ async function settle(
   await store.putHead(chain.id, report.latest)
 }
 
-function requireFinal(chain: Chain, { to }: Interval, final: Header | undefined, latest: Header): void {
-  if (final !== undefined && to <= final.number) return
-  const where = final === undefined ? 'it has no final block yet' : `its final block is ${final.number}`
-  throw new AlmanacError(
-    'bad_request',
-    `Block ${to} of ${chain.name} is not final: ${where}, its head ${latest.number}.`,
-    {
-      hint:
-        final === undefined
-          ? 'wait until the chain is longer, or set its finality in the configuration.'
-          : `give --to ${final.number} or less; what is above is followed by almanac start.`,
-    },
-  )
+function notFinal(chain: Chain, { to }: Interval, final: Header | undefined, latest: Header): AlmanacError {
+  const where = final === undefined ? 'the chain has no final block yet' : `the final block is ${final.number}`
+  const message = `Block ${to} of ${chain.name} is not final: ${where}, the head is ${latest.number}.`
+  const hint =
+    final === undefined
+      ? 'wait until the chain is longer, or set its finality in the configuration.'
+      : `give --to ${final.number} or less; almanac start follows the blocks above.`
+  return new AlmanacError('bad_request', message, { hint })
 }
 
-/** Ends a run in which nothing succeeds any more, so that a command does not wait for ever as a service does. */
-class Patience {
+/** Ends a run in which nothing succeeds any more: a command does not wait for ever as a service does. */
+class Watchdog {
   readonly #stop = new AbortController()
   readonly #patienceMs: number
   readonly #what: string
-  #troubleSinceMs: number | undefined
+  #failingSinceMs: number | undefined
 
   constructor(patienceMs: number, what: string) {
     this.#patienceMs = patienceMs
@@ -140,13 +120,13 @@ class Patience {
 
   note(reason: string | undefined): void {
     if (reason === undefined) {
-      this.#troubleSinceMs = undefined
+      this.#failingSinceMs = undefined
       return
     }
-    this.#troubleSinceMs ??= performance.now()
-    if (performance.now() - this.#troubleSinceMs < this.#patienceMs) return
+    this.#failingSinceMs ??= performance.now()
+    if (performance.now() - this.#failingSinceMs < this.#patienceMs) return
     this.#stop.abort(
-      new AlmanacError('upstream_failed', `${this.#what}: nothing was answered for ${this.#patienceMs / 1_000} s.`, {
+      new AlmanacError('upstream_failed', `${this.#what}: no answer for ${this.#patienceMs / 1_000} s.`, {
         cause: reason,
         retryable: true,
         hint: 'check the endpoints, then run the same command again: it continues where it stopped.',

@@ -1,26 +1,44 @@
-// What the indexer asks of a chain, in the words of the domain: blocks that are fetched, checked and decoded. Types only;
-// `full-source.ts` and `watched-source.ts` answer them from JSON-RPC.
+// What the indexer asks of a chain: checked and decoded blocks, and headers, which this file reads by JSON-RPC. `full-source.ts` and
+// `watched-source.ts` read the blocks.
+import type { Chain } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
+import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
 import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
-import type { RpcHeader } from '../rpc/port.ts'
+import { rpcFailureOf } from '../rpc/errors.ts'
+import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
+
+export interface ChainSource {
+  head(signal: AbortSignal): Promise<HeadReport>
+  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined>
+  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined>
+  /** With every header. Fails with a RangeRefused if the endpoints do not give the interval at once. */
+  range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange>
+}
 
 export type Header = Block & { parentHash: Hash }
 
-/** A block that is known from its logs alone has no parent to tell. */
+/** A block that is known from its logs alone has no parent hash. */
 export type RangeHeader = Block & { parentHash?: Hash }
+
+export type HeadReport = {
+  latest: Header
+  /** The block that the node calls final; undefined if it does not know the tag or has no final block yet. */
+  finalized: Header | undefined
+}
 
 /** Consecutive blocks that passed every check of their kind, with what was decoded from them. */
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
-  /** Lowest first. Every block, each the parent of the next, where the range is to be followed; else those that hold rows and the ends. */
+  /** Lowest first. In a range to follow, every block, each the parent of the next; else blocks with rows and both ends. */
   headers: readonly RangeHeader[]
-  /** In the order of the chain. */
+  /** In chain order. */
   transfers: readonly TransferRow[]
-  /** One for each address and block, lowest block first, or one for each address of the range. See `ActivityGrain`. */
+  /** One row per address and block, lowest block first, or one per address: see `ActivityGrain`. */
   activity: PackedActivity
-  /** Bytes that the answers had: what range sizes are learnt from. */
+  /** Size of the answers: range sizes are learnt from it. */
   bytes: number
   logs: number
   malformed: MalformedCounts
@@ -29,23 +47,80 @@ export type DecodedRange = {
 /** Hot blocks are replaced one by one, so their activity is kept by block; history is merged before it is written. */
 export type ActivityGrain = 'block' | 'range'
 
-export type HeadReport = {
-  latest: Header
-  /** The block that the node calls final; undefined where it has no such word, or none yet. */
-  finalized: Header | undefined
+/** Reads headers: the head and the final block in one batch, and single headers by hash or number. */
+export class HeaderSource {
+  readonly #rpc: RpcPort
+  readonly #chainName: string
+  /** Off once the endpoints have shown that they do not know the tag. */
+  #asksFinalized: boolean
+  #finalized: Header | undefined
+
+  constructor(chain: Chain, rpc: RpcPort) {
+    this.#rpc = rpc
+    this.#chainName = chain.name
+    this.#asksFinalized = chain.finalizedTag
+  }
+
+  async head(signal: AbortSignal): Promise<HeadReport> {
+    const latestCall = headerCall('eth_getBlockByNumber', 'latest')
+    if (this.#asksFinalized) {
+      const calls = [latestCall, headerCall('eth_getBlockByNumber', 'finalized')]
+      try {
+        const { endpoint, values } = await this.#rpc.ask(calls, { signal, urgent: true })
+        this.#finalized = readHeader(values[1]) ?? this.#finalized
+        return { latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
+      } catch (error) {
+        // Asking for the head alone shows whether the tag or the endpoint is at fault.
+        const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+        const kind = rpcFailureOf(error)?.kind
+        if (this.#finalized === undefined && (kind === 'tag-unknown' || kind === 'refused')) this.#asksFinalized = false
+        // While it cannot be asked, the last final block that a node named stands: a depth could go beyond it.
+        return { latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
+      }
+    }
+    const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+    return { latest: this.#latest(values[0], endpoint), finalized: undefined }
+  }
+
+  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
+    return this.#header(headerCall('eth_getBlockByHash', hash), signal)
+  }
+
+  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
+    return this.#header(headerCall('eth_getBlockByNumber', quantityHex(number)), signal)
+  }
+
+  async #header(call: RpcCall, signal: AbortSignal): Promise<Header | undefined> {
+    const { values } = await this.#rpc.ask([call], { signal, urgent: true })
+    return readHeader(values[0])
+  }
+
+  #latest(value: unknown, endpoint: string): Header {
+    const header = readHeader(value)
+    if (header !== undefined) return header
+    this.#rpc.distrust(endpoint, 'it has no readable head')
+    const message = `${this.#chainName} endpoint ${endpoint} answered eth_getBlockByNumber(latest) without a readable block.`
+    const hint = 'check that the node is synced, or add a second endpoint.'
+    throw new AlmanacError('upstream_invalid', message, { retryable: true, hint })
+  }
 }
 
-export interface ChainSource {
-  head(signal: AbortSignal): Promise<HeadReport>
-  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined>
-  headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined>
-  /** With every header. Fails with a RangeRefused where the interval is more than the endpoints give at once. */
-  range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange>
+function headerCall(method: string, block: string): RpcCall {
+  return { method, params: [block, false] }
 }
 
-// From a node's header to ours.
+function readHeader(value: unknown): Header | undefined {
+  const header = value as RpcHeader | null | undefined
+  if (typeof header !== 'object' || header === null) return undefined
+  const readable =
+    isHexOf(header.hash, 32) &&
+    isHexOf(header.parentHash, 32) &&
+    quantityOf(header.number, Number.MAX_SAFE_INTEGER) >= 0 &&
+    quantityOf(header.timestamp, 2 ** 40) >= 0
+  return readable ? headerOf(header) : undefined
+}
 
-/** A header that passed `checkHeaders`. */
+/** Of a header that passed `checkHeaders`. */
 export function headerOf(header: RpcHeader): Header {
   return {
     number: Number(header.number),
@@ -55,15 +130,13 @@ export function headerOf(header: RpcHeader): Header {
   }
 }
 
-// Which block is final: by the node's word or, where it has none, by depth.
-
 export type FinalityRule = {
-  /** Blocks behind the head that count as final where the node does not say. */
+  /** Blocks below the head that count as final if the node does not say. */
   finalityDepth: number
   finalizedTag: boolean
 }
 
-/** Undefined while the chain is too young to have one, or the node does not tell. */
+/** The final block by the node's word, else by depth. Undefined while the chain is too young or the node does not tell. */
 export async function finalHeaderOf(
   { latest, finalized }: HeadReport,
   { finalizedTag, finalityDepth }: FinalityRule,
@@ -73,9 +146,52 @@ export async function finalHeaderOf(
   const named = finalizedTag ? finalized : undefined
   if (named !== undefined && named.number > latest.number) return undefined
   if (named !== undefined && named.number < latest.number) return named
-  // The head itself is never taken as final: history is proven by the block that follows it.
+  // The head itself never counts as final: the block after it proves history.
   const number = Math.min(named?.number ?? latest.number - finalityDepth, latest.number - 1)
   const header = number < 0 ? undefined : await source.headerByNumber(number, signal)
   // The chain may have moved between the two questions; the next look tells.
   return number === latest.number - 1 && header?.hash !== latest.parentHash ? undefined : header
+}
+
+/** Asks until an endpoint's answer passes the check. An endpoint that fails it is distrusted and not asked again. */
+export async function askChecked<Answers extends { endpoint: string }, Result extends object>({
+  chain,
+  rpc,
+  interval,
+  ask,
+  check,
+}: {
+  chain: Chain
+  rpc: RpcPort
+  interval: Interval
+  ask: (exclude: ReadonlySet<string>) => Promise<Answers>
+  /** The result, or the reason why the answers cannot be right. */
+  check: (answers: Answers) => Promise<Result | string> | Result | string
+}): Promise<Result> {
+  const distrusted = new Set<string>()
+  for (;;) {
+    const answers = await ask(distrusted)
+    const checked = await check(answers)
+    if (typeof checked !== 'string') return checked
+    rpc.distrust(answers.endpoint, checked)
+    distrusted.add(answers.endpoint)
+    if (distrusted.size < rpc.endpoints.length) continue
+    const who = distrusted.size === 1 ? `endpoint ${answers.endpoint}` : `all ${distrusted.size} endpoints`
+    throw checkFailed(chain, interval, `${who}: ${checked}`)
+  }
+}
+
+export function checkFailed(chain: Chain, { from, to }: Interval, reason: string): AlmanacError {
+  return new AlmanacError('upstream_invalid', `${chain.name} blocks ${from} to ${to} failed their check: ${reason}.`, {
+    retryable: true,
+    hint: otherProviderHint(chain),
+  })
+}
+
+export function otherProviderHint(chain: Chain): string {
+  return `add an endpoint of another provider to chains.${chain.name}.rpc; nothing wrong is stored meanwhile.`
+}
+
+export function numbersOf({ from, to }: Interval): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }

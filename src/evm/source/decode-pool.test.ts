@@ -7,7 +7,7 @@ import { activityCount } from '../../store/packed-activity.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import type { RawAnswers } from '../rpc/port.ts'
 import { DecodePool, inlineDecoder } from './decode-pool.ts'
-import { callsOf, type FullRequest } from './decode-range.ts'
+import { callsOf, type RangeRequest } from './decode-range.ts'
 import { columnsOf, rangeOf } from './range-columns.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
 
@@ -28,12 +28,12 @@ afterAll(async () => {
   await node.close()
 })
 
-const requests: FullRequest[] = [
+const requests: RangeRequest[] = [
   { interval: { from: 20, to: 110 }, grain: 'range', withReceipts: true },
   { interval: { from: 20, to: 110 }, grain: 'block', withReceipts: false },
 ]
 
-const ask = (request: FullRequest): Promise<RawAnswers> => rpc.askRaw(callsOf(request), { signal })
+const ask = (request: RangeRequest): Promise<RawAnswers> => rpc.askRaw(callsOf(request), { signal })
 
 describe.each(requests)('$grain, with receipts: $withReceipts', request => {
   test('equals what this thread makes of it', async () => {

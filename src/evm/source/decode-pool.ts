@@ -1,90 +1,87 @@
-// Who reads, checks and decodes what endpoints answered: threads beside this one for large answers, this one for small ones.
+// Parses, checks and decodes what endpoints answered: large answers in threads beside the indexer, small ones in the thread that asks.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AlmanacError } from '../../errors.ts'
 import { indexingMemory } from '../../threads.ts'
-import type { RangeResult } from './decode-range.ts'
-import { decodeRangeBodies, type RangeTask } from './decode-range.ts'
-import type { ThreadOutcome, ThreadReady, ThreadResult, ThreadTask, ThreadWork } from './decode-worker.ts'
+import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-range.ts'
+import type { WorkerMessage, WorkerOutcome, WorkerRequest, WorkerTask } from './decode-worker.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
-/** The bodies may be taken away: whoever gives them does not use them again. */
+/** A task's bodies may be moved to another thread: the caller must not use them again. */
 export interface Decoder {
   range(task: RangeTask): Promise<RangeResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
-  close(): Promise<void>
 }
 
-/** In the thread that asks, for commands and tests. */
+/** Decodes in the thread that asks, for commands and tests. */
 export const inlineDecoder: Decoder = {
   range: async task => decodeRangeBodies(task),
   facts: async task => readFacts(task),
-  close: async () => {},
 }
 
-/** Below this the way to another thread takes as long as the work. */
+/** Below this size the way to another thread takes as long as the work. */
 const bytesForThread = 200_000
 const threadsMax = 3
 
 /**
- * Threads start when they are first needed and are started again after one has died. Until one is ready whoever asks does the work:
- * what is asked for first is what somebody waits for.
+ * Threads start when they are first needed, and again after one has died. Until one is ready, the thread that asks does the work:
+ * somebody waits for what is asked first.
  */
 export class DecodePool implements Decoder {
-  readonly #places: (DecodeWorker | undefined)[]
+  readonly #workers: (DecodeWorker | undefined)[]
   readonly #bytesMin: number
   #closed = false
 
   constructor({ threads = usualThreads(), bytesMin = bytesForThread }: { threads?: number; bytesMin?: number } = {}) {
-    this.#places = new Array<undefined>(threads).fill(undefined)
+    this.#workers = new Array<undefined>(threads).fill(undefined)
     this.#bytesMin = bytesMin
   }
 
   async range(task: RangeTask): Promise<RangeResult> {
-    const thread = this.#threadFor(task.bodies)
-    if (thread === undefined) return decodeRangeBodies(task)
+    const worker = this.#workerFor(task.bodies)
+    if (worker === undefined) return decodeRangeBodies(task)
     const bodies = task.bodies.map(ownBytes)
-    const outcome = await thread.run({ range: { ...task, bodies } }, bodies)
+    const outcome = await worker.run({ range: { ...task, bodies } }, bodies)
     if ('columns' in outcome) return { ok: true, range: rangeOf(outcome.columns) }
     if ('failure' in outcome) return { ok: false, failure: outcome.failure }
-    throw unexpected()
+    throw new Error('The decode thread answered another task.')
   }
 
   async facts(task: FactsTask): Promise<ReadFacts | string> {
-    const thread = this.#threadFor(task.bodies)
-    if (thread === undefined) return readFacts(task)
+    const worker = this.#workerFor(task.bodies)
+    if (worker === undefined) return readFacts(task)
     const bodies = task.bodies.map(ownBytes)
-    const outcome = await thread.run({ facts: { ...task, bodies } }, bodies)
+    const outcome = await worker.run({ facts: { ...task, bodies } }, bodies)
     if ('facts' in outcome) return outcome.facts
-    throw unexpected()
+    throw new Error('The decode thread answered another task.')
   }
 
-  /** Starts all of them, which are ready then. */
+  /** Starts all threads and waits until they are ready. */
   async start(): Promise<void> {
-    for (const [at] of this.#places.entries()) this.#places[at] ??= new DecodeWorker()
-    await Promise.all(this.#places.map(thread => thread?.ready))
+    for (const [at] of this.#workers.entries()) this.#workers[at] ??= new DecodeWorker()
+    await Promise.all(this.#workers.map(worker => worker?.ready))
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all(this.#places.map(thread => thread?.close()))
+    await Promise.all(this.#workers.map(worker => worker?.close()))
   }
 
-  /** The least busy one; undefined where none is ready or the work is too small. */
-  #threadFor(bodies: readonly Uint8Array[]): DecodeWorker | undefined {
+  /** The least busy one; undefined if none is ready or the work is too small. */
+  #workerFor(bodies: readonly Uint8Array[]): DecodeWorker | undefined {
     const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
     if (bytes < this.#bytesMin || this.#closed) return undefined
-    const free = this.#places.findIndex(thread => thread === undefined || thread.state === 'ended')
-    if (free >= 0) this.#places[free] = new DecodeWorker()
+    const free = this.#workers.findIndex(worker => worker === undefined || worker.state === 'ended')
+    if (free >= 0) this.#workers[free] = new DecodeWorker()
     let best: DecodeWorker | undefined
-    for (const thread of this.#places)
-      if (thread?.state === 'ready' && thread.waiting < (best?.waiting ?? Infinity)) best = thread
+    for (const worker of this.#workers)
+      if (worker?.state === 'ready' && worker.waiting < (best?.waiting ?? Infinity)) best = worker
     return best
   }
 }
 
-/** One core is left to the network and the store, and one to answering. */
+/** Leaves one core to the network and the store, and one to serving. */
 function usualThreads(): number {
   return Math.min(threadsMax, Math.max(1, availableParallelism() - 2))
 }
@@ -93,18 +90,17 @@ class DecodeWorker {
   state: 'starting' | 'ready' | 'ended' = 'starting'
   readonly #worker: Worker
   readonly #started = Promise.withResolvers<void>()
-  readonly #tasks = new Map<number, { resolve: (outcome: ThreadOutcome) => void; reject: (error: Error) => void }>()
+  readonly #tasks = new Map<number, { resolve: (outcome: WorkerOutcome) => void; reject: (error: Error) => void }>()
   #next = 0
 
   constructor() {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    this.#worker = new Worker(new URL(`./decode-worker-entry.${extension}`, import.meta.url), {
-      resourceLimits: indexingMemory,
-    })
-    this.#worker.on('message', message => this.#heard(message as ThreadReady | ThreadResult))
+    const entry = new URL(`./decode-worker-entry.${extension}`, import.meta.url)
+    this.#worker = new Worker(entry, { resourceLimits: indexingMemory })
+    this.#worker.on('message', message => this.#received(message as WorkerMessage))
     this.#worker.on('error', error => this.#end(error as Error))
     this.#worker.on('exit', code => this.#end(new Error(`exit code ${code}`)))
-    // Work under way is what keeps a process alive, not a thread that waits for some.
+    // Only work under way keeps the process alive.
     this.#worker.unref()
   }
 
@@ -116,13 +112,13 @@ class DecodeWorker {
     return this.#tasks.size
   }
 
-  run(work: ThreadWork, bodies: readonly Uint8Array<ArrayBuffer>[]): Promise<ThreadOutcome> {
+  run(task: WorkerTask, bodies: readonly Uint8Array<ArrayBuffer>[]): Promise<WorkerOutcome> {
     return new Promise((resolve, reject) => {
-      const task = this.#next++
-      this.#tasks.set(task, { resolve, reject })
+      const id = this.#next++
+      this.#tasks.set(id, { resolve, reject })
       this.#worker.ref()
       const buffers = bodies.map(({ buffer }) => buffer)
-      this.#worker.postMessage({ task, work } satisfies ThreadTask, buffers)
+      this.#worker.postMessage({ id, task } satisfies WorkerRequest, buffers)
     })
   }
 
@@ -131,33 +127,26 @@ class DecodeWorker {
     await this.#worker.terminate()
   }
 
-  #heard(message: ThreadReady | ThreadResult): void {
-    if ('task' in message) this.#answered(message)
-    else if (this.state === 'starting') {
-      this.state = 'ready'
+  #received(message: WorkerMessage): void {
+    if ('ready' in message) {
+      if (this.state === 'starting') this.state = 'ready'
       this.#started.resolve()
+      return
     }
-  }
-
-  #answered(result: ThreadResult): void {
-    const waiting = this.#tasks.get(result.task)
-    this.#tasks.delete(result.task)
+    const waiting = this.#tasks.get(message.id)
+    this.#tasks.delete(message.id)
     if (this.#tasks.size === 0) this.#worker.unref()
-    if ('defect' in result) waiting?.reject(new Error(result.defect))
-    else waiting?.resolve(result)
+    if ('defect' in message) waiting?.reject(new Error(message.defect))
+    else waiting?.resolve(message)
   }
 
   #end(cause: Error): void {
     this.state = 'ended'
     this.#started.resolve()
-    const error = new AlmanacError('internal', 'The thread that decodes has ended.', { cause, retryable: true })
+    const error = new AlmanacError('internal', 'The decode thread ended.', { cause, retryable: true })
     for (const { reject } of this.#tasks.values()) reject(error)
     this.#tasks.clear()
   }
-}
-
-function unexpected(): Error {
-  return new Error('The thread that decodes has answered something else.')
 }
 
 /** Bytes in a buffer that holds nothing else, so that it can be given away. */

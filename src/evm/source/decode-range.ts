@@ -1,5 +1,5 @@
-// Checks and decodes the answers for a run of whole blocks. Pure, so that it can run in any thread: raw answers in, rows or the
-// reason of a refusal out.
+// Parses, checks and decodes the answers for a run of whole blocks: everything slow between the network and the store. Pure, so that
+// any thread can do it: bytes in, rows or the reason of a refusal out.
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { quantityHex } from '../../hex.ts'
@@ -12,30 +12,81 @@ import { earlyCollectionsOf } from '../decode/token-events.ts'
 import { checkHeaders, type Failure, type Verdict, verifyLogs, verifyReceipts } from '../proof/verify.ts'
 import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
 import type { RpcBlock, RpcCall, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
-import type { ActivityGrain, DecodedRange } from './chain-source.ts'
-import { headerOf } from './chain-source.ts'
+import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
 import { unlisted } from './read-facts.ts'
 
-/** The answers of one endpoint for blocks `from` to `to`: either all their logs, or the receipts of each block. */
-export type FullAnswers = {
+export type RangeRequest = { interval: Interval; grain: ActivityGrain; withReceipts: boolean }
+
+export type RangeTask = {
+  /** With the quirks that the probe found. */
+  chain: Chain
+  request: RangeRequest
+  /** As they came, without a JSON-RPC error in them. */
+  bodies: readonly Uint8Array[]
+}
+
+export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
+
+export function decodeRangeBodies({ chain, request, bodies }: RangeTask): RangeResult {
+  const { interval, grain } = request
+  const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
+  try {
+    const read = readAnswers(bodies, callCount(request))
+    if ('refusal' in read) return refusal('unreadable', interval.from, `it answered: ${read.refusal.text}`)
+    return decodeRange({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return refusal('unreadable', interval.from, `it answered ${error.message}`)
+    throw error
+  }
+}
+
+export function callsOf({ interval, grain, withReceipts }: RangeRequest): RpcCall[] {
+  const { from, to } = interval
+  const blocks = numbersOf(interval).map(quantityHex)
+  const calls: RpcCall[] = blocks.map(block => ({ method: 'eth_getBlockByNumber', params: [block, true] }))
+  if (grain === 'range') calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(to + 1), false] })
+  if (withReceipts) for (const block of blocks) calls.push({ method: 'eth_getBlockReceipts', params: [block] })
+  else calls.push({ method: 'eth_getLogs', params: [{ fromBlock: quantityHex(from), toBlock: quantityHex(to) }] })
+  return calls
+}
+
+function callCount({ interval: { from, to }, grain, withReceipts }: RangeRequest): number {
+  const blocks = to - from + 1
+  return blocks + (grain === 'range' ? 1 : 0) + (withReceipts ? blocks : 1)
+}
+
+/** The answers of one endpoint for a run of blocks: either all their logs, or the receipts of each block. */
+type RangeAnswers = {
   blocks: readonly (RpcBlock | null)[]
-  /** The block behind the last one, which must name it as its parent; absent at the head of the chain. */
+  /** The block after the last one, which must name it as its parent; absent at the head of the chain. */
   next?: RpcHeader | null
   logs?: readonly RpcLog[] | null
   receipts?: readonly (readonly RpcReceipt[] | null)[]
 }
 
-export type RangeInput = {
-  chain: Chain
-  interval: Interval
-  answers: FullAnswers
-  grain: ActivityGrain
-  bytes: number
+/** `values` in the order of the calls. */
+function answersOf(values: readonly unknown[], { interval, grain, withReceipts }: RangeRequest): RangeAnswers {
+  const count = interval.to - interval.from + 1
+  const blocks = values.slice(0, count) as (RpcBlock | null)[]
+  const rest = grain === 'range' ? count + 1 : count
+  const next = grain === 'range' ? { next: values[count] as RpcHeader | null } : {}
+  if (!withReceipts) return { blocks, ...next, logs: values[rest] as RpcLog[] | null }
+  return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
 }
 
-export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
-
-export function decodeRange({ chain, interval, answers, grain, bytes }: RangeInput): RangeResult {
+export function decodeRange({
+  chain,
+  interval,
+  answers,
+  grain,
+  bytes,
+}: {
+  chain: Chain
+  interval: Interval
+  answers: RangeAnswers
+  grain: ActivityGrain
+  bytes: number
+}): RangeResult {
   const { from, to } = interval
   const failed = checkHeaders({ chain, from, to, headers: answers.blocks }) ?? checkNext(answers, to)
   if (failed !== undefined) return { ok: false, failure: failed }
@@ -52,37 +103,23 @@ export function decodeRange({ chain, interval, answers, grain, bytes }: RangeInp
     if (!verdict.ok) return verdict
     evidence = weakestOf(evidence, verdict.evidence)
   }
-  const early = earlyCollectionsOf(chain.id)
+  const earlyCollections = earlyCollectionsOf(chain.id)
   const transactionOf = (block: number, index: number): RpcTransaction | undefined =>
     blocks[block - from]?.transactions[index] as RpcTransaction | undefined
-  // A log behind the listed transactions is of a state-sync one, which moves no value.
+  // A log after the listed transactions belongs to a state-sync transaction, which moves no value.
   const { rows, malformed } = decodeTransfers({
     logs,
-    earlyCollections: early,
+    earlyCollections,
     transactionOf: (_, block, index) => transactionOf(block, index) ?? unlisted,
   })
+  const activityOf = (some: readonly RpcBlock[], their: LogSequence) =>
+    collectActivity({ blocks: some, logs: their, earlyCollections }).packed
   const activity =
     grain === 'range'
-      ? collectActivity({ blocks, logs, earlyCollections: early }).packed
-      : joinActivity(
-          blocks.map((block, index) => {
-            const part = parts[index] as LogSequence
-            return collectActivity({ blocks: [block], logs: part, earlyCollections: early }).packed
-          }),
-        )
-  return {
-    ok: true,
-    range: {
-      interval,
-      evidence,
-      headers: blocks.map(headerOf),
-      transfers: rows,
-      activity,
-      bytes,
-      logs: logs.length,
-      malformed,
-    },
-  }
+      ? activityOf(blocks, logs)
+      : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
+  const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
+  return { ok: true, range: { interval, evidence, ...found, bytes } }
 }
 
 function verify(
@@ -95,7 +132,7 @@ function verify(
   return verifyReceipts({ chain, block, receipts, logs })
 }
 
-function checkNext({ blocks, next }: FullAnswers, to: number): Failure | undefined {
+function checkNext({ blocks, next }: RangeAnswers, to: number): Failure | undefined {
   if (next === undefined) return undefined
   const last = blocks.at(-1)?.hash
   if (next?.parentHash === last) return undefined
@@ -103,76 +140,11 @@ function checkNext({ blocks, next }: FullAnswers, to: number): Failure | undefin
   return { check: 'links', block: to + 1, message: `block ${to + 1} should follow ${last}; ${came}` }
 }
 
-function logsOfReceipts(receipts: FullAnswers['receipts']): RpcLog[] | undefined {
+function logsOfReceipts(receipts: RangeAnswers['receipts']): RpcLog[] | undefined {
   if (receipts?.every(Array.isArray) !== true) return undefined
   return receipts.flatMap(list => (list ?? []).flatMap(receipt => receipt?.logs ?? []))
 }
 
-function numbersOf({ from, to }: Interval): number[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
-}
-
 function refusal(check: Failure['check'], block: number, message: string): RangeResult {
   return { ok: false, failure: { check, block, message } }
-}
-
-// From the bytes of an endpoint's answers to checked and decoded blocks: everything between the network and the store that takes
-// time, in one pure step that any thread can take.
-
-export type RangeTask = {
-  /** With the quirks that were found. */
-  chain: Chain
-  request: FullRequest
-  /** As they came, without a JSON-RPC error in them. */
-  bodies: readonly Uint8Array[]
-}
-
-export function decodeRangeBodies({ chain, request, bodies }: RangeTask): RangeResult {
-  const { interval, grain } = request
-  const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
-  const refuse = (message: string): RangeResult => ({
-    ok: false,
-    failure: { check: 'unreadable', block: interval.from, message },
-  })
-  try {
-    const read = readAnswers(bodies, callCount(request))
-    if ('refusal' in read) return refuse(`it answered: ${read.refusal.text}`)
-    return decodeRange({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
-  } catch (error) {
-    if (error instanceof UnreadableAnswer) return refuse(`it answered ${error.message}`)
-    throw error
-  }
-}
-
-// What is asked for a run of whole blocks, and where each part of the answer stands. Pure, and used on both sides of a thread.
-
-export type FullRequest = { interval: Interval; grain: ActivityGrain; withReceipts: boolean }
-
-export function callsOf({ interval: { from, to }, grain, withReceipts }: FullRequest): RpcCall[] {
-  const calls: RpcCall[] = []
-  for (let number = from; number <= to; number++) {
-    calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(number), true] })
-  }
-  if (grain === 'range') calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(to + 1), false] })
-  if (!withReceipts)
-    calls.push({ method: 'eth_getLogs', params: [{ fromBlock: quantityHex(from), toBlock: quantityHex(to) }] })
-  else
-    for (let number = from; number <= to; number++)
-      calls.push({ method: 'eth_getBlockReceipts', params: [quantityHex(number)] })
-  return calls
-}
-
-export function callCount({ interval: { from, to }, grain, withReceipts }: FullRequest): number {
-  const blocks = to - from + 1
-  return blocks + (grain === 'range' ? 1 : 0) + (withReceipts ? blocks : 1)
-}
-
-/** `values` in the order of the calls. */
-export function answersOf(values: readonly unknown[], { interval, grain, withReceipts }: FullRequest): FullAnswers {
-  const count = interval.to - interval.from + 1
-  const blocks = values.slice(0, count) as (RpcBlock | null)[]
-  const rest = grain === 'range' ? count + 1 : count
-  const next = grain === 'range' ? { next: values[count] as RpcHeader | null } : {}
-  if (!withReceipts) return { blocks, ...next, logs: values[rest] as RpcLog[] | null }
-  return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
 }

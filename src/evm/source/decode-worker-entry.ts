@@ -1,5 +1,4 @@
-// The entry of a thread that reads, checks and decodes answers; see `decode-worker.ts`. It imports nothing else before compiled code is
-// kept.
+// The entry of a decode thread: keeps compiled code, then loads `decode-worker.ts`. It must import nothing else before.
 import { keepCompiledCode } from '../../threads.ts'
 
 keepCompiledCode()

@@ -1,12 +1,11 @@
-// Whole blocks with all their logs, checked before they are given on. Receipts are asked for where the endpoints have them, because
-// their root proves that no log is missing; range logs with their bloom where not. What fails a check is fetched elsewhere.
+// Reads whole blocks with all their logs, checked. It asks for receipts if the endpoints have them, because their root proves that no
+// log is missing, else for range logs, which the bloom checks. What fails a check is asked of another endpoint.
 import type { Chain } from '../../chains.ts'
 import type { Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import type { ActivityGrain, ChainSource, DecodedRange } from './chain-source.ts'
+import { type ActivityGrain, askChecked, type ChainSource, type DecodedRange, HeaderSource } from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf } from './decode-range.ts'
-import { askChecked, HeaderSource } from './header-source.ts'
 import { type Probed, probeChain } from './probe.ts'
 
 export class FullSource extends HeaderSource implements ChainSource {
@@ -38,7 +37,7 @@ export class FullSource extends HeaderSource implements ChainSource {
     })
   }
 
-  /** Once for the life of the source; again when it failed. */
+  /** Once in the life of the source; again if it failed. */
   #probe(signal: AbortSignal): Promise<Probed> {
     this.#probed ??= probeChain(this.#chain, this.#rpc, signal).catch(error => {
       this.#probed = undefined

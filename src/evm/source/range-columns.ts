@@ -1,14 +1,13 @@
-// A decoded range as columns of numbers and bytes, in which it crosses to another thread: cloning an object for each row would
-// cost as much as decoding it did. Pure; what comes out equals what went in.
+// A decoded range as columns of numbers and bytes, to cross to another thread: cloning an object per row would cost as much as
+// decoding it. Pure; what comes out equals what went in.
 import type { Address, TransferRow } from '../../model.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from './chain-source.ts'
 
-/** The two lists that are long. */
 export type RangeColumns = {
   rest: Omit<DecodedRange, 'transfers' | 'activity'>
   contracts: Address[]
-  /** For each transfer: contract, block, transaction index, log index, batch index, end of the payload. */
+  /** Per transfer: contract, block, transaction index, log index, batch index, end of the payload. */
   places: Float64Array
   payloads: Uint8Array
   activity: PackedActivity
@@ -18,22 +17,7 @@ const perTransfer = 6
 
 export function columnsOf(range: DecodedRange): RangeColumns {
   const { transfers, activity, ...rest } = range
-  return { rest, ...transferColumns(transfers), activity }
-}
-
-/** What need not be copied on the way. */
-export function buffersOf({ places, payloads, activity }: RangeColumns): ArrayBuffer[] {
-  return [places, payloads, activity].map(({ buffer }) => buffer as ArrayBuffer)
-}
-
-export function rangeOf(columns: RangeColumns): DecodedRange {
-  return { ...columns.rest, transfers: transfersOf(columns), activity: columns.activity }
-}
-
-function transferColumns(
-  transfers: DecodedRange['transfers'],
-): Pick<RangeColumns, 'contracts' | 'places' | 'payloads'> {
-  const numbers = new Numbers<Address>()
+  const contracts = new Map<Address, number>()
   const places = new Float64Array(perTransfer * transfers.length)
   let bytes = 0
   for (const { payload } of transfers) bytes += payload.length
@@ -43,17 +27,27 @@ function transferColumns(
   for (const { contract, block, transactionIndex, logIndex, batchIndex, payload } of transfers) {
     payloads.set(payload, end)
     end += payload.length
-    places[at++] = numbers.of(contract)
+    let number = contracts.get(contract)
+    if (number === undefined) {
+      number = contracts.size
+      contracts.set(contract, number)
+    }
+    places[at++] = number
     places[at++] = block
     places[at++] = transactionIndex
     places[at++] = logIndex
     places[at++] = batchIndex
     places[at++] = end
   }
-  return { contracts: numbers.items, places, payloads }
+  return { rest, contracts: [...contracts.keys()], places, payloads, activity }
 }
 
-function transfersOf({ contracts, places, payloads }: RangeColumns): TransferRow[] {
+/** The buffers to move to the other thread instead of copying them. */
+export function buffersOf({ places, payloads, activity }: RangeColumns): ArrayBuffer[] {
+  return [places, payloads, activity].map(({ buffer }) => buffer as ArrayBuffer)
+}
+
+export function rangeOf({ rest, contracts, places, payloads, activity }: RangeColumns): DecodedRange {
   const rows = new Array<TransferRow>(places.length / perTransfer)
   let start = 0
   for (let row = 0, at = 0; row < rows.length; row++, at += perTransfer) {
@@ -68,19 +62,5 @@ function transfersOf({ contracts, places, payloads }: RangeColumns): TransferRow
     }
     start = end
   }
-  return rows
-}
-
-/** Gives things their numbers in the order in which they come. */
-class Numbers<Item> {
-  readonly items: Item[] = []
-  readonly #numbers = new Map<Item, number>()
-
-  of(item: Item): number {
-    const known = this.#numbers.get(item)
-    if (known !== undefined) return known
-    const number = this.items.push(item) - 1
-    this.#numbers.set(item, number)
-    return number
-  }
+  return { ...rest, transfers: rows, activity }
 }

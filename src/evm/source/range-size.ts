@@ -1,6 +1,5 @@
-// How many blocks to ask for at once. It keeps what a provider never allows (structural) apart from what a dense stretch of
-// the chain does not allow (local), so that one crowded day does not slow down the years below it.
-
+// How many blocks to ask for at once, and reading a stretch in pieces of that size. It keeps what a provider never allows (structural)
+// apart from what a dense stretch does not allow (local), so that one crowded day does not slow down the years below it.
 import { pause } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
@@ -18,9 +17,8 @@ export type RangeSizeOptions = {
 export type HistorySize = RangeSizeOptions & { parallel: number }
 
 /**
- * What history is read with: whole blocks, or one contract's logs, which are few for most contracts. Whole blocks keep the thread
- * that decodes busy while a commit holds the one that fetches, which takes a dozen megabytes of answers; many small ones
- * take a tenth less memory than half as many of twice the size.
+ * Sizes for history: whole blocks, or one contract's logs, which are few for most contracts. A dozen megabytes of whole blocks keep the
+ * decode threads busy during a commit; many small answers take a tenth less memory than half as many of twice the size.
  */
 export const historySizes = {
   full: { parallel: 12, targetBytes: 1_000_000, blocksInitial: 8, blocksMax: 1_000 },
@@ -29,25 +27,20 @@ export const historySizes = {
 
 export type RangeOutcome =
   | { kind: 'answered'; blocks: number; bytes: number }
-  /** The provider caps the range itself; `blocksAllowed` where its message says how many it takes. */
+  /** The provider caps the range itself; `blocksAllowed` if its message says how many it takes. */
   | { kind: 'range-too-large'; blocks: number; blocksAllowed?: number }
   /** Too many results, too many bytes or too slow: this stretch is dense. */
   | { kind: 'too-dense'; blocks: number }
 
-/** What a refusal says about sizes. */
-export function refusedOutcome(
-  refused: { reason: 'range-too-large' | 'too-dense'; blocksAllowed: number | undefined },
-  blocks: number,
-): RangeOutcome {
-  const { reason, blocksAllowed } = refused
+export function refusedOutcome({ reason, blocksAllowed }: RangeRefused, blocks: number): RangeOutcome {
   if (reason === 'too-dense' || blocksAllowed === undefined) return { kind: reason, blocks }
   return { kind: reason, blocks, blocksAllowed }
 }
 
 // An answer far below the target may be a quiet stretch before a busy one, so growth is bounded per step.
 const growthMax = 8
-// After this many answers at the structural cap it is tried once whether the provider meant a smaller range for a reason
-// that has passed (a time-out worded as a limit).
+// After this many answers at the structural cap a larger range is tried: the reason of the refusal may have passed (a time-out worded
+// as a limit).
 const structuralPatience = 512
 
 export class RangeSize {
@@ -79,10 +72,10 @@ export class RangeSize {
       this.#blocks = Math.max(1, Math.min(this.#blocks, Math.floor(outcome.blocks / 2)))
       return
     }
-    // A range cut short by its surroundings says nothing about what a whole one would weigh, except per block.
+    // A range that was cut short says what a block weighs, not what a whole range would.
     const bytesPerBlock = Math.max(1, outcome.bytes / outcome.blocks)
     const fitting = Math.floor(this.#options.targetBytes / bytesPerBlock)
-    // Ranges are read in parallel: each answer speaks for its own size, and four of them are not four steps.
+    // Ranges are read in parallel: each answer counts for its own size, and four answers are not four steps.
     const grown = Math.min(fitting, Math.max(this.#blocks, outcome.blocks * growthMax))
     this.#relaxStructuralMax()
     this.#blocks = Math.max(1, Math.min(grown, this.#structuralMax))
@@ -97,9 +90,6 @@ export class RangeSize {
   }
 }
 
-// Reads a stretch of blocks piece by piece, as large as the endpoints give, for work that looks and stores nothing. Unlike the
-// backfill it gives up after a few failures in a row.
-
 export type PieceReader = {
   fetchRange: (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>
   rangeSize: RangeSize
@@ -108,7 +98,7 @@ export type PieceReader = {
 const attemptsMax = 4
 const retryDelayMs = 500
 
-/** Lowest first. */
+/** Reads a stretch in pieces, lowest first, as large as the endpoints give. Unlike the backfill it gives up after a few failures. */
 export async function* readPieces(
   { from, to }: Interval,
   reader: PieceReader,
@@ -140,17 +130,13 @@ export async function readPiece(
         continue
       }
       const retryable = error instanceof RangeRefused || (error instanceof AlmanacError && error.retryable)
-      if (signal.aborted || !retryable || ++failures >= attemptsMax) throw asAlmanacError(error)
+      if (signal.aborted || !retryable || ++failures >= attemptsMax) {
+        if (!(error instanceof RangeRefused)) throw error
+        const hint = 'add an endpoint of another provider.'
+        const message = 'The endpoints refuse a single block.'
+        throw new AlmanacError('upstream_failed', message, { cause: error, retryable: true, hint })
+      }
       await pause(retryDelayMs * failures, signal)
     }
   }
-}
-
-function asAlmanacError(error: unknown): unknown {
-  if (!(error instanceof RangeRefused)) return error
-  return new AlmanacError('upstream_failed', 'The endpoints refuse a single block.', {
-    cause: error,
-    retryable: true,
-    hint: 'add an endpoint of another provider.',
-  })
 }

@@ -1,15 +1,14 @@
-// What whole blocks and single transactions say of a contract's logs: from the bytes of an endpoint's answers to the few fields that
-// rows need. Pure, so that any thread can do it; it asks for nothing.
+// Reads the few fields that rows need of blocks and transactions from the bytes of an endpoint's answers. Pure, so that any thread can do
+// it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
 import type { RpcBlock, RpcCall, RpcTransaction } from '../rpc/port.ts'
-import type { Header } from './chain-source.ts'
-import { headerOf } from './chain-source.ts'
+import { type Header, headerOf } from './chain-source.ts'
 
-/** One call. Hashes are as the logs have them; `transactions` are those that are wanted of a whole block. */
+/** One call. Hashes are as the logs have them; `transactions` are the wanted ones of a whole block. */
 export type FactQuestion =
   | { kind: 'block'; number: number; hash: string; whole: boolean; transactions: readonly string[] }
   | { kind: 'transaction'; hash: string; number: number; blockHash: string }
@@ -26,11 +25,11 @@ export type ReadFacts = {
   transactions: Map<string, LogTransaction>
   /** How many transactions each block lists. */
   blockSizes: number[]
-  /** Whole blocks that tell whether a transaction which the node does not know by its hash is one of a state sync. */
+  /** Whole blocks to ask for: they show whether a transaction that the node does not know is a state-sync one. */
   open: FactQuestion[]
 }
 
-/** A state-sync transaction, which no block lists: it has no sender and moves no value. */
+/** Stands for a state-sync transaction, which no block lists: it has no sender and moves no value. */
 export const unlisted: LogTransaction = { value: '0x0' }
 
 export function callOf(question: FactQuestion): RpcCall {
@@ -38,7 +37,7 @@ export function callOf(question: FactQuestion): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [quantityHex(question.number), question.whole] }
 }
 
-/** What was found, or the reason why the answers cannot be right. */
+/** The facts, or the reason why the answers cannot be right. */
 export function readFacts({ chain, questions, bodies }: FactsTask): ReadFacts | string {
   const facts: ReadFacts = { headers: [], transactions: new Map(), blockSizes: [], open: [] }
   try {
@@ -72,7 +71,7 @@ function readBlock(
   if (failed !== undefined || block === null) return failed?.message
   if (block.hash !== hash) return `block ${number} is ${block.hash}, its logs say ${hash}`
   facts.headers.push(headerOf(block))
-  // A header lists its transactions too, by their hashes.
+  // A header lists its transactions too, by hash.
   const listed: unknown = block.transactions
   if (Array.isArray(listed)) facts.blockSizes.push(listed.length)
   if (!whole) return undefined
@@ -80,7 +79,7 @@ function readBlock(
   const asked = new Set(wanted)
   for (const transaction of listed as readonly (RpcTransaction | null)[])
     if (transaction !== null && asked.has(transaction.hash))
-      facts.transactions.set(transaction.hash, readOf(transaction))
+      facts.transactions.set(transaction.hash, { value: transaction.value, from: transaction.from })
   for (const transaction of wanted) {
     if (facts.transactions.has(transaction)) continue
     if (chain.quirks.stateSyncTransactions !== true) return missing(transaction, number)
@@ -95,7 +94,7 @@ function readTransaction(
   transaction: MinedTransaction | null,
   facts: ReadFacts,
 ): string | undefined {
-  // Nodes do not know state-sync transactions by their hash; whether it is one shows in the block, which lists all others.
+  // Nodes do not know state-sync transactions by hash. The block shows whether it is one: it lists all others.
   if (transaction === null && chain.quirks.stateSyncTransactions === true) {
     facts.open.push({ kind: 'block', number, hash: blockHash, whole: true, transactions: [hash] })
     return undefined
@@ -103,13 +102,8 @@ function readTransaction(
   if (transaction?.hash !== hash) return missing(hash, number)
   if (transaction.blockHash !== blockHash)
     return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${blockHash}`
-  facts.transactions.set(hash, readOf(transaction))
+  facts.transactions.set(hash, { value: transaction.value, from: transaction.from })
   return undefined
-}
-
-/** No more of it than is needed: a history has many. */
-function readOf({ value, from }: RpcTransaction): LogTransaction {
-  return { value, from }
 }
 
 function missing(hash: string, number: number): string {

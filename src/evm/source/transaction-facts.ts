@@ -1,30 +1,29 @@
-// What a transfer's log does not say: the value and sender of its transaction and the time of its block, at the least cost. A whole block
-// answers for all its transactions in one call; a transaction alone is smaller. The weights below decide which.
+// Reads what a transfer's log does not say: the value and sender of its transaction and the time of its block, at the least cost. A whole
+// block answers for all its transactions in one call; a single transaction is smaller. The weights below decide.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
 import type { RpcLog, RpcPort, RpcQuantity } from '../rpc/port.ts'
-import type { RangeHeader } from './chain-source.ts'
+import { askChecked, type RangeHeader } from './chain-source.ts'
 import type { Decoder } from './decode-pool.ts'
-import { askChecked } from './header-source.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
 
-// Usual sizes of the JSON of a transaction, a transaction's hash in a header's list, and a header.
+// Usual JSON sizes of a transaction, of a transaction hash in a header's list, and of a header.
 const transactionBytes = 700
 const hashBytes = 70
 const headerBytes = 1_500
-// What a call weighs beside its bytes: providers bill calls, and nodes spend about as long on one as on this many bytes.
+// What a call weighs on top of its bytes: providers bill calls, and a node spends about as long on one as on this many bytes.
 const callBytes = 4_096
 
 const callsPerAsk = 100
 const asksAtOnce = 4
 
 export type Facts = {
-  /** By transaction hash as the log has it. */
+  /** By transaction hash, as the log has it. */
   transactions: ReadonlyMap<string, LogTransaction>
-  /** The headers given and those of every block that holds a log, lowest first. */
+  /** The given headers and those of every block with a log, lowest first. */
   headers: readonly RangeHeader[]
   bytes: number
 }
@@ -36,7 +35,7 @@ export class TransactionFacts {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #decoder: Decoder
-  /** Learnt from the blocks that were read. */
+  /** A moving average over the blocks that were read. */
   #transactionsPerBlock = 100
 
   constructor(chain: Chain, rpc: RpcPort, decoder: Decoder) {
@@ -50,7 +49,7 @@ export class TransactionFacts {
     const found: Found = { headers, transactions: new Map(), bytes: 0 }
     const blocks = wantedBlocks(logs).values()
     const waiting: FactQuestion[] = []
-    // Decided when it is asked and not before, because what was read meanwhile tells how large blocks are.
+    // Decided as late as possible, because what was read meanwhile tells how large blocks are.
     const nextAsk = (): FactQuestion[] => {
       while (waiting.length < callsPerAsk) {
         const { value: wanted } = blocks.next()
@@ -80,7 +79,7 @@ export class TransactionFacts {
       (transaction): FactQuestion => ({ kind: 'transaction', hash: transaction, number, blockHash: hash }),
     )
     if (needsHeader) questions.push({ kind: 'block', number, hash, whole: false, transactions: [] })
-    // The parent is not known and not needed: such a block is final or is followed with its own header.
+    // The parent is unknown and not needed: such a block is final or is followed with its own header.
     else if (!headers.has(number)) headers.set(number, { number, hash: hash as Hash, timestamp })
     return questions
   }

@@ -1,5 +1,5 @@
-// The first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every transaction
-// it sends, and over the balance before the first of them, which can only rise. Needs a node that keeps old state.
+// Finds the first and last transaction of a wallet, and the block of a contract's deployment, without an index: by bisection over the nonce,
+// which rises with every transaction sent, over the balance before the first of them, and over the code. Needs a node with old state.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
@@ -11,16 +11,16 @@ import { headerOf } from './chain-source.ts'
 export type WalletState = {
   nonce: number
   block: number
-  /** Whether the first funding needs no more search: it was found, or the wallet has sent since. */
+  /** Whether the first funding was found, or the wallet has sent since. */
   funded: boolean
 }
 
 export type WalletFinding = {
-  /** Undefined where it neither sent nor was funded by a transaction of its own. */
+  /** Undefined if it never sent, and no transaction funded it. */
   activity: ActivityRow | undefined
-  /** The hashes of the blocks in which the transactions of `activity` stand. */
+  /** Of the blocks that hold the transactions of `activity`. */
   blockHashes: ReadonlyMap<number, Hash>
-  /** What is known now, to begin from next time. */
+  /** Where the next look-up begins. */
   state: WalletState
 }
 
@@ -35,14 +35,14 @@ export class WalletLookup {
     this.#rpc = rpc
   }
 
-  /** Looks at blocks up to `upTo`; `known` is what an earlier look found. */
+  /** Looks at blocks up to `upTo`; `known` is what an earlier look-up found. */
   async find(
     address: Address,
     upTo: number,
     known: WalletState | undefined,
     signal: AbortSignal,
   ): Promise<WalletFinding> {
-    const [nonce = 0] = await this.#noncesAt(address, [upTo], signal)
+    const [nonce = 0] = (await this.#stateAt('eth_getTransactionCount', address, [upTo], signal)).map(Number)
     const found: FoundTransaction[] = []
     const sentBefore = known?.nonce ?? 0
     const unseen: Interval = { from: (known?.block ?? -1) + 1, to: upTo }
@@ -61,7 +61,7 @@ export class WalletLookup {
     return { activity, blockHashes, state: { nonce, block: upTo, funded } }
   }
 
-  /** The transactions that raised the nonce from `from` and to `to`. A contract's own nonce rises without one: then none. */
+  /** The transactions that raised the nonce from `from` and to `to`; none for a contract, whose nonce rises without them. */
   async #sent(
     address: Address,
     blocks: Interval,
@@ -69,27 +69,21 @@ export class WalletLookup {
     signal: AbortSignal,
   ): Promise<FoundTransaction[]> {
     const reaches =
-      (nonce: number) =>
-      async (numbers: readonly number[]): Promise<boolean[]> =>
-        (await this.#noncesAt(address, numbers, signal)).map(at => at >= nonce)
+      (nonce: number): HoldsAt =>
+      async numbers =>
+        (await this.#stateAt('eth_getTransactionCount', address, numbers, signal)).map(at => at >= nonce)
     const firstBlock = await firstBlockWhere(reaches(nonces.from + 1), blocks)
     if (firstBlock === undefined) return []
     const lastBlock = await firstBlockWhere(reaches(nonces.to), { from: firstBlock, to: blocks.to })
     const wanted = [{ block: firstBlock, nonce: nonces.from }]
     if (lastBlock !== undefined) wanted.push({ block: lastBlock, nonce: nonces.to - 1 })
-    const found = await Promise.all(
-      wanted.map(({ block, nonce }) =>
-        this.#transactionIn(
-          block,
-          signal,
-          ({ from, nonce: came }) => isAddress(from, address) && Number(came) === nonce,
-        ),
-      ),
-    )
-    return found.filter(ref => ref !== undefined)
+    const sends = (nonce: number) => (transaction: RpcTransaction) =>
+      isAddress(transaction.from, address) && Number(transaction.nonce) === nonce
+    const found = wanted.map(({ block, nonce }) => this.#transactionIn(block, signal, sends(nonce)))
+    return (await Promise.all(found)).filter(ref => ref !== undefined)
   }
 
-  /** The transaction that first gave the wallet a balance. One inside another contract's call cannot be seen from here. */
+  /** The transaction that first gave the wallet a balance. A payment inside a contract's call cannot be seen here. */
   async #funding(
     address: Address,
     { from, to }: Interval,
@@ -98,14 +92,10 @@ export class WalletLookup {
   ): Promise<FoundTransaction | undefined> {
     const funds = ({ to: payee, value }: RpcTransaction): boolean => isAddress(payee, address) && BigInt(value) > 0n
     const blocks = { from, to: firstSent === undefined ? to : firstSent.block - 1 }
-    const block = await firstBlockWhere(async numbers => {
-      const calls = numbers.map(
-        (number): RpcCall => ({ method: 'eth_getBalance', params: [address, quantityHex(number)] }),
-      )
-      const { values } = await this.#rpc.ask(calls, { signal })
-      return values.map(value => this.#readable(value, 'eth_getBalance') > 0n)
-    }, blocks)
-    // A wallet that is funded and spends all in one block has no balance at the end of any.
+    const hasBalance: HoldsAt = async numbers =>
+      (await this.#stateAt('eth_getBalance', address, numbers, signal)).map(balance => balance > 0n)
+    const block = await firstBlockWhere(hasBalance, blocks)
+    // A wallet that is funded and spends everything in one block has no balance at the end of any block.
     const funding = block ?? firstSent?.block
     if (funding === undefined) return undefined
     const found = await this.#transactionIn(funding, signal, funds)
@@ -135,7 +125,7 @@ export class WalletLookup {
     }
   }
 
-  /** From whichever endpoint has it: one that keeps old state may lack old blocks. */
+  /** From any endpoint that has it: one that keeps old state may lack old blocks. */
   async #wholeBlock(block: number, signal: AbortSignal): Promise<RpcBlock> {
     const calls: RpcCall[] = [{ method: 'eth_getBlockByNumber', params: [quantityHex(block), true] }]
     const distrusted = new Set<string>()
@@ -151,21 +141,21 @@ export class WalletLookup {
     }
   }
 
-  async #noncesAt(address: Address, numbers: readonly number[], signal: AbortSignal): Promise<number[]> {
-    const calls = numbers.map(
-      (number): RpcCall => ({ method: 'eth_getTransactionCount', params: [address, quantityHex(number)] }),
-    )
-    const { values } = await this.#rpc.ask(calls, { signal })
-    return values.map(value => Number(this.#readable(value, 'eth_getTransactionCount')))
-  }
-
-  #readable(value: unknown, method: string): bigint {
-    if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-    throw this.#unreadable(`${method} answered ${JSON.stringify(value)}`)
+  async #stateAt(
+    method: 'eth_getTransactionCount' | 'eth_getBalance',
+    address: Address,
+    numbers: readonly number[],
+    signal: AbortSignal,
+  ): Promise<bigint[]> {
+    const { values } = await this.#rpc.ask(stateCalls(method, address, numbers), { signal })
+    return values.map(value => {
+      if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+      throw this.#unreadable(`${method} answered ${JSON.stringify(value)}`)
+    })
   }
 
   #unreadable(reason: string): AlmanacError {
-    return new AlmanacError('upstream_invalid', `${this.#chain.name} a wallet could not be looked up: ${reason}.`, {
+    return new AlmanacError('upstream_invalid', `${this.#chain.name} wallet look-up failed: ${reason}.`, {
       retryable: true,
       hint: 'use an endpoint that keeps old state (an archive node).',
     })
@@ -180,15 +170,17 @@ function isAddress(text: string | null, address: Address): boolean {
   return text?.toLowerCase() === address
 }
 
-// Finds the first block at which something became true and stayed so, asking for many blocks in one batch. Knows no RPC.
+function stateCalls(method: string, address: Address, numbers: readonly number[]): RpcCall[] {
+  return numbers.map(number => ({ method, params: [address, quantityHex(number)] }))
+}
 
-/** Answers, for each block of the list, whether it holds there. Where it turns false again further up, nothing is found. */
-export type HoldsAt = (blocks: readonly number[]) => Promise<readonly boolean[]>
+/** Whether something holds at each block of the list. Once true it must stay true. */
+type HoldsAt = (blocks: readonly number[]) => Promise<readonly boolean[]>
 
-// Fifteen questions a batch narrow a range sixteenfold: 20 million blocks in seven batches instead of 25 calls in turn.
+// Fifteen questions per batch narrow a range sixteenfold: 20 million blocks take seven batches instead of 25 calls.
 const questionsPerBatch = 15
 
-/** The lowest block of the interval where it holds; undefined where it does not hold even at the end. */
+/** The lowest block of the interval where it holds; undefined if it does not hold even at the end. */
 export async function firstBlockWhere(holdsAt: HoldsAt, { from, to }: Interval): Promise<number | undefined> {
   if (from > to) return undefined
   const [atEnd] = await holdsAt([to])
@@ -222,9 +214,7 @@ function spread({ from, to }: Interval): number[] {
   return [...new Set(list.map(block => Math.min(block, to)))]
 }
 
-// Where a contract's code first stands. A node without old state cannot say.
-
-/** Undefined where there is no code at `upTo`, or no endpoint knows. */
+/** The first block with a contract's code; undefined if there is none at `upTo`, or no endpoint keeps old state. */
 export async function deploymentBlock(
   contract: Address,
   { rpc, upTo }: { rpc: RpcPort; upTo: number },
@@ -232,10 +222,9 @@ export async function deploymentBlock(
 ): Promise<number | undefined> {
   return await firstBlockWhere(
     async numbers => {
-      const calls = numbers.map(number => ({ method: 'eth_getCode', params: [contract, quantityHex(number)] }))
-      const { values } = await rpc.ask(calls, { signal })
-      // A contract that was destroyed and made again has no one beginning; an answer that is none says nothing.
-      if (!values.every(code => typeof code === 'string')) throw new Error('eth_getCode answered no code')
+      const { values } = await rpc.ask(stateCalls('eth_getCode', contract, numbers), { signal })
+      // A contract that was destroyed and deployed again has no single beginning, which `firstBlockWhere` notices.
+      if (!values.every(code => typeof code === 'string')) throw new Error('eth_getCode did not answer code')
       return values.map(code => String(code).length > 2)
     },
     { from: 0, to: upTo },

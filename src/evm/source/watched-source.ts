@@ -1,5 +1,5 @@
-// The transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of one endpoint is
-// held against that of a second one where there is one.
+// Reads the transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of one endpoint is
+// compared with that of a second one, if there is one.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
@@ -11,10 +11,18 @@ import { earlyCollectionsOf, transferTopics } from '../decode/token-events.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcAnswers, RpcCall, RpcHeader, RpcLog, RpcPort } from '../rpc/port.ts'
 import { RangeRefused } from '../rpc/port.ts'
-import type { ActivityGrain, ChainSource, DecodedRange, Header } from './chain-source.ts'
-import { headerOf } from './chain-source.ts'
+import {
+  type ActivityGrain,
+  askChecked,
+  type ChainSource,
+  checkFailed,
+  type DecodedRange,
+  type Header,
+  HeaderSource,
+  headerOf,
+  numbersOf,
+} from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
-import { askChecked, checkFailed, HeaderSource } from './header-source.ts'
 import { unlisted } from './read-facts.ts'
 import { TransactionFacts } from './transaction-facts.ts'
 
@@ -22,7 +30,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #facts: TransactionFacts
-  /** The contracts that the head is followed for. */
+  /** The contracts that are followed at the head. */
   readonly watched = new Set<Address>()
 
   constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder) {
@@ -32,17 +40,17 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     this.#facts = new TransactionFacts(chain, rpc, decoder)
   }
 
-  /** The watched contracts, with every header, so that the range can be followed. */
+  /** Of the watched contracts, with every header, so that the range can be followed. */
   async range(interval: Interval, _grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
     return await this.#decode([...this.watched], interval, numbersOf(interval), signal)
   }
 
-  /** One contract's history; of the headers only those that hold rows and the last. */
+  /** One contract's history, with the headers of blocks with rows and of the last one. */
   async contractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
     return await this.#decode([contract], interval, [interval.to], signal)
   }
 
-  /** The same with every header, to be added to hot blocks. */
+  /** The same with every header, to add to hot blocks. */
   async hotContractRange(contract: Address, interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
     return await this.#decode([contract], interval, numbersOf(interval), signal)
   }
@@ -61,16 +69,8 @@ export class WatchedSource extends HeaderSource implements ChainSource {
       earlyCollections: earlyCollectionsOf(this.#chain.id),
       transactionOf: log => facts.transactions.get(String(log.transactionHash)) ?? unlisted,
     })
-    return {
-      interval,
-      evidence,
-      headers: facts.headers,
-      transfers: rows,
-      activity: noActivity,
-      bytes: found.bytes + facts.bytes,
-      logs: found.logs.length,
-      malformed,
-    }
+    const counts = { bytes: found.bytes + facts.bytes, logs: found.logs.length, malformed }
+    return { interval, evidence, headers: facts.headers, transfers: rows, activity: noActivity, ...counts }
   }
 
   async #logs(
@@ -92,7 +92,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     })
   }
 
-  /** What came, or the reason why it cannot be right. */
+  /** What was found, or the reason why the answers cannot be right. */
   #read(
     answers: RpcAnswers,
     contracts: readonly Address[],
@@ -104,7 +104,8 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     const failed = checkHeaders({ chain: this.#chain, from, to, headers })
     if (failed !== undefined) return failed.message
     const lists = answers.values.slice(headersOf.length)
-    if (!lists.every(Array.isArray)) return `eth_getLogs for blocks ${interval.from} to ${interval.to} answered no list`
+    if (!lists.every(Array.isArray))
+      return `eth_getLogs for blocks ${interval.from} to ${interval.to} did not answer a list`
     const logs = sequenceLogs(lists.flat() as RpcLog[], { complete: false })
     const readHeaders = new Map((headers as RpcHeader[]).map(header => [Number(header.number), headerOf(header)]))
     const asked = new Set<string>(contracts)
@@ -125,7 +126,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     return { endpoint: answers.endpoint, logs, headers: [...readHeaders.values()], bytes: answers.bytes }
   }
 
-  /** Asks another endpoint for the same logs. One that is down or refuses takes nothing away; one that differs does. */
+  /** Asks another endpoint for the same logs. One that fails or refuses changes nothing; one that differs does. */
   async #secondOpinion(
     contracts: readonly Address[],
     interval: Interval,
@@ -145,10 +146,10 @@ export class WatchedSource extends HeaderSource implements ChainSource {
       throw error
     }
     const second = this.#read(other, contracts, interval, [interval.to])
-    // An endpoint that is behind has no say.
+    // An endpoint that lags says nothing.
     if (typeof second === 'string') return 'one-endpoint'
     if (sameLogs(found.logs, second.logs)) return 'two-endpoints'
-    const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they are not the same`
+    const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they differ`
     const fewer = found.logs.length < second.logs.length ? found.endpoint : second.endpoint
     this.#rpc.distrust(fewer, message)
     throw checkFailed(this.#chain, interval, message)
@@ -157,7 +158,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
 
 type Found = { endpoint: string; logs: LogSequence; headers: Header[]; bytes: number }
 
-// Nodes bound the addresses of a filter at a thousand or so, and slow down before.
+// Nodes allow a thousand or so addresses in a filter, and slow down before.
 const contractsPerCall = 200
 
 function logsCalls(contracts: readonly Address[], { from, to }: Interval): RpcCall[] {
@@ -184,8 +185,4 @@ function sameLogs(a: LogSequence, b: LogSequence): boolean {
       return false
   }
   return true
-}
-
-function numbersOf({ from, to }: Interval): number[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
