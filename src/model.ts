@@ -62,6 +62,16 @@ export type SentBy = 'recipient' | 'giver' | 'other'
 /** Where a row stands: the identity of a transfer within its chain, and the order of answers (descending). */
 export type Position = { block: number; transactionIndex: number; logIndex: number; batchIndex: number }
 
+/** Negative, zero or positive, in chain order. */
+export function comparePositions(a: Position, b: Position): number {
+  return (
+    a.block - b.block ||
+    a.transactionIndex - b.transactionIndex ||
+    a.logIndex - b.logIndex ||
+    a.batchIndex - b.batchIndex
+  )
+}
+
 /** One transfer ready to be stored; `payload` is its TransferFacts as `store/transfer-payload.ts` packs them. */
 export type TransferRow = Position & { contract: Address; payload: Uint8Array }
 

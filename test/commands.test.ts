@@ -415,7 +415,7 @@ describe('mistakes', () => {
       '--contract does not fit sim',
       'leave --contract out',
     ],
-    [['verify', '--chain', 'sim'], 'Nothing of sim is indexed that could be compared.', 'index something first'],
+    [['verify', '--chain', 'sim'], 'sim has no indexed blocks to compare.', 'index something first'],
     [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured are: sim.'],
     [['plan', '--samples', 'many'], '--samples is "many".', 'give a whole number from 1 on.'],
     [['verify', '--chain', 'sim', '--from', '4'], '--from is given alone.', 'give both'],

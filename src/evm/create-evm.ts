@@ -1,4 +1,5 @@
-// All EVM chains of one process: an indexer and a transport for each, behind plain calls that can cross a thread.
+// Runs the EVM chains of one process: an indexer and a transport for each. Its methods take and return plain data, so that they can
+// be called from another thread.
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
@@ -20,7 +21,7 @@ export type EvmOptions = {
   chains: ChainTable
   store: Store
   log: Log
-  /** The rows of the largest page that can be asked for: a contract that has them may be answered while it is filled. */
+  /** The largest page that a request may ask for: a contract with that many rows is answered while it is filled. */
   pageSizeMax: number
 }
 
@@ -28,16 +29,15 @@ export type EvmStatus = Record<string, Awaited<ReturnType<LeasedIndexer['status'
 
 export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
 
-/** Parameters and results are plain data, so that a thread may lie between. */
 export type Evm = {
   status(): Promise<EvmStatus>
-  /** The chains on which this process indexes what is asked for. On a shared server another one may have the chain. */
+  /** The chains that this process indexes on demand. On a shared server another process may have a chain. */
   onDemandChains(): Promise<ChainId[]>
   ensureContract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number): Promise<void>
-  /** What a node of a chain says of a transaction, asked within the limits of the chain; `not asked` where it is none of these. */
+  /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
-  /** In the text format of Prometheus. */
+  /** In Prometheus text format. */
   metrics(): Promise<string>
   close(): Promise<void>
 }
@@ -59,20 +59,22 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
     }
     const { chain, rpc } = connectChain(name, settings, { chains, observer })
-    const setup: ChainSetup = { index, from, contracts, chain, pollMs: pollMsOf(chain.blockTimeMs, urls) }
-    const news = ws === undefined ? {} : { onNews: (look: () => void) => followHeads(ws, look) }
-    const budget = new CallBudget(
-      callsPerSecond({
-        isPrivate: areAllPrivate(urls),
-        requestsPerSecond: settings.requestsPerSecond,
-        requestsPerDay: settings.dailyBudget,
-      }),
-    )
+    const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
+    // Often on the operator's own nodes, less often elsewhere.
+    const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
+    const setup: ChainSetup = { index, from, contracts, chain, pollMs }
+    const onNews = (url: string) => (lookNow: () => void) => {
+      const feed = new HeadsFeed({ url, lookNow })
+      return () => feed.close()
+    }
+    const news = ws === undefined ? {} : { onNews: onNews(ws) }
+    const { requestsPerSecond, dailyBudget: requestsPerDay } = settings
+    const budget = new CallBudget(callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }))
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
       return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, decoder, annotator, pageSizeMax })
     }
-    // One file has one owner; a server may have several processes that would index the same chain.
+    // A file has one owner; several processes on a server may want to index the same chain.
     const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeIndexer }) : undefined
     const alone = leased === undefined ? makeIndexer(store) : undefined
     const job = leased ?? alone!
@@ -107,23 +109,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
   }
 }
 
-/** Often where the node is one's own, politely elsewhere. */
-function pollMsOf(blockTimeMs: number, urls: readonly string[]): number {
-  return areAllPrivate(urls) ? 250 : Math.min(5_000, Math.max(500, blockTimeMs / 2))
-}
-
-function areAllPrivate(urls: readonly string[]): boolean {
-  return endpointAddresses(urls).every(({ isPrivate }) => isPrivate)
-}
-
-function followHeads(url: string, lookNow: () => void): () => void {
-  const feed = new HeadsFeed({ url, lookNow })
-  return () => feed.close()
-}
-
-// From what configuration says of a chain to the chain itself and a transport to its endpoints. It asks nothing yet.
-
-/** What configuration says of a chain, by its name. */
+/** The settings of one chain. */
 export type EvmChainSettings = {
   rpc: readonly string[]
   ws?: string | undefined
@@ -137,6 +123,7 @@ export type EvmChainSettings = {
 
 export type ConnectedChain = { chain: Chain; rpc: ChainRpc }
 
+/** The chain as configured, and a transport to its endpoints. It asks nothing yet. */
 export function connectChain(
   name: string,
   settings: Pick<EvmChainSettings, 'rpc' | 'finality' | 'requestsPerSecond' | 'dailyBudget'>,
@@ -150,7 +137,7 @@ export function connectChain(
     ...(finality === 'tag' ? { finalizedTag: true } : {}),
     ...(typeof finality === 'number' ? { finalizedTag: false, finalityDepth: finality } : {}),
   }
-  // Configured for the chain as a whole; each endpoint gets its share.
+  // Limits are set for the whole chain; each endpoint gets its share.
   const share = (whole: number | undefined): number | undefined =>
     whole === undefined ? undefined : whole / urls.length
   const limits: EndpointSettings = { requestsPerSecond: share(requestsPerSecond), requestsPerDay: share(dailyBudget) }

@@ -1,8 +1,8 @@
-// Derives a covered range again from the node, through the same checks as when it was indexed, and compares it with the store in
-// both directions. It writes nothing.
+// Derives a covered range again from the node, with the checks of indexing, and compares it with the store in both directions. Only
+// `repairRange` writes.
 import type { Chain } from '../../chains.ts'
 import { weakestEvidence, weakestOf } from '../../coverage.ts'
-import type { Address, CoveredInterval, Evidence, Interval, TransferRow } from '../../model.ts'
+import type { Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
 import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { type SyncOptions, syncRange } from '../index/sync-range.ts'
@@ -10,21 +10,20 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import type { DifferenceList } from './compare.ts'
-import { compareActivity, compareTransfers } from './compare.ts'
+import { compareActivity, compareTransfers, type DifferenceList } from './compare.ts'
 
 export type AuditTarget = {
   interval: Interval
   /** Undefined: every contract and every wallet. */
   contract: Address | undefined
-  /** What the store claims to know of the range; nothing where rows lie outside of any claim. */
+  /** What the store claims of the range; rows may lie outside of any claim. */
   covered: readonly CoveredInterval[]
 }
 
 export type AuditResult = {
   interval: Interval
   contract: Address | undefined
-  /** The weakest proof that the node's answers gave. */
+  /** The weakest proof in the node's answers. */
   evidence: Evidence
   transfers: number
 }
@@ -37,7 +36,7 @@ export type AuditOptions = {
   onBlocks?: (blocks: number) => void
 }
 
-/** Derived rows that are held before they are compared: bounds memory, and how often the store's contracts are walked. */
+/** Derived rows held before a comparison: bounds memory, and how often the store's contracts are walked. */
 const rowsHeldMax = 100_000
 const contractsPerPage = 1_000
 
@@ -71,7 +70,7 @@ export async function auditRange(
   return result
 }
 
-/** Pieces that follow each other, compared as one stretch. */
+/** Compares consecutive pieces as one stretch. */
 async function comparePieces(
   pieces: readonly DecodedRange[],
   { contract, covered }: AuditTarget,
@@ -80,12 +79,10 @@ async function comparePieces(
   const [first, last] = [pieces[0], pieces.at(-1)]
   if (first === undefined || last === undefined) return
   const interval = { from: first.interval.from, to: last.interval.to }
-  const derived = new Map<Address, TransferRow[]>()
-  for (const row of pieces.flatMap(piece => piece.transfers)) {
-    const rows = derived.get(row.contract)
-    if (rows === undefined) derived.set(row.contract, [row])
-    else rows.push(row)
-  }
+  const derived = Map.groupBy(
+    pieces.flatMap(piece => piece.transfers),
+    row => row.contract,
+  )
   const headers = new Map(pieces.flatMap(piece => piece.headers.map(header => [header.number, header] as const)))
   const badBlocks = new Set<number>()
   const compare = async (one: Address): Promise<void> => {
@@ -98,14 +95,14 @@ async function comparePieces(
     return
   }
   for await (const known of contractsOf(store, chain)) await compare(known)
-  // What is left are contracts that the store has never heard of.
+  // What is left are contracts that the store does not know.
   for (const unknown of [...derived.keys()]) await compare(unknown)
   for (const row of unpackActivity(mergePacked(joinActivity(pieces.map(piece => piece.activity)))))
     await compareActivity(store, chain.id, row, differences)
   for (const piece of pieces) compareEvidence(piece, covered, differences)
 }
 
-/** Rows of contracts that the node does not report at all can only be found by asking for every contract. */
+/** Every contract of the store: only so are rows found of contracts that the node does not report at all. */
 export async function* contractsOf(store: Store, chain: Chain): AsyncGenerator<Address> {
   for (let after: Address | undefined; ; ) {
     const page = await store.contractsOf(chain.id, after, contractsPerPage)
@@ -115,7 +112,7 @@ export async function* contractsOf(store: Store, chain: Chain): AsyncGenerator<A
   }
 }
 
-/** A claim of a stronger proof than the node can give is one that nobody can check. */
+/** A claim of a stronger proof than the node gives cannot be checked. */
 function compareEvidence(
   { interval, evidence }: DecodedRange,
   covered: readonly CoveredInterval[],
@@ -131,9 +128,10 @@ function compareEvidence(
   })
 }
 
-// Mends a range that differs from the chain: its transfers and every claim on them are dropped, then it is indexed again through the
-// usual checks. Activity is widened by what is read again; a first or last transaction that never was cannot be taken back this way.
-
+/**
+ * Drops the transfers of a range that differs, and every claim on them, and indexes it again. Activity is only widened: a first or last
+ * transaction that never was cannot be taken back.
+ */
 export async function repairRange(
   { interval, contract }: AuditTarget,
   options: Omit<SyncOptions, 'interval' | 'scope'>,

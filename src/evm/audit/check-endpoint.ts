@@ -1,12 +1,11 @@
-// Finds out what one endpoint of a chain can do: how old its head is, how far back it goes, and what it gives at once. It asks some dozens of
-// small questions, stores nothing, and leaves the words to others.
+// Finds out what one endpoint of a chain can do: how old its head is, how far back it goes, and how much it gives at once. It asks a
+// few dozen small questions and stores nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import { topics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { rpcFailureOf } from '../rpc/errors.ts'
-import type { RpcBlock, RpcCall } from '../rpc/port.ts'
-import { RangeRefused } from '../rpc/port.ts'
+import { RangeRefused, type RpcBlock, type RpcCall } from '../rpc/port.ts'
 import { HeaderSource } from '../source/chain-source.ts'
 import { probeChain } from '../source/probe.ts'
 import { firstBlockWhere } from '../source/wallet-lookup.ts'
@@ -17,27 +16,27 @@ export type EndpointFindings = {
   head: number
   headTimestamp: number
   latencyMs: number
-  /** Whether it answers the `finalized` tag. */
+  /** Whether it knows the `finalized` tag. */
   finalizedTag: boolean
   /** `proven`: receipts by block that hash to the header's root. `given`: they do not. */
   receipts: 'proven' | 'given' | 'missing'
-  /** The oldest block whose transactions and receipts or logs it gives; undefined where not even the newest. */
+  /** The oldest block whose transactions and receipts or logs it gives; undefined if not even the newest. */
   blocksFrom: number | undefined
   /** The oldest block whose balances and nonces it knows. */
   stateFrom: number | undefined
-  /** The widest range of logs that it took; `isLimit` where it refused a wider one. */
+  /** The widest range of logs that it took; `isLimit` if it refused a wider one. */
   logRange: { blocks: number; isLimit: boolean }
-  /** How many calls it took in one request; 1: no batches. */
+  /** Calls that it took in one request; 1: no batches. */
   batchCalls: number
 }
 
 const logRanges = [100_000, 50_000, 10_000, 5_000, 2_000, 1_000, 500, 100, 50, 10, 5, 1]
 const batchTried = 50
 const timeoutMs = 15_000
-/** Nobody has its key and nothing was ever deployed at it: an answer about it is short. */
-const nobody = `0x${'00'.repeat(19)}ff`
+/** Nothing was ever deployed at it: an answer about it is short. */
+const unusedAddress = `0x${'00'.repeat(19)}ff`
 
-/** Which chain answers at an address, whatever it is called. */
+/** The id of the chain that answers at a URL. */
 export async function chainIdAt(url: string, signal: AbortSignal): Promise<number> {
   const rpc = new ChainRpc({ chain: { name: 'The', id: undefined }, endpoints: [{ url }], timeoutMs, attemptsMax: 2 })
   try {
@@ -48,125 +47,102 @@ export async function chainIdAt(url: string, signal: AbortSignal): Promise<numbe
   }
 }
 
-/** Fails as the endpoint fails where it cannot be used at all. */
+/** Fails as the endpoint fails if it cannot be used at all. */
 export async function checkEndpoint(chain: Chain, url: string, signal: AbortSignal): Promise<EndpointFindings> {
   const rpc = new ChainRpc({ chain, endpoints: [{ url }], timeoutMs, attemptsMax: 3 })
   try {
-    return await new EndpointCheck(chain, rpc, signal).findings()
+    const { latest, finalized } = await new HeaderSource({ ...chain, finalizedTag: true }, rpc).head(signal)
+    const head = latest.number
+    const gives = async (method: string, ...params: unknown[]): Promise<boolean> =>
+      (await answerOf(rpc, { method, params }, signal)) !== null
+    const { hasReceipts } = await probeChain(chain, rpc, signal)
+    const givesReceipts = hasReceipts || (await gives('eth_getBlockReceipts', quantityHex(head)))
+    const blocksFrom = await oldest(head, block => givesBlock(rpc, block, givesReceipts, signal))
+    return {
+      endpoint: rpc.endpoints[0]!,
+      head,
+      headTimestamp: latest.timestamp,
+      finalizedTag: finalized !== undefined,
+      receipts: hasReceipts ? 'proven' : givesReceipts ? 'given' : 'missing',
+      blocksFrom,
+      stateFrom: await oldest(head, block => gives('eth_getBalance', unusedAddress, quantityHex(block))),
+      // Below what the node has kept, it would refuse for another reason.
+      logRange: await widestLogRange(rpc, head, head - (blocksFrom ?? head) + 1, signal),
+      batchCalls: await batchSize(rpc, signal),
+      latencyMs: Number(rpc.status()[0]?.latency_ms ?? 0),
+    }
   } finally {
     await rpc.close()
   }
 }
 
-class EndpointCheck {
-  readonly #chain: Chain
-  readonly #rpc: ChainRpc
-  readonly #signal: AbortSignal
+/** By bisection: what a node has at a block it has at every later one. */
+function oldest(head: number, gives: (block: number) => Promise<boolean>): Promise<number | undefined> {
+  // A few blocks below the head, which a balanced provider may not have everywhere yet.
+  const to = Math.max(0, head - 4)
+  return firstBlockWhere(blocks => Promise.all(blocks.map(gives)), { from: 0, to })
+}
 
-  constructor(chain: Chain, rpc: ChainRpc, signal: AbortSignal) {
-    this.#chain = chain
-    this.#rpc = rpc
-    this.#signal = signal
-  }
+async function givesBlock(rpc: ChainRpc, number: number, withReceipts: boolean, signal: AbortSignal): Promise<boolean> {
+  const at = quantityHex(number)
+  const call = { method: 'eth_getBlockByNumber', params: [at, false] }
+  const block = (await answerOf(rpc, call, signal)) as RpcBlock | null
+  if (block === null) return false
+  if (!withReceipts) return (await answerOf(rpc, logsCall(number, number), signal)) !== null
+  const receipts = await answerOf(rpc, { method: 'eth_getBlockReceipts', params: [at] }, signal)
+  return Array.isArray(receipts) && receipts.length >= block.transactions.length
+}
 
-  async findings(): Promise<EndpointFindings> {
-    const { latest, finalized } = await new HeaderSource({ ...this.#chain, finalizedTag: true }, this.#rpc).head(
-      this.#signal,
-    )
-    const head = latest.number
-    const { hasReceipts } = await probeChain(this.#chain, this.#rpc, this.#signal)
-    const receipts = hasReceipts ? 'proven' : (await this.#gives('eth_getBlockReceipts', head)) ? 'given' : 'missing'
-    const blocksFrom = await this.#oldest(head, block => this.#givesBlock(block, receipts !== 'missing'))
-    return {
-      endpoint: this.#rpc.endpoints[0]!,
-      head,
-      headTimestamp: latest.timestamp,
-      finalizedTag: finalized !== undefined,
-      receipts,
-      blocksFrom,
-      stateFrom: await this.#oldest(head, block => this.#givesState(block)),
-      // Below what the node has kept, it would refuse for another reason.
-      logRange: await this.#logRange(head, head - (blocksFrom ?? head) + 1),
-      batchCalls: await this.#batchCalls(),
-      latencyMs: Number(this.#rpc.status()[0]?.latency_ms ?? 0),
-    }
-  }
-
-  /** By bisection: what is there at a block is there at every later one. */
-  #oldest(head: number, gives: (block: number) => Promise<boolean>): Promise<number | undefined> {
-    // A few blocks below the head, which a balanced provider may not have everywhere yet.
-    const to = Math.max(0, head - 4)
-    return firstBlockWhere(blocks => Promise.all(blocks.map(gives)), { from: 0, to })
-  }
-
-  async #givesBlock(number: number, withReceipts: boolean): Promise<boolean> {
-    const at = quantityHex(number)
-    const block = (await this.#asked({ method: 'eth_getBlockByNumber', params: [at, false] })) as RpcBlock | null
-    if (block === null) return false
-    if (!withReceipts) return (await this.#asked(logsOf(number, number))) !== null
-    const receipts = await this.#asked({ method: 'eth_getBlockReceipts', params: [at] })
-    return Array.isArray(receipts) && receipts.length >= block.transactions.length
-  }
-
-  async #givesState(number: number): Promise<boolean> {
-    return (await this.#asked({ method: 'eth_getBalance', params: [nobody, quantityHex(number)] })) !== null
-  }
-
-  async #gives(method: string, number: number): Promise<boolean> {
-    return (await this.#asked({ method, params: [quantityHex(number)] })) !== null
-  }
-
-  /** Null where the node has it no more, or cannot do it at all. Whatever else fails is the endpoint's trouble. */
-  async #asked(call: RpcCall): Promise<unknown> {
-    try {
-      return (await this.#rpc.ask([call], { signal: this.#signal })).values[0] ?? null
-    } catch (error) {
-      const kind = rpcFailureOf(error)?.kind
-      if (kind === 'pruned' || kind === 'method-missing' || kind === 'refused' || error instanceof RangeRefused)
-        return null
-      throw error
-    }
-  }
-
-  async #logRange(head: number, blocksMax: number): Promise<EndpointFindings['logRange']> {
-    let isLimit = false
-    let allowed = Number.POSITIVE_INFINITY
-    for (const tried of logRanges) {
-      const blocks = Math.min(tried, blocksMax)
-      if (blocks > allowed) continue
-      try {
-        await this.#rpc.ask([logsOf(head - blocks + 1, head)], { signal: this.#signal })
-        return { blocks, isLimit }
-      } catch (error) {
-        if (!(error instanceof RangeRefused)) throw error
-        isLimit = true
-        allowed = error.blocksAllowed ?? Math.min(allowed, blocks - 1)
-        // What the refusal names is tried as it stands, where the list would pass it by.
-        if (error.blocksAllowed !== undefined && !logRanges.includes(allowed) && (await this.#takes(allowed, head)))
-          return { blocks: allowed, isLimit }
-      }
-    }
-    return { blocks: 0, isLimit: true }
-  }
-
-  async #takes(blocks: number, head: number): Promise<boolean> {
-    try {
-      await this.#rpc.ask([logsOf(head - blocks + 1, head)], { signal: this.#signal })
-      return true
-    } catch (error) {
-      if (error instanceof RangeRefused) return false
-      throw error
-    }
-  }
-
-  async #batchCalls(): Promise<number> {
-    const calls = Array.from({ length: batchTried }, () => ({ method: 'eth_chainId', params: [] }))
-    const { bodies } = await this.#rpc.askRaw(calls, { signal: this.#signal })
-    return Math.ceil(batchTried / bodies.length)
+/** Null if the node no longer has it, or cannot do it at all. Any other failure is the endpoint's. */
+async function answerOf(rpc: ChainRpc, call: RpcCall, signal: AbortSignal): Promise<unknown> {
+  try {
+    return (await rpc.ask([call], { signal })).values[0] ?? null
+  } catch (error) {
+    const kind = rpcFailureOf(error)?.kind
+    if (kind === 'pruned' || kind === 'method-missing' || kind === 'refused' || error instanceof RangeRefused)
+      return null
+    throw error
   }
 }
 
-function logsOf(from: number, to: number): RpcCall {
-  const filter = { fromBlock: quantityHex(from), toBlock: quantityHex(to), address: nobody, topics: [topics.transfer] }
-  return { method: 'eth_getLogs', params: [filter] }
+async function widestLogRange(
+  rpc: ChainRpc,
+  head: number,
+  blocksMax: number,
+  signal: AbortSignal,
+): Promise<EndpointFindings['logRange']> {
+  const refusal = async (blocks: number): Promise<RangeRefused | undefined> => {
+    try {
+      await rpc.ask([logsCall(head - blocks + 1, head)], { signal })
+      return undefined
+    } catch (error) {
+      if (error instanceof RangeRefused) return error
+      throw error
+    }
+  }
+  let isLimit = false
+  let allowed = Number.POSITIVE_INFINITY
+  for (const tried of logRanges) {
+    const blocks = Math.min(tried, blocksMax)
+    if (blocks > allowed) continue
+    const refused = await refusal(blocks)
+    if (refused === undefined) return { blocks, isLimit }
+    isLimit = true
+    allowed = refused.blocksAllowed ?? Math.min(allowed, blocks - 1)
+    // A limit that the refusal names and the list lacks is tried as it is.
+    if (refused.blocksAllowed !== undefined && !logRanges.includes(allowed) && (await refusal(allowed)) === undefined)
+      return { blocks: allowed, isLimit }
+  }
+  return { blocks: 0, isLimit: true }
+}
+
+async function batchSize(rpc: ChainRpc, signal: AbortSignal): Promise<number> {
+  const calls = Array.from({ length: batchTried }, () => ({ method: 'eth_chainId', params: [] }))
+  const { bodies } = await rpc.askRaw(calls, { signal })
+  return Math.ceil(batchTried / bodies.length)
+}
+
+function logsCall(from: number, to: number): RpcCall {
+  const range = { fromBlock: quantityHex(from), toBlock: quantityHex(to) }
+  return { method: 'eth_getLogs', params: [{ ...range, address: unusedAddress, topics: [topics.transfer] }] }
 }

@@ -1,30 +1,31 @@
-// Holds what the node says against what the store says: the transfers of one contract in both directions, and a wallet's first and last
-// transaction. It reads the store and asks no node.
+// Compares what the node says with what the store says: the transfers of one contract in both directions, and a wallet's first
+// and last transaction. It asks no node.
 import { isCovered } from '../../coverage.ts'
-import type {
-  ActivityRow,
-  Address,
-  ChainId,
-  CoveredInterval,
-  Interval,
-  Position,
-  TransactionRef,
-  TransferFacts,
-  TransferRow,
+import {
+  type ActivityRow,
+  type Address,
+  type ChainId,
+  type CoveredInterval,
+  comparePositions,
+  type Interval,
+  type Position,
+  type TransactionRef,
+  type TransferFacts,
+  type TransferRow,
 } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, storedTransfers, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RangeHeader } from '../source/chain-source.ts'
 
-export type TransferComparison = {
+type TransferComparison = {
   store: Store
   range: Interval & { chain: ChainId; contract: Address }
-  /** In the order of the chain. */
+  /** In chain order. */
   derived: readonly TransferRow[]
   headers: ReadonlyMap<number, RangeHeader>
-  /** Blocks that were told to be wrong already. */
+  /** Blocks that were reported already. */
   badBlocks: Set<number>
-  /** A row may be absent where nothing claims that it is there. */
+  /** A row may be absent outside of these claims. */
   covered: readonly CoveredInterval[]
 }
 
@@ -37,9 +38,9 @@ export async function compareTransfers(comparison: TransferComparison, differenc
     differences.add({ kind: 'missing', ...placeOf(row, contract), detail: `the store lacks ${described(row.payload)}` })
   }
   for await (const stored of storedTransfers(store, range)) {
-    while (next < derived.length && order(derived[next]!, stored) < 0) missing(derived[next++]!)
+    while (next < derived.length && comparePositions(derived[next]!, stored) < 0) missing(derived[next++]!)
     const row = derived[next]
-    if (row === undefined || order(row, stored) > 0) {
+    if (row === undefined || comparePositions(row, stored) > 0) {
       const detail = `the chain does not have ${described(stored.payload)}`
       differences.add({ kind: 'unexpected', ...placeOf(stored, contract), detail })
       continue
@@ -58,7 +59,7 @@ export async function compareTransfers(comparison: TransferComparison, differenc
   while (next < derived.length) missing(derived[next++]!)
 }
 
-/** Other ranges may reach further on both sides, so what is stored must enclose what this range shows. */
+/** Other ranges may reach further on both sides, so the stored span must enclose that of this range. */
 export async function compareActivity(
   store: Store,
   chain: ChainId,
@@ -69,7 +70,7 @@ export async function compareActivity(
   const stored = (await store.activityOf(address)).get(chain)
   const say = (block: number, detail: string): void => differences.add({ kind: 'activity', block, address, detail })
   if (stored === undefined) {
-    say(derived.first.block, `the store does not know that it was active in ${transactionText(derived.first)}`)
+    say(derived.first.block, `the store lacks its activity in ${transactionText(derived.first)}`)
     return
   }
   for (const [end, direction] of [
@@ -82,15 +83,6 @@ export async function compareActivity(
     if (distance < 0 || (distance === 0 && same)) continue
     say(theirs.block, `its ${end} is stored as ${transactionText(ours)}; the chain has ${transactionText(theirs)}`)
   }
-}
-
-function order(a: Position, b: Position): number {
-  return (
-    a.block - b.block ||
-    a.transactionIndex - b.transactionIndex ||
-    a.logIndex - b.logIndex ||
-    a.batchIndex - b.batchIndex
-  )
 }
 
 function placeOf({ block, transactionIndex, logIndex, batchIndex }: Position, contract: Address) {
@@ -116,14 +108,15 @@ function described(payload: Uint8Array): string {
 
 function changes(stored: Uint8Array, derived: Uint8Array): string {
   const [ours, theirs] = [readable(stored), readable(derived)]
-  if (ours === undefined || theirs === undefined) return `the store has ${described(stored)} for ${described(derived)}`
+  if (ours === undefined || theirs === undefined)
+    return `the store has ${described(stored)} instead of ${described(derived)}`
   const names = Object.keys(theirs) as (keyof TransferFacts)[]
   const changed = names.filter(name => ours[name] !== theirs[name])
   const list = changed.map(name => `${name} is stored as ${ours[name]}; the chain has ${theirs[name]}`)
-  return list.length === 0 ? 'the same facts are packed into other bytes' : list.join(', ')
+  return list.length === 0 ? 'the same facts are packed differently' : list.join(', ')
 }
 
-/** Undefined where the bytes are no transfer. */
+/** Undefined if the bytes are not a transfer. */
 function readable(payload: Uint8Array): TransferFacts | undefined {
   try {
     return unpackTransfer(payload)
@@ -131,8 +124,6 @@ function readable(payload: Uint8Array): TransferFacts | undefined {
     return undefined
   }
 }
-
-// What an audit found to be different, counted in full and listed up to a bound.
 
 export const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'activity', 'evidence'] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
@@ -149,6 +140,7 @@ export type Difference = {
   detail: string
 }
 
+/** Counts every difference and lists them up to a bound. */
 export class DifferenceList {
   readonly #listMax: number
   readonly listed: Difference[] = []

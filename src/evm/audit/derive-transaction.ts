@@ -1,5 +1,5 @@
-// What the decoder makes of one transaction's logs of one contract, read again from a node: for a person who asks why a
-// transfer is or is not in the index. It reads no store.
+// Shows what the decoder makes of one transaction's logs of one contract, read from a node, to explain why a transfer is or is not in
+// the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
@@ -10,19 +10,19 @@ import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts
 
 export type DerivedLog = {
   logIndex: number
-  /** How many transfers it stands for; 0 where it is none. */
+  /** How many transfers it stands for. */
   transfers: number
-  /** Why it is none. */
+  /** Why there are none. */
   reason: undefined | 'another event' | MalformedReason
 }
 
 /** A transaction that the node has. */
 export type DerivedTransaction = {
-  /** Which endpoint said so, by a name fit for logs. */
+  /** The endpoint that answered, by a name fit for logs. */
   endpoint: string
   block: number
   transactionIndex: number
-  /** False: it was reverted, and nothing of it holds. */
+  /** False: it was reverted. */
   succeeded: boolean
   /** The logs of the contract. */
   logs: DerivedLog[]
@@ -30,7 +30,7 @@ export type DerivedTransaction = {
   otherLogs: number
 }
 
-/** Undefined where the node does not know the transaction, or it is not in a block yet. */
+/** Undefined if the node does not know the transaction, or it is not in a block yet. */
 export type DeriveTransaction = (
   contract: Address,
   hash: Hash,

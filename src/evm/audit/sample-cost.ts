@@ -1,5 +1,5 @@
-// What it will cost to read a history, measured by reading small parts of it with the same source as the job itself. It stores nothing,
-// and its own cost is bounded by the number of samples and the size that answers aim at.
+// Estimates what reading a history will cost by reading small parts of it with the source of the job itself. It stores nothing; the
+// number of samples and the target size of answers bound its own cost.
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
@@ -17,7 +17,7 @@ export type SampleOptions = {
   interval: Interval
   /** Undefined: whole blocks. */
   contract: Address | undefined
-  /** Stretches of the history that are looked at. */
+  /** Stretches of the history to read. */
   samples: number
   random?: () => number
 }
@@ -34,22 +34,32 @@ export type CostEstimate = {
   seconds: number
 }
 
-/** Answers until the size of ranges has settled; growth is eightfold a step at the most. */
+/** Answers until the range size has settled; it grows at most eightfold per step. */
 const settlingMax = 5
 
 export async function estimateCost(options: SampleOptions, signal: AbortSignal): Promise<CostEstimate> {
   const { interval, contract, random = Math.random } = options
   const blocks = blockCount([interval])
-  if (blocks <= 0) return nothing
+  if (blocks <= 0)
+    return {
+      blocks: 0,
+      blocksSampled: 0,
+      calls: 0,
+      bytes: 0,
+      transfers: 0,
+      transferBlocks: 0,
+      addresses: 0,
+      seconds: 0,
+    }
   const sizes = contract === undefined ? historySizes.full : historySizes.contract
   const rangeSize = new RangeSize(sizes)
   const readers = Array.from({ length: sizes.parallel }, () => meteredReader(options, rangeSize))
   await settleSize(interval, readers[0]!, random, signal)
-  // What fits into the samples is read whole: then nothing is guessed.
+  // A history that fits into the samples is read whole, and nothing is guessed.
   const whole = blocks <= options.samples * rangeSize.blocks
   const count = whole ? Math.ceil(blocks / rangeSize.blocks) : options.samples
   const strata = Array.from({ length: count }, (_, at) => stratum(interval, at, count))
-  // Each reader learns what the endpoints offer before time is taken. One block says nothing about sizes.
+  // Each reader learns what the endpoints offer before the clock starts. One block says nothing about sizes.
   const last = { from: interval.to, to: interval.to }
   const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
   await Promise.all(readers.slice(1, count).map(reader => readPiece(last, unlearned(reader), signal)))
@@ -62,12 +72,13 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
     }),
   )
   const elapsedSeconds = (performance.now() - startedAt) / 1_000
+  const sum = (of: (sample: Measured) => number): number => measured.reduce((total, sample) => total + of(sample), 0)
   const scaled = (field: 'calls' | 'bytes' | 'transfers' | 'transferBlocks'): number =>
-    Math.round(measured.reduce((sum, sample) => sum + sample[field] * sample.weight, 0))
+    Math.round(sum(sample => sample[field] * sample.weight))
   const calls = scaled('calls')
   return {
     blocks,
-    blocksSampled: measured.reduce((sum, sample) => sum + sample.blocks, 0),
+    blocksSampled: sum(sample => sample.blocks),
     calls,
     bytes: scaled('bytes'),
     transfers: scaled('transfers'),
@@ -77,25 +88,14 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
       (elapsedSeconds * calls) /
       Math.max(
         1,
-        measured.reduce((sum, sample) => sum + sample.calls, 0),
+        sum(sample => sample.calls),
       ),
   }
 }
 
-const nothing: CostEstimate = {
-  blocks: 0,
-  blocksSampled: 0,
-  calls: 0,
-  bytes: 0,
-  transfers: 0,
-  transferBlocks: 0,
-  addresses: 0,
-  seconds: 0,
-}
-
 type MeteredReader = PieceReader & { meter: MeteredRpc }
 
-/** A source of its own for each reader, so that what a sample costs is not mixed with its neighbour's. */
+/** Each reader has its own source, so that the costs of samples are not mixed. */
 function meteredReader({ chain, rpc, contract }: SampleOptions, rangeSize: RangeSize): MeteredReader {
   const meter = new MeteredRpc(rpc)
   if (contract === undefined) {
@@ -129,7 +129,7 @@ type Measured = AddressSample & {
   transferBlocks: number
 }
 
-/** One piece at a random place that stands for the whole part, or the whole part itself. */
+/** Reads one piece at a random place, which stands for the whole part, or the whole part. */
 async function measure(
   part: Interval,
   reader: MeteredReader,
@@ -163,17 +163,15 @@ function stratum({ from, to }: Interval, at: number, count: number): Interval {
   return { from: start(at), to: start(at + 1) - 1 }
 }
 
-// How many different addresses a whole history has, judged from a few samples of it. Pure.
-
 export type AddressSample = {
   addresses: Iterable<Address>
-  /** How many times as many blocks the sample stands for as it has. */
+  /** How many blocks each block of the sample stands for. */
   weight: number
 }
 
 /**
- * Between two errors: scaling up counts an address again wherever it comes back, and the repeats among samples (Chao's estimator for
- * incidence) overlook those that were active only between samples. The lower of both is the better guess.
+ * Estimates the distinct addresses of a history from samples. Scaling up counts an address again wherever it comes back; the
+ * repeats among samples (Chao's estimator for incidence) miss those that were active only in between. The lower is closer.
  */
 export function distinctAddresses(samples: readonly AddressSample[]): number {
   const seen = new Map<Address, number>()

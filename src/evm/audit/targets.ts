@@ -1,4 +1,4 @@
-// Which stretches an audit looks at: a given one, or random ones among what is covered and final. It reads the store and asks no node.
+// Chooses the stretches that an audit compares: a given one, or random ones that are covered and final. It asks no node.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -9,19 +9,23 @@ import { type AuditTarget, contractsOf } from './audit.ts'
 export type TargetOptions = {
   store: Store
   chain: Chain
-  /** Everything, these contracts, or every contract that the store knows something of. */
+  /** The whole chain, these contracts, or every contract that the store knows. */
   scope: 'full' | 'known' | readonly Address[]
-  /** The highest block that is final for the store and for the node. */
+  /** The highest block that is final for both the store and the node. */
   finalized: number
 }
 
-/** Fails where the store does not claim to hold the range: then there is nothing to compare with. */
+/** Fails if the store does not claim the range: then there is nothing to compare with. */
 export async function givenTargets(options: TargetOptions, interval: Interval): Promise<AuditTarget[]> {
   const { store, chain, scope, finalized } = options
   if (interval.to > finalized) {
-    throw new AlmanacError('bad_request', `Block ${interval.to} of ${chain.name} is not final: ${finalized} is.`, {
-      hint: `give --to ${finalized} or less.`,
-    })
+    throw new AlmanacError(
+      'bad_request',
+      `Block ${interval.to} of ${chain.name} is not final: the final block is ${finalized}.`,
+      {
+        hint: `give --to ${finalized} or less.`,
+      },
+    )
   }
   if (scope === 'full') {
     const covered = await store.coverage(chain.id, 'full')
@@ -41,7 +45,7 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
   return targets
 }
 
-/** All that is covered where that is not more than was asked for. */
+/** Everything covered, if that is no more than was asked for. */
 export async function randomTargets(
   options: TargetOptions,
   { samples, blocks }: { samples: number; blocks: number },
@@ -68,7 +72,7 @@ export async function randomTargets(
   })
 }
 
-/** Every covered block is as likely as any other to be the first. */
+/** Every covered block is equally likely to be the first. */
 function randomInterval(open: readonly Interval[], blocks: number, random: () => number): Interval {
   let skip = Math.floor(random() * blockCount(open))
   for (const { from, to } of open) {
@@ -102,7 +106,7 @@ function requireCovered(chain: Chain, interval: Interval, covered: readonly Inte
 }
 
 function nothingCovered(chain: Chain): AlmanacError {
-  return new AlmanacError('not_found', `Nothing of ${chain.name} is indexed that could be compared.`, {
+  return new AlmanacError('not_found', `${chain.name} has no indexed blocks to compare.`, {
     hint: 'index something first with almanac start or almanac sync.',
   })
 }

@@ -1,11 +1,9 @@
-// The first and the last transaction of every address that takes part in a run of blocks: senders, recipients, created
-// contracts, and the parties of token transfers (ERC-20, 721, 1155 and early collections). Pure; what cannot be read is counted.
+// Collects the first and last transaction of every address that takes part in a run of blocks: senders, recipients, created
+// contracts, and the parties of token transfers (ERC-20, 721, 1155 and early collections). Pure; it counts what it cannot read.
 //
-// Not counted: miners and validators, withdrawals, authorities of type 4 transactions, operators of ERC-1155 transfers, internal calls. The
-// zero address and precompiles are kept like any other. A failed transaction counts for its sender, for its recipient
-// and for the contract that it would have created: a failed call is a transaction of both, and a
-// created contract must not depend on whether receipts were at hand.
-
+// Left out: miners and validators, withdrawals, authorities of type 4 transactions, operators of ERC-1155 transfers, internal
+// calls. The zero address and precompiles count like any other. A failed transaction counts for its sender, its recipient and
+// the contract that it would have created: a created contract must not depend on whether receipts are at hand.
 import { addressDigits, isHexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
@@ -13,8 +11,7 @@ import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
-import type { EarlyCollections } from './token-events.ts'
-import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
+import { batchOf, type EarlyCollections, holdsWords, topics, wordAt, zeroWord } from './token-events.ts'
 
 export type ActivityInput = {
   /** Lowest first, with whole transactions. */
@@ -22,14 +19,14 @@ export type ActivityInput = {
   /** The logs of exactly these blocks. */
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** The address that a creation led to, where receipts tell it. */
+  /** Receipts, if at hand, name the address that a creation led to. */
   receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined
 }
 
 export type CollectedActivity = {
-  /** One row for each address, in no order that means anything. */
+  /** One row per address, in no particular order. */
   packed: PackedActivity
-  /** Blocks and transactions that could not be read, and logs of blocks that were not given. */
+  /** Blocks and transactions that cannot be read, and logs of other blocks. */
   unreadable: number
 }
 
@@ -43,18 +40,15 @@ export function collectActivity(input: ActivityInput): CollectedActivity {
 
 const timestampMax = 2 ** 40
 
-/** Of a transaction that cannot be read. */
+/** Stands for a transaction that cannot be read. */
 const noRef = -1
 
 class ActivityCollector {
   unreadable = 0
   readonly #input: ActivityInput
-  /** Its transactions have numbers that rise with their places in the chain. */
+  /** Its references rise in chain order. */
   readonly #packer = new ActivityPacker()
-  /**
-   * By the 40 digits of the address as the node wrote them, where its numbers stand. Case and validity are seen to once for each
-   * address at the end, and not for each of its transactions.
-   */
+  /** Index into the two lists by the address's 40 digits as the node wrote them: case and validity are checked once, at the end. */
   readonly #places = new Map<string, number>()
   readonly #firsts: number[] = []
   readonly #lasts: number[] = []
@@ -63,7 +57,7 @@ class ActivityCollector {
     this.#input = input
   }
 
-  /** Adds a block and its logs, which start at or after `from` in the sequence; returns where the next block's start. */
+  /** Adds a block and its logs, which start at or after `from` in the sequence; returns where the next block's logs start. */
   addBlock(block: RpcBlock, from: number): number {
     const { blocks } = this.#input.logs
     const number = quantityOf(block?.number, Number.MAX_SAFE_INTEGER)
@@ -117,7 +111,7 @@ class ActivityCollector {
       const log = logs[at]!
       if (!Array.isArray(log.topics)) continue
       const index = transactionIndexes[at]!
-      // A log may stand behind the listed transactions (Polygon's state sync): its own words are all there is.
+      // A log may come after the listed transactions (Polygon's state sync): then only the log tells its transaction.
       const ref = index < run.refs.length ? run.refs[index]! : this.#refOf(log, index, run.number, run.timestamp)
       if (ref !== noRef) this.#addParties(log, ref)
     }
@@ -135,7 +129,7 @@ class ActivityCollector {
     const first = log.topics[0]
     const count = log.topics.length
     if (first === topics.transfer) {
-      // Of ERC-20 and ERC-721 alike; the Transfers of the punks name the parties of their other events.
+      // ERC-20 and ERC-721 alike; a punk's Transfer names the parties of its other events.
       if (count === 3 || count === 4) this.#addWords(log.topics[1], log.topics[2], ref)
       else if (count === 1 && holdsWords(log.data, 3)) {
         this.#add(addressDigits(log.data, wordAt(0)), ref)
@@ -144,7 +138,7 @@ class ActivityCollector {
     } else if (first === topics.transferSingle) {
       if (count === 4 && holdsWords(log.data, 2)) this.#addWords(log.topics[2], log.topics[3], ref)
     } else if (first === topics.transferBatch) {
-      // A batch of nothing moves nothing.
+      // An empty batch moves nothing.
       if (count === 4 && (batchOf(log.data)?.count ?? 0) > 0) this.#addWords(log.topics[2], log.topics[3], ref)
     } else if (first === topics.consecutiveTransfer) {
       if (count === 4) this.#addWords(log.topics[2], log.topics[3], ref)
@@ -179,16 +173,12 @@ class ActivityCollector {
     for (const [digits, place] of this.#places)
       if (!this.#packer.add(digits, this.#firsts[place]!, this.#lasts[place]!)) this.unreadable++
     const packed = this.#packer.packed()
-    // Nodes write addresses in small letters, with few exceptions; only those may be an address that is there already.
+    // Nodes write addresses in lower case, with few exceptions; only those may name an address twice.
     return this.#packer.hasCapitals ? mergePacked(packed) : packed
   }
 }
 
-const zeroWord = `0x${'0'.repeat(64)}`
-
-// The address of the contract that a transaction creates: from its sender and nonce, as every EVM chain does it.
-
-/** 40 lower-case digits without `0x`; undefined where sender or nonce cannot be read. */
+/** From sender and nonce: 40 lower-case digits without `0x`; undefined if either cannot be read. */
 export function createdContractDigits(creation: { from: unknown; nonce: unknown }): string | undefined {
   const sender = parseHex(creation.from)
   const nonce = quantityBytes(creation.nonce)

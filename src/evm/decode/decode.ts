@@ -1,16 +1,22 @@
-// Turns logs into the rows of NFT transfers. Pure: no clock, no network, and no input makes it throw or lose its way; a
-// log that claims to be a transfer and cannot be read as one is skipped and counted by its reason.
+// Turns logs into rows of NFT transfers. Pure: no clock, no network, and no input makes it throw. It skips a log that claims to be a
+// transfer and cannot be read as one, and counts it by reason.
 //
-// The standard is a property of the event and not of the contract, because one contract may emit several.
-
+// The standard is a property of the event, not of the contract, because one contract may emit several.
 import { addressDigits } from '../../hex.ts'
 import { type Address, parseAddress, type TransferRow } from '../../model.ts'
 import { type HexTransfer, TransferPacker } from '../../store/transfer-packer.ts'
 import { idCountMax, payloadFlags } from '../../store/transfer-payload.ts'
 import type { RpcLog, RpcQuantity } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
-import type { EarlyCollectionKind, EarlyCollections } from './token-events.ts'
-import { batchOf, holdsWords, topics, wordAt } from './token-events.ts'
+import {
+  batchOf,
+  type EarlyCollectionKind,
+  type EarlyCollections,
+  holdsWords,
+  topics,
+  wordAt,
+  zeroWord,
+} from './token-events.ts'
 
 export const malformedReasons = [
   /** Pending, or its place cannot be read. */
@@ -21,13 +27,13 @@ export const malformedReasons = [
   'hex',
   /** A number of topics that no standard has for this event, or topics that are not words. */
   'topics',
-  /** The data is too short, or its arrays leave it or differ in length. */
+  /** The data is too short, or its arrays exceed it or differ in length. */
   'data',
   /** An ERC-2309 range that is empty or holds more ids than a row can stand for. */
   'range',
-  /** A sold punk whose parties stand nowhere. */
+  /** A sold punk whose parties are unknown. */
   'parties',
-  /** The transaction, and with it the value, is not at hand. */
+  /** The transaction, and with it the value, is missing. */
   'transaction',
 ] as const
 export type MalformedReason = (typeof malformedReasons)[number]
@@ -36,15 +42,15 @@ export type MalformedCounts = Record<MalformedReason, number>
 export type DecodeInput = {
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** What is read of a log's transaction. Asked once for the logs of one that follow each other, and only for transfers. */
+  /** Asked only for transfers, and once for consecutive logs of one transaction. */
   transactionOf: (log: RpcLog, block: number, transactionIndex: number) => LogTransaction | undefined
 }
 
-/** The wei that a transaction moves, and its sender where there is one. */
+/** The wei that a transaction moves, and its sender if it has one. */
 export type LogTransaction = { value: RpcQuantity; from?: string }
 
 export type DecodedTransfers = {
-  /** In the order of the chain. */
+  /** In chain order. */
   rows: TransferRow[]
   malformed: MalformedCounts
 }
@@ -63,13 +69,13 @@ class TransferDecoder {
   readonly malformed: MalformedCounts
   readonly #input: DecodeInput
   readonly #packer = new TransferPacker()
-  /** One text for each contract: rows share it, and it is parsed once. */
+  /** Each contract's address is parsed once, and rows share it. */
   readonly #contracts = new Map<string, Address | undefined>()
-  /** The fields of the row at hand. One object for all, because a row's life ends with its packing. */
+  /** The fields of the current row: one object for all, because each row is packed at once. */
   readonly #fields: HexTransfer
   #at = 0
   #log!: RpcLog
-  /** The last Transfer of a punk contract: PunkBought may lack a party that it names. */
+  /** The last Transfer of a punk contract: it may name a party that PunkBought lacks. */
   #punkTransferAt = -1
 
   constructor(input: DecodeInput) {
@@ -109,7 +115,7 @@ class TransferDecoder {
     return undefined
   }
 
-  /** Four topics are ERC-721, three ERC-20 unless the contract is listed, one the way of CryptoKitties. */
+  /** Four topics are ERC-721, three are ERC-20 unless the contract is listed, one is CryptoKitties' way. */
   #transfer(log: RpcLog): MalformedReason | undefined {
     const count = log.topics.length
     if (count === 4) {
@@ -145,7 +151,7 @@ class TransferDecoder {
     return this.#ready(single1155) ?? this.#row(0)
   }
 
-  /** One row for each entry, in their order; all of them or none. */
+  /** One row per entry, in order; all of them or none. */
   #transferBatch(log: RpcLog): MalformedReason | undefined {
     if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
     const batch = batchOf(log.data)
@@ -181,8 +187,8 @@ class TransferDecoder {
     return this.#add721(log.topics[1]!, 2, Number(count))
   }
 
-  // ---- CryptoPunks. Each movement is told by exactly one of Assign, PunkTransfer and PunkBought; the Transfer that comes
-  // before the latter two is the same movement and makes no row.
+  // CryptoPunks emit exactly one of Assign, PunkTransfer and PunkBought per movement; the Transfer before the latter two is the
+  // same movement and makes no row.
 
   #assign(log: RpcLog): MalformedReason | undefined {
     if (this.#listed(log) !== 'punks') return undefined
@@ -200,7 +206,7 @@ class TransferDecoder {
     return this.#add721(log.data, wordAt(0))
   }
 
-  /** The Transfer before it names both parties; the event itself loses one of them in both contracts. */
+  /** The Transfer before it names both parties; in both contracts the event itself loses one. */
   #punkBought(log: RpcLog): MalformedReason | undefined {
     if (this.#listed(log) !== 'punks') return undefined
     if (log.topics.length !== 4 || !areWords(log.topics)) return 'topics'
@@ -225,8 +231,6 @@ class TransferDecoder {
     if (this.#contractOf(transfer) !== this.#contractOf(this.#log) || !areWords(transfer.topics)) return undefined
     return transfer
   }
-
-  // ---- what all of them share
 
   #listed(log: RpcLog): EarlyCollectionKind | undefined {
     if (this.#input.earlyCollections.size === 0) return undefined
@@ -273,7 +277,7 @@ class TransferDecoder {
   #transactionAt = -1
   #transaction: LogTransaction | undefined
 
-  /** Fills in what the rows of a log have in common. */
+  /** Fills in what the rows of a log share. */
   #ready(flags: number): MalformedReason | undefined {
     const fields = this.#fields
     const { blocks, transactionIndexes } = this.#input.logs
@@ -311,7 +315,7 @@ class TransferDecoder {
     return undefined
   }
 
-  /** 0, or behind the rows of another log of the contract at the same place, where a node numbers two logs alike. */
+  /** 0, or after the rows of another log of the contract at the same place, if a node numbers two logs alike. */
   #firstBatchIndex(): number {
     const last = this.rows[this.rows.length - 1]
     const { blocks, transactionIndexes, logIndexes } = this.#input.logs
@@ -322,14 +326,12 @@ class TransferDecoder {
   }
 }
 
-const zeroWord = `0x${'0'.repeat(64)}`
-
 function areWords(words: readonly unknown[]): words is readonly string[] {
   for (const word of words) if (typeof word !== 'string' || word.length !== 66) return false
   return true
 }
 
-/** Whether two words mean the same address. */
+/** Whether two words hold the same address. */
 function same(a: string, b: string): boolean {
   return addressDigits(a, 2) === addressDigits(b, 2)
 }

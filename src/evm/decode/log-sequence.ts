@@ -1,16 +1,15 @@
-// Logs in the order of the chain, with their places read once. It repairs what nodes do to order and numbering and counts what
-// has no place; it does not look into topics or data, except to tell two logs at one place apart.
+// Puts logs in chain order and reads their places once. It repairs what nodes do to order and numbering and counts logs without a
+// place; it looks into topics and data only to tell two logs at one place apart.
 //
-// The order is (block, transaction index, log index). Three things come back from real nodes instead:
+// The order is (block, transaction index, log index). Real nodes deviate in three ways:
 //
 // - The same log twice, or logs in any order. Equal logs at one place are one log; the rest is sorted.
-// - Log indexes that start anew with every transaction (Besu until 2022, early Ethermint, Erigon's state-sync logs) or repeat
-//   in other ways. Where the sequence holds *every* log of its blocks, such a block is numbered again from 0 by order: the
-//   numbers that the other clients of that chain give, so a range that is read again from another endpoint keeps its
-//   identities. Where only some logs were asked for that count is unknown; the numbers stay as they came, and
-//   the transaction index keeps rows apart.
-// - Different logs at one (block, transaction, log index). Nothing tells which was first, so they are ordered by their
-//   content, which is the same from every endpoint and in every order of arrival; `decode.ts` continues the batch index over them.
+// - Log indexes that restart with every transaction (Besu until 2022, early Ethermint, Erigon's state-sync logs) or repeat in
+//   other ways. If the sequence holds *every* log of its blocks, such a block is renumbered from 0 by order, as other clients of
+//   that chain number it, so rows keep their identity when another endpoint is read. If only some logs were asked for, the
+//   count is unknown: the numbers stay, and the transaction index keeps rows apart.
+// - Different logs at one (block, transaction, log index). Nothing tells which was first, so they are ordered by content, which
+//   is the same from every endpoint; `decode.ts` continues the batch index over them.
 import { quantityOf } from '../../hex.ts'
 import type { RpcLog } from '../rpc/port.ts'
 
@@ -20,11 +19,11 @@ export type LogSequence = {
   readonly blocks: Float64Array
   readonly transactionIndexes: Uint32Array
   readonly logIndexes: Uint32Array
-  /** Blocks whose log indexes had to be given anew. */
+  /** Blocks whose logs were renumbered. */
   readonly renumbered: ReadonlySet<number>
-  /** Logs that are pending, or whose place cannot be read. */
+  /** Pending logs, and logs whose place cannot be read. */
   readonly unplaced: number
-  /** Logs that the node marks as taken back by a reorganisation. */
+  /** Logs that the node marks as removed by a reorganisation. */
   readonly removed: number
   /** Logs that came more than once. */
   readonly repeated: number
@@ -38,10 +37,7 @@ export function sequenceLogs(given: readonly RpcLog[], { complete }: { complete:
   return sequence
 }
 
-/**
- * The logs of each of these blocks, whose numbers rise, as sequences of their own; logs of other blocks are strays. The counts
- * of what has no place stay with the whole.
- */
+/** One sequence per block, for rising block numbers; logs of other blocks are strays. Counts stay with the whole. */
 export function splitByBlock(whole: LogSequence, numbers: readonly number[]): { parts: LogSequence[]; strays: number } {
   let next = 0
   let strays = 0
@@ -70,7 +66,7 @@ function partOf(whole: LogSequence, start: number, end: number): LogSequence {
 
 const indexMax = 2 ** 31 - 1
 
-// Arrays of numbers beside the logs instead of an object a log: a range holds a hundred thousand of them.
+// Number arrays instead of an object per log: a range holds a hundred thousand logs.
 class Sequence implements LogSequence {
   length = 0
   logs: RpcLog[] = []
@@ -81,7 +77,7 @@ class Sequence implements LogSequence {
   unplaced = 0
   removed = 0
   repeated = 0
-  /** Every log stands behind the one before it, with a higher log index if it is in the same block. */
+  /** Every log comes after the one before, with a higher log index within a block. */
   inOrder = true
 
   constructor(capacity: number) {

@@ -1,5 +1,5 @@
-// The events that move tokens, by the hash of their signature, and how their data is laid out. Shared by the transfers and the
-// activity, so that both mean the same by a well-formed event.
+// The events that move tokens, by signature hash, with the layout of their data. Transfers and activity share it, so that both mean
+// the same by a well-formed event.
 import { type Address, type ChainId, parseAddress } from '../../model.ts'
 
 export const topics = {
@@ -11,7 +11,7 @@ export const topics = {
   transferBatch: '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
   /** ConsecutiveTransfer(uint256,uint256,address,address): ERC-2309. */
   consecutiveTransfer: '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d',
-  /** Assign(address,uint256): CryptoPunks, and not only they. */
+  /** Assign(address,uint256): CryptoPunks and others. */
   assign: '0x8a0e37b73a0d9c82e205d4d1a3ff3d0b57ce5f4d7bccf6bac03336dc101cb7ba',
   /** PunkTransfer(address,address,uint256). */
   punkTransfer: '0x05af636b70da6819000c49f85b21fa82081c632069bb626f30932034099107d8',
@@ -19,28 +19,27 @@ export const topics = {
   punkBought: '0x58e5d5a525e3b40bc15abaa38b5882678db1ee68befd2f60bafe3a7fd06db9e3',
 } as const
 
-/** Every first topic that `decodeTransfers` looks at: what a filtered `eth_getLogs` has to ask for. */
+/** Every first topic that `decodeTransfers` reads: the filter of `eth_getLogs`. */
 export const transferTopics: readonly string[] = Object.values(topics)
 
-/** Digits of `data`, after its `0x`, to the start of a word. */
+export const zeroWord = `0x${'0'.repeat(64)}`
+
+/** Where a word starts in the text of `data`. */
 export function wordAt(word: number): number {
   return 2 + 64 * word
 }
 
-/** Whether the data is text of whole bytes that holds at least this many words. More is allowed, as in the ABI. */
+/** Whether the data is whole bytes of hex text with at least this many words. As in the ABI, more is allowed. */
 export function holdsWords(data: unknown, words: number): data is string {
   return typeof data === 'string' && data.length >= wordAt(words) && data.length % 2 === 0 && data.startsWith('0x')
 }
 
-/** The ids and amounts of a TransferBatch: where their first words start in the text, and how many there are. */
-export type Batch = { idsAt: number; amountsAt: number; count: number }
-
 /**
- * Reads the layout of a TransferBatch. Accepted is what the ABI lets a decoder accept: offsets of any value and order, arrays
- * that overlap, bytes between and after them. Undefined where an array leaves the data or the lengths differ. The
- * work and the count are bounded by the length of the data, whatever the event claims.
+ * Where the ids and amounts of a TransferBatch start in the text, and how many there are. It accepts what the ABI allows: any
+ * offsets, overlapping arrays, bytes in between. Undefined if an array exceeds the data or the lengths differ. The length of
+ * the data bounds work and count.
  */
-export function batchOf(data: unknown): Batch | undefined {
+export function batchOf(data: unknown): { idsAt: number; amountsAt: number; count: number } | undefined {
   if (!holdsWords(data, 2)) return undefined
   const ids = arrayAt(data, wordNumber(data, wordAt(0)))
   const amounts = arrayAt(data, wordNumber(data, wordAt(1)))
@@ -56,39 +55,31 @@ function arrayAt(data: string, offsetBytes: number): { at: number; count: number
   return { at: at + 64, count }
 }
 
-/** A word as a number, or -1 where it is not hex or needs more than its last four bytes. No data is that long. */
+/** A word as a number, or -1 if it is not hex or needs more than its last four bytes: no data is that long. */
 function wordNumber(data: string, at: number): number {
   for (let place = at; place < at + 56; place++) if (data.charCodeAt(place) !== 0x30) return -1
   const digits = data.slice(at + 56, at + 64)
   return /^[0-9a-fA-F]{8}$/.test(digits) ? Number.parseInt(digits, 16) : -1
 }
 
-// Collections whose events came before the standards settled: data with reasons, per chain and contract. Raise the version with
-// every change of the list, so that an index made with an older one can be told and read again.
-
+/** Raise it with every change of the list below, so that an older index can be recognised. */
 export const earlyCollectionsVersion = 1
 
 /**
  * - `punks`: Assign, PunkTransfer and PunkBought move tokens; Transfer carries no token and is read only for its parties.
- * - `three-topics`: Transfer with three topics is a token's movement, the id in the data, and not an ERC-20 one.
- * - `fungible`: Transfer with one topic is an amount, and not a token's movement.
+ * - `three-topics`: Transfer with three topics moves a token, with the id in the data; it is not ERC-20.
+ * - `fungible`: Transfer with one topic is an amount, not a token.
  */
 export type EarlyCollectionKind = 'punks' | 'three-topics' | 'fungible'
 
-export type EarlyCollection = {
-  chain: number
-  contract: string
-  name: string
-  kind: EarlyCollectionKind
-  reason: string
-}
+export type EarlyCollection = { chain: number; contract: string; name: string; kind: EarlyCollectionKind; reason: string }
 
-/** A list made ready for look-ups. */
+/** By contract. */
 export type EarlyCollections = ReadonlyMap<string, EarlyCollectionKind>
 
-// Transfer with one topic and 96 bytes needs no entry: CryptoKitties and all who copied its contract in 2017 and 2018 emit it,
-// and an ERC-20 with no indexed argument, the only other reading, is against the letter of ERC-20. Such tokens can be listed
-// here as `fungible` when one is met.
+// Collections whose events are older than the standards. Transfer with one topic and 96 bytes needs no entry: CryptoKitties and the
+// copies of its contract from 2017 and 2018 emit it. The only other reading is an ERC-20 without indexed arguments, which
+// violates ERC-20; list such a token as `fungible`.
 export const earlyCollections: readonly EarlyCollection[] = [
   {
     chain: 1,

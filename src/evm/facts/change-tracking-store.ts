@@ -1,13 +1,11 @@
-// A store that tells the annotator which contracts each commit changed, so that nothing in the index has to. It changes no commit.
+// A store that reports which contracts each commit changed, so that the index need not. It changes no commit.
 import type { Address, TransferRow } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 
-type Changed = (contracts: Iterable<Address>) => void
-
-/** Contracts with hot rows that are remembered for the case that those rows are taken back. */
+/** Contracts with hot rows, remembered in case those rows are taken back. */
 const hotContractsMax = 100_000
 
-export function changeTrackingStore(store: Store, changed: Changed): Store {
+export function changeTrackingStore(store: Store, changed: (contracts: Iterable<Address>) => void): Store {
   const hot = new HotContracts()
   return {
     ...store,
@@ -32,9 +30,9 @@ export function changeTrackingStore(store: Store, changed: Changed): Store {
   }
 }
 
-/** Rows of one contract mostly follow each other. */
 function contractsOf(rows: readonly TransferRow[]): Set<Address> {
   const contracts = new Set<Address>()
+  // Rows of one contract mostly follow each other.
   let last: Address | undefined
   for (const { contract } of rows) {
     if (contract === last) continue
@@ -51,7 +49,7 @@ class HotContracts {
 
   remember(rows: readonly TransferRow[]): void {
     for (const { contract, block } of rows) {
-      // Put in anew, so that those that were silent longest stand first.
+      // Inserted again, so that the contract that was silent longest comes first.
       const highest = Math.max(block, this.#highest.get(contract) ?? 0)
       this.#highest.delete(contract)
       this.#highest.set(contract, highest)
@@ -63,7 +61,7 @@ class HotContracts {
     }
   }
 
-  /** The contracts whose rows above a block are replaced. */
+  /** The contracts with rows above the block. */
   forgetAbove(block: number): Address[] {
     if (this.#top <= block) return []
     this.#top = block

@@ -1,9 +1,8 @@
-// Finds out what the contracts of one chain are: reads their names once, judges them by the spam rules when their rows changed, and keeps both. It
-// works beside the index and behind it: in small steps, with what calls are left, and never within a commit.
+// Reads the names of a chain's contracts once, judges contracts by the spam rules when their rows change, and stores both. It yields
+// to the index: it works in small steps, within a small call budget, and never within a commit.
 //
-// A verdict is a function of stored rows, so it follows blocks that arrive and blocks that are taken back without counters of its own. Whatever
-// was missed (a crash between a commit and its verdict, a new version of the rules, time that passed) is found by a round over all contracts.
-
+// A verdict is a function of stored rows, so it follows blocks that arrive and blocks that are taken back without counters. A
+// round over all contracts finds what was missed: a crash before a verdict, a new version of the rules, time that passed.
 import { pause } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -13,8 +12,7 @@ import type { ContractFacts } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { ContractJudge, isWorthWriting } from './contract-judge.ts'
-import type { CallBudget } from './contract-reader.ts'
-import { noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
+import { type CallBudget, noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
 
 export type ContractAnnotatorOptions = {
   chain: { id: ChainId; name: string }
@@ -27,13 +25,13 @@ export type ContractAnnotatorOptions = {
 }
 
 export type AnnotatorPace = {
-  /** How long it rests for each millisecond of work, so that the index keeps the rest of its thread. */
+  /** Milliseconds of rest per millisecond of work: the index needs the thread. */
   restPerWork: number
   /** The same while history is filled. */
   restPerWorkFilling: number
-  /** How often all contracts are looked at. */
+  /** How often a round over all contracts begins. */
   roundEveryMs: number
-  /** A name may change behind a proxy: it is read again when the contract changes and this time has passed. */
+  /** A proxy may change its name: it is read again when the contract changes after this time. */
   readingAgeMsMax: number
   retryDelayMs: { first: number; max: number }
 }
@@ -58,9 +56,9 @@ export class ContractAnnotator {
   readonly #judge: ContractJudge
   readonly #queue = new ContractQueue()
   readonly #stopping = new AbortController()
-  /** Who waits for the verdict on a contract. */
+  /** Callers that wait for the verdict on a contract. */
   readonly #waiting = new Map<Address, (() => void)[]>()
-  /** How often a contract took too long. */
+  /** How often reading a contract took too long. */
   readonly #slow = new Map<Address, number>()
   #running: Promise<void> = Promise.resolve()
   #wake: () => void = () => {}
@@ -93,32 +91,32 @@ export class ContractAnnotator {
     for (const contract of this.#waiting.keys()) this.#answer(contract)
   }
 
-  /** The rows of these contracts changed. Cheap: it only remembers. */
+  /** Queues contracts whose rows changed. */
   changed(contracts: Iterable<Address>): void {
     for (const contract of contracts) this.#queue.change(contract)
     this.#options.metrics.contractsWaiting.set({ chain: this.#options.chain.name }, this.#queue.length)
     this.#wake()
   }
 
-  /** The block in which a contract was found to be created. */
+  /** Notes the block in which a contract was created. */
   created(contract: Address, block: number): void {
     this.#judge.created(contract, block)
     this.changed([contract])
   }
 
-  /** History is being filled: that comes first. */
+  /** Slows down while history is filled. */
   historyBegan(): void {
     this.#filling = true
   }
 
-  /** History is whole: what was judged on parts of it is looked at again. */
+  /** Starts a round: verdicts may rest on parts of the history. */
   historyEnded(): void {
     this.#filling = false
     this.#round = { after: undefined }
     this.#wake()
   }
 
-  /** Resolves when the contract was looked at, or the time is over. */
+  /** Resolves when the contract was judged, or the time is over. */
   async ensure(contract: Address, waitMs: number): Promise<void> {
     if (this.#stopping.signal.aborted || !this.#queue.ask(contract)) return
     const over = new AbortController()
@@ -130,7 +128,7 @@ export class ContractAnnotator {
     over.abort()
   }
 
-  /** Resolves when nothing is left to do but wait for changes: for tests and benchmarks. */
+  /** Resolves when nothing is left to do: for tests and benchmarks. */
   async settled(): Promise<void> {
     while (!this.#stopping.signal.aborted && (this.#queue.length > 0 || this.#round !== undefined || this.#busy))
       await pause(10, this.#stopping.signal)
@@ -138,7 +136,7 @@ export class ContractAnnotator {
 
   #busy = false
   #filling = true
-  /** What the step at hand took of the thread, apart from waiting for nodes. */
+  /** Thread time of the current step, without waiting for nodes. */
   #workMs = 0
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -151,19 +149,23 @@ export class ContractAnnotator {
         delayMs = this.#pace.retryDelayMs.first
         this.#busy = false
         if (!worked) await this.#sleep(idleMs, signal)
-        else if (!this.#queue.hasAsked) await pause(Math.min(restMsMax, this.#workMs * this.#restPerWork), signal)
+        else if (!this.#queue.hasAsked) {
+          const restPerWork = this.#filling ? this.#pace.restPerWorkFilling : this.#pace.restPerWork
+          await pause(Math.min(restMsMax, this.#workMs * restPerWork), signal)
+        }
       } catch (error) {
         this.#busy = false
         if (signal.aborted) return
         const { log, chain } = this.#options
-        if (!(error instanceof AlmanacError)) log.error({ err: error, chain: chain.name }, 'Judging contracts failed.')
+        if (!(error instanceof AlmanacError))
+          log.error({ err: error, chain: chain.name }, 'Contract judging failed; retrying.')
         await pause(delayMs, signal)
         delayMs = Math.min(delayMs * 2, this.#pace.retryDelayMs.max)
       }
     }
   }
 
-  /** False where there is nothing to do. */
+  /** False if there was nothing to do. */
   async #step(signal: AbortSignal): Promise<boolean> {
     const { metrics, chain } = this.#options
     const taken = this.#queue.take(contractsAtOnce)
@@ -180,7 +182,7 @@ export class ContractAnnotator {
     return true
   }
 
-  /** Puts the next contracts into the queue that a verdict is due for; a round goes over all of them. */
+  /** Queues the next contracts of the round. */
   async #roundStep(): Promise<boolean> {
     const { store, chain } = this.#options
     if (this.#round === undefined) {
@@ -219,7 +221,7 @@ export class ContractAnnotator {
     return facts?.reading === undefined || Date.now() - facts.reading.readAtMs > this.#pace.readingAgeMsMax
   }
 
-  /** What could be read. Where endpoints fail, the contracts are judged without it and come again. */
+  /** If endpoints fail, the contracts are judged without their names and queued again. */
   async #read(contracts: readonly Address[], signal: AbortSignal): Promise<ReadonlyMap<Address, SelfDescription>> {
     const { rpc, budget, metrics, chain, log } = this.#options
     try {
@@ -228,26 +230,23 @@ export class ContractAnnotator {
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'read' }, said.size)
       for (const contract of said.keys()) this.#slow.delete(contract)
       for (const contract of slow) if (this.#isTooSlow(contract)) said.set(contract, noDescription)
-      this.#comeAgain(
-        slow.filter(contract => !said.has(contract)),
-        this.#pace.retryDelayMs.first,
-        signal,
-      )
+      const unread = slow.filter(contract => !said.has(contract))
+      this.#queueAgain(unread, this.#pace.retryDelayMs.first, signal)
       return said
     } catch (error) {
       if (signal.aborted || !(error instanceof AlmanacError)) throw error
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'failed' }, contracts.length)
-      log.debug({ chain: chain.name }, `Contracts could not be read: ${messageOf(error)}`)
-      // The endpoints are left alone for a while, later for longer.
+      log.debug({ chain: chain.name, reason: messageOf(error) }, 'Contract reading failed; retrying.')
+      // The endpoints get a rest, each time a longer one.
       const restMs = this.#endpointsRestMs
       this.#endpointsRestUntilMs = performance.now() + restMs
       this.#endpointsRestMs = Math.min(restMs * 2, this.#pace.retryDelayMs.max)
-      this.#comeAgain(contracts, restMs, signal)
+      this.#queueAgain(contracts, restMs, signal)
       return new Map()
     }
   }
 
-  /** After some attempts a contract that never answers in time has said nothing. */
+  /** After some attempts, a contract that never answers in time counts as silent. */
   #isTooSlow(contract: Address): boolean {
     const attempts = (this.#slow.get(contract) ?? 0) + 1
     if (attempts < attemptsMax) this.#slow.set(contract, attempts)
@@ -256,12 +255,8 @@ export class ContractAnnotator {
     return attempts >= attemptsMax
   }
 
-  #comeAgain(contracts: readonly Address[], afterMs: number, signal: AbortSignal): void {
+  #queueAgain(contracts: readonly Address[], afterMs: number, signal: AbortSignal): void {
     if (contracts.length > 0) void pause(afterMs + 1, signal).then(() => this.changed(contracts))
-  }
-
-  get #restPerWork(): number {
-    return this.#filling ? this.#pace.restPerWorkFilling : this.#pace.restPerWork
   }
 
   #answer(contract: Address): void {
@@ -277,14 +272,12 @@ export class ContractAnnotator {
   }
 }
 
-// Which contract is looked at next: those that somebody asked for, then those whose rows changed last. Bounded: who is forgotten is found again by
-// the round over all contracts.
-
+/** Hands out contracts that requests ask for, then those that changed last. Bounded: a round finds what it drops. */
 export class ContractQueue {
   readonly #askedMax: number
   readonly #changedMax: number
   readonly #asked = new Set<Address>()
-  /** The last changed stands last. */
+  /** Latest change last. */
   readonly #changed = new Set<Address>()
   #stack: Address[] = []
 
@@ -301,7 +294,7 @@ export class ContractQueue {
     return this.#asked.size > 0
   }
 
-  /** False where too many are waiting. */
+  /** False if too many wait. */
   ask(contract: Address): boolean {
     if (!this.#asked.has(contract) && this.#asked.size >= this.#askedMax) return false
     this.#asked.add(contract)

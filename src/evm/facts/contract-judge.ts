@@ -1,5 +1,5 @@
-// Judges one contract by the spam rules: gathers the evidence from stored rows, its names and, where those look suspicious, the contract
-// itself. It neither decides when a contract is judged nor keeps a verdict.
+// Judges one contract by the spam rules: gathers evidence from stored rows, its names and, if those look suspicious, the contract
+// itself. It neither decides when a contract is judged nor stores a verdict.
 import { LRUCache } from 'lru-cache'
 import { type DistributionEvidence, distributionEvidence, noDistribution } from '../../annotate/spam-distribution.ts'
 import { type NameEvidence, nameEvidence, type VerifiedNames, verifiedNamesOf } from '../../annotate/spam-names.ts'
@@ -14,7 +14,14 @@ import {
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import { type Address, type Block, type ChainId, parseAddress, type TransferFacts } from '../../model.ts'
+import {
+  type Address,
+  type Block,
+  type ChainId,
+  comparePositions,
+  parseAddress,
+  type TransferFacts,
+} from '../../model.ts'
 import type { ContractFacts, ContractReading } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
@@ -29,23 +36,23 @@ export type ContractJudgeOptions = {
   rpc: RpcPort
   budget: CallBudget
   metrics: EvmMetrics
-  /** Whether endpoints failed and are left alone for now. */
+  /** Whether endpoints failed and get a rest. */
   endpointsRest: () => boolean
-  /** Told what a verdict took of the thread, apart from waiting for nodes. */
+  /** Called with the thread time of a verdict, without waiting for nodes. */
   worked: (ms: number) => void
 }
 
 const verifiedNamesAgeMs = 60_000
-/** Below this, nobody is asked whether the holders are true: the answer could not change the verdict of an ordinary contract. */
+/** Below this, holders are not checked: the answer could not change the verdict on an ordinary contract. */
 const suspiciousScore = 0.2
 const hintsMax = 10_000
 const askedMax = 10_000
 
 export class ContractJudge {
   readonly #options: ContractJudgeOptions
-  /** What contracts said of their holders, and of how many transfers. */
+  /** What contracts said of their holders, and at how many transfers. */
   readonly #asked = new LRUCache<Address, { state: StateEvidence; transfers: number }>({ max: askedMax })
-  /** Where contracts were found to begin. */
+  /** Where contracts were created. */
   readonly #creations = new LRUCache<Address, CreationHint>({ max: hintsMax })
   readonly #creationsTried = new LRUCache<Address, string>({ max: hintsMax })
   #verified: { names: VerifiedNames; atMs: number } | undefined
@@ -54,12 +61,12 @@ export class ContractJudge {
     this.#options = options
   }
 
-  /** The block in which a contract was found to be created. */
+  /** Notes the block in which a contract was created. */
   created(contract: Address, block: number): void {
     this.#creations.set(contract, { block })
   }
 
-  /** Undefined where there is nothing to say of it: no rows, and nothing read. */
+  /** Undefined if nothing is known: no rows, and nothing read. */
   async judge(
     contract: Address,
     { before, said }: { before: ContractFacts | undefined; said: SelfDescription | undefined },
@@ -75,12 +82,10 @@ export class ContractJudge {
     this.#options.worked(performance.now() - startedMs)
     const reading = await this.#reading(contract, before?.reading, said, signal)
     const named = said === undefined ? { name: before?.name, symbol: before?.symbol } : said
-    const facts = {
-      ...{ chain: chain.id, contract, name: named.name, symbol: named.symbol },
-      ...(reading === undefined ? {} : { reading }),
-    }
+    const identity = { chain: chain.id, contract, name: named.name, symbol: named.symbol }
+    const facts = { ...identity, ...(reading === undefined ? {} : { reading }) }
     if (sample === undefined) {
-      // Rows that were taken back take their verdict with them; of an address that is no contract there is nothing to keep.
+      // Without rows there is no verdict. An address that is not a contract has nothing worth storing.
       const isNothing = named.name === undefined && named.symbol === undefined && reading?.interfaces.length === 0
       return before === undefined && (said === undefined || isNothing) ? undefined : { ...facts, possibleSpam: false }
     }
@@ -92,7 +97,7 @@ export class ContractJudge {
     return { ...facts, possibleSpam, verdict }
   }
 
-  /** Asks the contract about its holders where the rest of the evidence makes it look suspicious. */
+  /** Asks the contract about its holders if the rest of the evidence looks suspicious. */
   async #weigh(
     contract: Address,
     seen: {
@@ -130,7 +135,7 @@ export class ContractJudge {
       return state
     } catch (error) {
       if (signal.aborted || !(error instanceof AlmanacError)) throw error
-      // A node without this state, or none at all: the next change or round asks again.
+      // No node answered, or none has this state: the next change or round asks again.
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'failed' })
       return noStateEvidence
     }
@@ -154,8 +159,8 @@ export class ContractJudge {
   }
 
   /**
-   * The first transaction that a wholly indexed chain knows of a contract is the one that created it, or none is known. While
-   * history is filled the first one moves, so each is tried once.
+   * On a chain that is indexed in full, a contract's first transaction created it, or none did. While history is filled the
+   * first one moves, so each is tried once.
    */
   async #creation(contract: Address, signal: AbortSignal): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
     const { store, chain, rpc, budget } = this.#options
@@ -174,7 +179,7 @@ export class ContractJudge {
     }
   }
 
-  /** A collection that is verified imitates nobody. */
+  /** A verified collection does not imitate another. */
   async #nameEvidence(contract: Address, named: Pick<ContractFacts, 'name' | 'symbol'>): Promise<NameEvidence> {
     const evidence = nameEvidence(named, await this.#verifiedNames())
     if (evidence.sameNameAsVerified + evidence.looksLikeVerified === 0) return evidence
@@ -193,24 +198,22 @@ export class ContractJudge {
   }
 }
 
-/** Something that counts against it, or transfers that those who received them did not send for. */
+/** Something counts against it, or most recipients did not send the transaction. */
 function isSuspicious({ score }: Judgement, { solicitedShare, recipients }: DistributionEvidence): boolean {
   return score >= suspiciousScore || (solicitedShare <= 0.5 && recipients >= 3)
 }
 
-// The stored rows that a contract is judged on: the newest and the oldest, so that neither a busy life nor a quiet one hides how it began. It reads the
-// store and decides nothing.
+type SampledRow = TransferFacts & { block: number; timestamp: number }
 
-export type SampledRow = TransferFacts & { block: number; timestamp: number }
-
-export type ContractSample = {
-  /** Newest first, without a hole. */
+/** The rows that a contract is judged on: the newest and the oldest, so that a busy life does not hide how it began. */
+type ContractSample = {
+  /** Newest first, without a gap. */
   newest: readonly SampledRow[]
   oldest: readonly SampledRow[]
-  /** Names the rows that there are: their number and the newest one. */
+  /** Identifies the rows: their number and the newest one. */
   basis: string
   transfers: number
-  /** The newest block of the chain when they were read; the rows are complete up to it as far as they are indexed. */
+  /** The chain's newest block when they were read: indexed rows are complete up to it. */
   head: Block
 }
 
@@ -218,31 +221,24 @@ const newestRows = 400
 const oldestRows = 200
 const attempts = 3
 
-/** Undefined where nothing is stored, or the chain moves faster than it can be read. */
-export async function sampleContract(
-  store: Store,
-  chain: ChainId,
-  contract: Address,
-): Promise<ContractSample | undefined> {
+/** Undefined if nothing is stored, or the chain moves faster than it can be read. */
+async function sampleContract(store: Store, chain: ChainId, contract: Address): Promise<ContractSample | undefined> {
+  const page = async (order: 'asc' | 'desc', limit: number): Promise<StoredTransfer[]> =>
+    transfersOfPage(await store.transferPage({ chain, contract, order, limit })) ?? []
   for (let attempt = 0; attempt < attempts; attempt++) {
     const before = await store.chainState(chain)
-    const newest =
-      transfersOfPage(await store.transferPage({ chain, contract, order: 'desc', limit: newestRows })) ?? []
-    const oldest =
-      newest.length < newestRows
-        ? []
-        : (transfersOfPage(await store.transferPage({ chain, contract, order: 'asc', limit: oldestRows })) ?? [])
+    const newest = await page('desc', newestRows)
+    const oldest = newest.length < newestRows ? [] : await page('asc', oldestRows)
     const transfers = await store.transferCount({ chain, contract })
     const after = await store.chainState(chain)
     if (before === undefined || after === undefined || newest.length === 0) return undefined
-    // Rows of one moment and a head of another would make a token that just moved look like one that its contract denies.
+    // Rows and head must be of one moment: else a token that just moved looks like one that its contract denies.
     if (before.head.hash !== after.head.hash) continue
-    const [first] = newest
-    const last = newest.at(-1)!
+    const { block, transactionIndex, logIndex, batchIndex, blockHash } = newest[0]!
     return {
       newest: newest.map(rowOf),
-      oldest: oldest.filter(row => isBefore(row, last)).map(rowOf),
-      basis: `${transfers} ${first!.block}-${first!.transactionIndex}-${first!.logIndex}-${first!.batchIndex} ${first!.blockHash.slice(2, 10)}`,
+      oldest: oldest.filter(row => comparePositions(row, newest.at(-1)!) < 0).map(rowOf),
+      basis: `${transfers} ${block}-${transactionIndex}-${logIndex}-${batchIndex} ${blockHash.slice(2, 10)}`,
       transfers,
       head: after.head,
     }
@@ -254,28 +250,15 @@ function rowOf({ payload, block, timestamp }: StoredTransfer): SampledRow {
   return { ...unpackTransfer(payload), block, timestamp }
 }
 
-function isBefore(a: StoredTransfer, b: StoredTransfer): boolean {
-  return (
-    (a.block - b.block ||
-      a.transactionIndex - b.transactionIndex ||
-      a.logIndex - b.logIndex ||
-      a.batchIndex - b.batchIndex) < 0
-  )
-}
+/** Where to look for a creation: a transaction, or a whole block. */
+type CreationHint = { block: number; transactionHash?: string }
 
-// Who created a contract and in which block, from the transaction that may have done it. What is found is certain: the address follows from
-// the sender and its nonce. A contract that another contract created has no such transaction, and nothing is said of it.
-
-export type Creation = { deployer: Address; createdBlock: number }
-
-/** Where to look: a transaction, or a whole block. */
-export type CreationHint = { block: number; transactionHash?: string }
-
-export async function creationOf(
+/** Certain, because the address follows from sender and nonce. Undefined if another contract created it. */
+async function creationOf(
   contract: Address,
   hint: CreationHint,
   { rpc, budget, signal }: ContractPort,
-): Promise<Creation | undefined> {
+): Promise<{ deployer: Address; createdBlock: number } | undefined> {
   const call: RpcCall =
     hint.transactionHash === undefined
       ? { method: 'eth_getBlockByNumber', params: [quantityHex(hint.block), true] }
@@ -293,9 +276,7 @@ export async function creationOf(
   return undefined
 }
 
-// Whether what is known of a contract now differs enough from what is stored. It writes nothing.
-
-/** Every write makes other processes read anew, so numbers that moved a little are not worth one. */
+/** Every write makes other processes read again, so small changes are not worth one. */
 export function isWorthWriting(before: ContractFacts | undefined, after: ContractFacts): boolean {
   if (before === undefined || before.name !== after.name || before.symbol !== after.symbol) return true
   if (before.possibleSpam !== after.possibleSpam || before.reading?.readAtMs !== after.reading?.readAtMs) return true
@@ -306,7 +287,7 @@ export function isWorthWriting(before: ContractFacts | undefined, after: Contrac
   return names(before) !== names(after) || hasGrown(old?.transfers ?? 0, now?.transfers ?? 0)
 }
 
-/** By a tenth or more, or has shrunk as much. */
-export function hasGrown(before: number, after: number): boolean {
+/** Whether it changed by more than a tenth. */
+function hasGrown(before: number, after: number): boolean {
   return !(Math.abs(after - before) * 10 <= before)
 }

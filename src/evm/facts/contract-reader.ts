@@ -1,6 +1,5 @@
-// Asks contracts what they are called and what they declare, many in one batch. A contract that refuses, loops or answers nonsense has said
-// nothing; only an endpoint's failure is one.
-
+// Asks contracts for their names and interfaces, many in one batch. A contract that refuses, loops or answers nonsense counts as silent;
+// only an endpoint's failure is an error.
 import { pause } from '../../abort.ts'
 import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -15,12 +14,12 @@ export type SelfDescription = {
   interfaces: readonly ContractInterface[]
 }
 
-/** How contracts are asked: behind the index, within a budget. */
+/** Contracts are asked at low priority and within a budget. */
 export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: CallBudget; signal: AbortSignal }
 
 export const noDescription: SelfDescription = { name: undefined, symbol: undefined, interfaces: [] }
 
-/** Ends a loop within milliseconds; a name behind several proxies takes a tenth of it. */
+/** Ends a loop within milliseconds; a name through several proxies takes a tenth of it. */
 const gas = '0x2dc6c0'
 const timeoutMs = 10_000
 const bytesMax = 4 * 2 ** 20
@@ -32,7 +31,7 @@ const interfaceIds: readonly [ContractInterface, string][] = [
   ['erc1155', 'd9b67a26'],
   ['erc2981', '2a55205a'],
 ]
-/** ERC-165 says that no contract supports it: who does says yes to everything. */
+/** ERC-165 allows no contract to support it: one that does says yes to everything. */
 const noInterface = 'ffffffff'
 
 const callData: readonly string[] = [
@@ -49,7 +48,7 @@ export function contractCall(contract: Address, data: string, block: string): Rp
   return { method: 'eth_call', params: [{ to: contract, data, gas }, block] }
 }
 
-/** What was asked of contracts, in the order of the calls; null where a contract refused. */
+/** Answers in the order of the calls; null if a contract refused. */
 export async function askContracts(
   calls: readonly RpcCall[],
   { rpc, budget, signal }: ContractPort,
@@ -59,12 +58,12 @@ export async function askContracts(
   return values
 }
 
-/** `slow`: those that took too long when they were asked alone. */
+/** `slow`: contracts that took too long when asked alone. */
 export type Readings = { said: Map<Address, SelfDescription>; slow: Address[] }
 
 /**
- * Fails where the endpoints do. Who makes an answer too large, takes too long or is refused in words that nobody knows is looked for
- * contract by contract, so that one contract cannot hide the others.
+ * Fails if the endpoints do. If an answer is too large, too slow or refused in unknown words, contracts are asked one by one, so
+ * that one contract cannot hide the others.
  */
 export async function readContracts(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
   const calls = contracts.flatMap(contract => callData.map(data => contractCall(contract, data, 'latest')))
@@ -76,7 +75,8 @@ export async function readContracts(contracts: readonly Address[], port: Contrac
     const kind = rpcFailureOf(error)?.kind
     if (kind === undefined || !ofContracts.has(kind)) throw error
     if (contracts.length > 1) return await readOneByOne(contracts, port)
-    if (kind === 'refused') await requireAnswers(port)
+    // Fails if a call without a contract fails too: then the endpoints refused, not the contract.
+    if (kind === 'refused') await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
     return kind === 'timeout'
       ? { said: new Map(), slow: [...contracts] }
       : { said: new Map(contracts.map(contract => [contract, noDescription])), slow: [] }
@@ -90,14 +90,9 @@ async function readOneByOne(contracts: readonly Address[], port: ContractPort): 
     for (const [address, each] of said) all.said.set(address, each)
     all.slow.push(...slow)
   }
-  // Where nobody answers in time, it is not the contracts.
+  // If no contract answers in time, the endpoints are slow.
   if (all.said.size === 0) throw new AlmanacError('timeout', 'No contract could be read in time.', { retryable: true })
   return all
-}
-
-/** Fails where a call that no contract has a part in fails too: then it was the endpoints that refused. */
-async function requireAnswers(port: ContractPort): Promise<void> {
-  await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
 }
 
 const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(['response-too-large', 'timeout', 'refused'])
@@ -110,25 +105,20 @@ function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): Self
   return { name: textOfAnswer(name), symbol: textOfAnswer(symbol), interfaces }
 }
 
-// How many calls a second what nobody waits for may make: a small share of what the operator allows, and a polite few where nothing was said.
+const share = 0.1
+const publicPerSecond = 10
+const daySeconds = 86_400
 
-export type CallBudgetOptions = {
-  /** Every endpoint is one's own. */
+/** For background calls: a small share of the configured limits, and few calls to public endpoints. */
+export function callsPerSecond(limits: {
+  /** Whether all endpoints are the operator's own. */
   isPrivate: boolean
   requestsPerSecond?: number | undefined
   requestsPerDay?: number | undefined
-}
-
-const share = 0.1
-const politePerSecond = 10
-const daySeconds = 86_400
-
-export function callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }: CallBudgetOptions): number {
-  return Math.min(
-    isPrivate ? Number.POSITIVE_INFINITY : politePerSecond,
-    requestsPerSecond === undefined ? Number.POSITIVE_INFINITY : requestsPerSecond * share,
-    requestsPerDay === undefined ? Number.POSITIVE_INFINITY : (requestsPerDay * share) / daySeconds,
-  )
+}): number {
+  const { isPrivate, requestsPerSecond = Infinity, requestsPerDay = Infinity } = limits
+  const perSecond = Math.min(requestsPerSecond, requestsPerDay / daySeconds) * share
+  return Math.min(isPrivate ? Infinity : publicPerSecond, perSecond)
 }
 
 export class CallBudget {
@@ -141,7 +131,7 @@ export class CallBudget {
     this.#now = now
   }
 
-  /** Waits until the calls before have been paid for. */
+  /** Waits until earlier calls have used up their time. */
   async take(calls: number, signal: AbortSignal): Promise<void> {
     const now = this.#now()
     const waitMs = Math.max(0, this.#freeAtMs - now)

@@ -1,5 +1,5 @@
-// Holds what a contract's events say against what the contract itself says: are those holders whom the events name? Tokens that were burnt or
-// moved on are not asked about, because only the newest event of a token, or of a holder and a token, tells who has it now.
+// Asks a contract whether the holders that its events name hold their tokens. Only the newest event of a token, or of a holder and a
+// token, tells who has it now, so tokens that were burnt or moved on are left out.
 import { createHash } from 'node:crypto'
 import { addressOfAnswer, numberOfAnswer } from '../../annotate/label-text.ts'
 import { noStateEvidence, type StateEvidence } from '../../annotate/spam-rules.ts'
@@ -15,20 +15,20 @@ type Moved = Pick<TransferFacts, 'standard' | 'from' | 'to' | 'tokenId' | 'amoun
 const holdersMax = 8
 const selectors = { ownerOf: '0x6352211e', balanceOf: '0x70a08231', balanceOfToken: '0x00fdd58e' } as const
 
-/** Who must hold what, if the events are true, spread over the rows. `newestFirst` must hold every transfer since its last one. */
+/** Who must hold what if the events are true, spread over the rows. `newestFirst` must have no gap. */
 export function holdersOf(newestFirst: readonly Moved[]): Holder[] {
   const settled = new Set<string>()
   const holders: Holder[] = []
   for (const { standard, from, to, tokenId, amount, idCount } of newestFirst) {
     if (standard === 'ERC721') {
       const token = `${tokenId}`
-      // The later tokens of a range may have moved on, and its first one as well: a range is no one's proof.
-      if (!settled.has(token) && idCount === 1 && isSomebody(to)) holders.push({ standard, holder: to, tokenId })
+      // Any token of a range may have moved on, so a range proves nothing.
+      if (!settled.has(token) && idCount === 1 && canHold(to)) holders.push({ standard, holder: to, tokenId })
       settled.add(token)
       continue
     }
     const [given, taken] = [`${from} ${tokenId}`, `${to} ${tokenId}`]
-    if (!settled.has(taken) && from !== to && amount > 0n && isSomebody(to))
+    if (!settled.has(taken) && from !== to && amount > 0n && canHold(to))
       holders.push({ standard, holder: to, tokenId })
     settled.add(given)
     settled.add(taken)
@@ -37,8 +37,8 @@ export function holdersOf(newestFirst: readonly Moved[]): Holder[] {
   return Array.from({ length: Math.min(holdersMax, holders.length) }, (_, at) => holders[Math.floor(at * step)]!)
 }
 
-/** Burnt tokens have no holder that a contract would name. */
-function isSomebody(address: Address): boolean {
+/** Burnt tokens have no holder. */
+function canHold(address: Address): boolean {
   return address !== zeroAddress && !/^0x0{30,}|dead$/.test(address)
 }
 
@@ -52,7 +52,7 @@ export async function checkHolders(
     contract: Address
     rows: readonly Moved[]
     interfaces: readonly ContractInterface[]
-    /** The block that the rows are complete up to. */
+    /** The rows are complete up to this block. */
     block: number
   },
   port: ContractPort,
@@ -76,7 +76,7 @@ export async function checkHolders(
   }
 }
 
-/** Undefined where the contract cannot be asked. Who declares the standard and does not answer denies. */
+/** Undefined if the contract cannot be asked. One that declares the standard and does not answer denies. */
 function isHeld(
   { standard, holder }: Holder,
   answer: unknown,
@@ -104,7 +104,7 @@ function wordOf(value: bigint): string {
   return value.toString(16).padStart(64, '0')
 }
 
-/** An address that nobody has the key of, another one for each contract. */
+/** An address without a key, different for each contract. */
 function strangerOf(contract: Address): Address {
   return `0x${createHash('sha256').update(`stranger to ${contract}`).digest('hex').slice(0, 40)}` as Address
 }

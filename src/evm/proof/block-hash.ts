@@ -1,6 +1,5 @@
-// The hash of a block, recomputed from its header: what ties the bloom, the roots and the parent to the hash that the
-// next block names. Headers that carry a field not known here are left alone, so that a fork of a chain stops nothing.
-
+// Recomputes the hash of a block from its header: it ties the bloom, the roots and the parent to the hash that the next block names.
+// A header with an unknown field is not hashed, so that a fork of a chain stops nothing.
 import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { parseHex, quantityBytes } from '../../hex.ts'
@@ -27,7 +26,7 @@ const required: readonly [keyof RpcHeader, Kind][] = [
   ['mixHash', 'bytes'],
   ['nonce', 'bytes'],
 ]
-// Each came with a fork that followed the one before, so the first that is missing ends the header.
+// Each came with a later fork, so the first missing one ends the header.
 const added: readonly [keyof RpcHeader, Kind][] = [
   ['baseFeePerGas', 'quantity'],
   ['withdrawalsRoot', 'bytes'],
@@ -41,7 +40,7 @@ const known = new Set<string>([
   ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals'],
 ])
 
-/** `0x` and 64 digits; undefined where the header has fields that are unknown here, or lacks one. */
+/** `0x` and 64 digits; undefined if the header has an unknown field or lacks a required one. */
 export function blockHashOf(header: RpcHeader): string | undefined {
   const fields: Uint8Array[] = []
   for (const name in header) if (!known.has(name)) return undefined
@@ -68,9 +67,7 @@ function read(text: unknown, kind: Kind): Uint8Array | undefined {
   return kind === 'bytes' ? parseHex(text) : quantityBytes(text)
 }
 
-// The hash function of Ethereum. OpenSSL's where the runtime has it (3.2 and later), else the one in JavaScript: the same
-// digests at about a fifth of the time.
-
+// OpenSSL's Keccak takes a fifth of the time of the one in JavaScript; runtimes have it from OpenSSL 3.2 on.
 const native = getHashes().includes('keccak-256')
 
 export function keccak256(bytes: Uint8Array): Uint8Array {
@@ -80,7 +77,7 @@ export function keccak256(bytes: Uint8Array): Uint8Array {
 }
 
 export function putKeccak256(bytes: Uint8Array, out: Buffer, at: number): void {
-  // By way of a text, because `hash` takes 1.3 times as long to make the buffer itself.
+  // Through a string, because `hash` takes 1.3 times as long to make a buffer.
   if (native) out.write(hash('keccak-256', bytes, 'latin1'), at, 'latin1')
   else out.set(keccak_256(bytes), at)
 }

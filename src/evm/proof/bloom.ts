@@ -1,5 +1,5 @@
-// The bloom filter that a header carries over its block's logs: 2048 bits, three for each address and topic. Speed only
-// comes from remembering bits; the filter of a list of logs is the same whatever was asked before.
+// The bloom filter that a header carries over its block's logs: 2048 bits, three per address and topic. It remembers the bits of
+// recent values for speed alone.
 import { parseHex } from '../../hex.ts'
 import type { RpcLog } from '../rpc/port.ts'
 import { keccak256 } from './block-hash.ts'
@@ -10,7 +10,7 @@ export function emptyBloom(): Uint8Array {
   return new Uint8Array(bloomBytes)
 }
 
-/** Adds a log's address and topics; false, and nothing more added, where one of them is not hex. */
+/** Adds a log's address and topics; stops with false if one of them is not hex. */
 export function addToBloom(bloom: Uint8Array, log: RpcLog): boolean {
   if (!Array.isArray(log.topics) || !addValue(bloom, log.address)) return false
   for (const topic of log.topics as readonly unknown[]) {
@@ -19,7 +19,7 @@ export function addToBloom(bloom: Uint8Array, log: RpcLog): boolean {
   return true
 }
 
-/** The filter of a header's text; undefined where it is not 256 bytes of hex. */
+/** Undefined if the text is not 256 bytes of hex. */
 export function parseBloom(text: unknown): Uint8Array | undefined {
   const bytes = parseHex(text)
   return bytes?.length === bloomBytes ? bytes : undefined
@@ -29,8 +29,8 @@ export function equalBlooms(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0
 }
 
-// Addresses and first topics repeat within a block and across blocks, and hashing is the dear part, so the
-// bits of recent values are kept, up to a limit. When the table is full it starts anew; what is in use comes back at once.
+// Addresses and first topics repeat within and across blocks, and hashing is expensive. A full table is cleared; values in use come
+// back at once.
 const rememberedMax = 65_536
 const remembered = new Map<string, number>()
 const rememberedBits = new Uint16Array(3 * rememberedMax)
@@ -54,7 +54,7 @@ function addValue(bloom: Uint8Array, value: unknown): boolean {
   return true
 }
 
-/** Bits count from the end: bit 0 is the lowest one of the last byte. */
+/** Bits count from the end: bit 0 is the lowest of the last byte. */
 function setBit(bloom: Uint8Array, bit: number): void {
   const at = bloomBytes - 1 - (bit >> 3)
   bloom[at] = bloom[at]! | (1 << (bit & 7))

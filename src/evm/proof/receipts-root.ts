@@ -1,14 +1,14 @@
-// The receipts root of a block, recomputed from its receipts: the proof that not one log was dropped, added or altered.
-// It says nothing where a chain hashes its receipts in another way (`foreignReceiptsRoot`).
+// Recomputes the receipts root of a block from its receipts: the proof that no log was dropped, added or altered. It proves nothing on a
+// chain that hashes receipts in another way (`foreignReceiptsRoot`).
 import { quantityOf } from '../../hex.ts'
 import type { RpcLog, RpcReceipt } from '../rpc/port.ts'
 import { hexBytes, RlpWriter, rlpPrefixLength, rlpStringLength } from './rlp.ts'
 import { listRoot } from './trie.ts'
 
-// One for all blocks: nothing of a block's receipts outlives their root.
+// One for all blocks: encoded receipts do not outlive their root.
 const writer = new RlpWriter()
 
-/** `0x` and 64 digits; undefined where a receipt cannot be read. Receipts in the order of their transactions. */
+/** `0x` and 64 digits; undefined if a receipt cannot be read. Receipts are in transaction order. */
 export function receiptsRoot(receipts: readonly RpcReceipt[]): string | undefined {
   writer.reset()
   const encoded: Uint8Array[] = []
@@ -20,7 +20,7 @@ export function receiptsRoot(receipts: readonly RpcReceipt[]): string | undefine
   return `0x${Buffer.from(listRoot(encoded)).toString('hex')}`
 }
 
-/** Writes what is hashed for one receipt: its RLP, behind its type where that is not the first one. */
+/** Writes what is hashed of one receipt: its type unless that is 0, then its RLP. */
 function writeReceipt(receipt: RpcReceipt): boolean {
   if (typeof receipt !== 'object' || receipt === null || !Array.isArray(receipt.logs)) return false
   const outcome = isSet(receipt.root) ? receipt.root : minimal(receipt.status)
@@ -50,7 +50,7 @@ function writeReceipt(receipt: RpcReceipt): boolean {
   return writer.sound
 }
 
-/** The length of a log's list without its prefix; -1 where it cannot be read. */
+/** The length of a log's list without its prefix; -1 if it cannot be read. */
 function logLength(log: RpcLog): number {
   if (typeof log !== 'object' || log === null || !Array.isArray(log.topics)) return -1
   const topics = topicsLength(log.topics)
@@ -67,7 +67,6 @@ function writeLog(log: RpcLog, length: number): void {
 }
 
 function topicsLength(topics: readonly unknown[]): number {
-  // Topics are words wherever a node is right, and a word's RLP has 33 bytes.
   let length = 0
   for (const topic of topics) {
     const bytes = hexBytes(topic)
@@ -88,12 +87,12 @@ function stringsLength(before: readonly unknown[], after: readonly unknown[]): n
   return length
 }
 
-/** Of a text whose length was taken before, so that it is known to be one. */
+/** Of a text whose length was taken before. */
 function writeString(text: unknown): void {
   writer.string(text as string, hexBytes(text))
 }
 
-/** A quantity as RLP has it: whole bytes without leading zeros, and none for zero. */
+/** A quantity in RLP: whole bytes without leading zeros, and none for zero. */
 function minimal(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length < 3 || !text.startsWith('0x')) return undefined
   let start = 2
@@ -103,7 +102,7 @@ function minimal(text: unknown): string | undefined {
   return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`
 }
 
-/** Some nodes write the fields that do not apply as null or as empty bytes. */
+/** Some nodes write fields that do not apply as null or as empty bytes. */
 function isSet(text: string | null | undefined): text is string {
   return text !== undefined && text !== null && text !== '0x'
 }

@@ -1,4 +1,4 @@
-// Recursive length prefix: how Ethereum turns nested byte strings into one. Encoding only.
+// Recursive length prefix (RLP): Ethereum's encoding of nested byte strings. It does not decode.
 import { nibbles, noNibble } from '../../hex.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
@@ -9,7 +9,7 @@ export function encodeRlp(item: RlpItem): Buffer {
   return Buffer.concat(pieces, length)
 }
 
-/** Pushes an item's encoding and returns its length. A list's prefix takes the place that was kept for it. */
+/** Pushes an item's encoding and returns its length. */
 function collect(item: RlpItem, pieces: Uint8Array[]): number {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && (item[0] ?? 0) < 0x80) {
@@ -28,7 +28,7 @@ function collect(item: RlpItem, pieces: Uint8Array[]): number {
   return prefix.length + length
 }
 
-/** A list of items that are encoded already. */
+/** Of items that are encoded already. */
 export function encodeRlpList(encoded: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const item of encoded) length += item.length
@@ -36,12 +36,12 @@ export function encodeRlpList(encoded: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat([prefix, ...encoded], prefix.length + length)
 }
 
-/** What stands before a string of this length that is not one small byte. */
+/** The prefix of a string of this length that is not one small byte. */
 export function rlpStringPrefix(length: number): Uint8Array {
   return lengthPrefix(0x80, length)
 }
 
-/** What stands before the items of a list that take so many bytes. */
+/** The prefix of a list whose items take this many bytes. */
 export function rlpListPrefix(length: number): Uint8Array {
   return lengthPrefix(0xc0, length)
 }
@@ -59,13 +59,10 @@ const noBytes = new Uint8Array(0)
 // Nearly every prefix is one of these.
 const oneByte = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
 
-// Writes the RLP of hex texts straight into one growing buffer, because a buffer for each field of each log costs more than all
-// the hashing behind it. Lists are written by a caller who knows their lengths beforehand. `encodeRlp` stays the reference.
-
-/** Above this many bytes a call of Buffer's own decoder is cheaper than the loop. */
+/** Above this many bytes Buffer's own decoder is cheaper than the loop. */
 const loopBytesMax = 48
 
-/** How many bytes `0x…` text stands for; -1 where it is not whole bytes. Whether all are digits shows when it is written. */
+/** How many bytes `0x…` text stands for; -1 if they are not whole. Digits are checked when it is written. */
 export function hexBytes(text: unknown): number {
   if (typeof text !== 'string' || text.length % 2 !== 0 || text.length < 2) return -1
   if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return -1
@@ -83,10 +80,14 @@ export function rlpPrefixLength(length: number): number {
   return length < 2 ** 8 ? 2 : length < 2 ** 16 ? 3 : length < 2 ** 24 ? 4 : 5
 }
 
+/**
+ * Writes the RLP of hex texts into one growing buffer: a buffer per field of each log would cost more than the hashing. Callers
+ * know the lengths of lists beforehand. `encodeRlp` is the reference.
+ */
 export class RlpWriter {
   bytes = Buffer.allocUnsafeSlow(65_536)
   at = 0
-  /** False once a text held something that is no digit; what was written then means nothing. */
+  /** False once a text held a character that is not a digit; then the bytes mean nothing. */
   sound = true
 
   reset(): void {
@@ -94,7 +95,7 @@ export class RlpWriter {
     this.sound = true
   }
 
-  /** Makes room, keeping what is written. Views that were taken before keep the old bytes. */
+  /** Makes room and keeps what is written. Earlier views keep the old bytes. */
   reserve(length: number): void {
     if (this.at + length <= this.bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, this.at + length))

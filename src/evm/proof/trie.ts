@@ -1,5 +1,5 @@
-// The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys
-// are the RLP of the positions. It builds the root at once from all values; it keeps no trie and proves nothing else.
+// The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys are the RLP
+// of the positions. It computes the root from all values at once and keeps no trie.
 import { keccak256, putKeccak256 } from './block-hash.ts'
 import { encodeRlp, encodeRlpList, rlpListPrefix, rlpStringPrefix } from './rlp.ts'
 
@@ -8,10 +8,10 @@ export function listRoot(values: readonly Uint8Array[]): Uint8Array {
   return keccak256(encodedNode({ values, order: keyOrder(values.length) }, 0, values.length, 0))
 }
 
-/** The values and the order of their keys; a run of `order` is what a node stands above. */
+/** The values and the order of their keys; each node covers a run of `order`. */
 type Leaves = { values: readonly Uint8Array[]; order: Uint32Array }
 
-/** The RLP of the node above sorted leaves that share their first `depth` nibbles. No key is the beginning of another one. */
+/** The RLP of the node above sorted leaves that share their first `depth` nibbles. No key is a prefix of another. */
 function encodedNode(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
   const first = keyOf(leaves.order[start]!)
   if (end - start === 1) return encodedLeaf(first, depth, leaves.values[leaves.order[start]!]!)
@@ -22,7 +22,7 @@ function encodedNode(leaves: Leaves, start: number, end: number, depth: number):
   return shared === depth ? branch : encodeRlpList([encodeRlp(compactPath(first, depth, shared, false)), child(branch)])
 }
 
-/** Where leaves are written, one after the other: each is hashed before the next one is made. */
+/** Each leaf is written here, and hashed before the next one. */
 let leaf = Buffer.allocUnsafeSlow(4_096)
 
 /** A view that the next leaf overwrites. */
@@ -51,7 +51,7 @@ function encodedBranch(leaves: Leaves, start: number, end: number, depth: number
   return encodeRlpList(children)
 }
 
-/** A node inside another one: itself where it is shorter than a hash, else its hash. */
+/** A node inside another one: itself if it is shorter than a hash, else its hash. */
 function child(encoded: Uint8Array): Uint8Array {
   if (encoded.length < 32) return Uint8Array.from(encoded)
   const reference = Buffer.allocUnsafe(33)
@@ -69,7 +69,7 @@ function compactPath(nibbles: Uint8Array, from: number, to: number, leaf: boolea
   return path
 }
 
-/** Positions in the order of their keys: those of one byte below 0x80, then 0, which is the empty string, then the longer ones. */
+/** Positions in key order: single bytes below 0x80, then 0, which is the empty string, then longer keys. */
 function keyOrder(count: number): Uint32Array {
   const order = new Uint32Array(count)
   const small = Math.min(count - 1, 127)

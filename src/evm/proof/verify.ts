@@ -1,22 +1,22 @@
-// Checks what nodes answer before anything is stored. Pure: it names the block, what was expected and what came, in words fit for
-// the reason of a stalled chain. It fetches nothing and decides nothing about endpoints.
+// Checks what nodes answer before anything is stored. Pure: a failure names the block, what was expected and what came, in words fit
+// for the reason of a stalled chain. It fetches nothing and decides nothing about endpoints.
 //
-// What each check proves, given headers that are linked by their parent hashes to a head that is trusted:
+// What each check proves, given headers that are linked by parent hash to a trusted head:
 //
-// - `links`: the blocks are one chain without a hole. Not that they are the canonical one; finality says that.
-// - `block hash`: bloom, roots, time and parent are those that the hash was made of. Only where headers are Ethereum's.
-// - `receipts-root`: the logs are exactly the block's: not one dropped, added, altered or moved. Nothing is left to hide in.
-// - `bloom`: no log was added whose address or topics the block does not have, and none was dropped that held a bit alone. It
-//   says nothing of data, order and number, and logs of a block look alike: of the 1,961 logs of the Polygon recording, 1,092 can be
-//   dropped one at a time without changing their block's bloom. So it never stands alone here:
-// - `log indexes` that run from 0 without a hole, with every log in a listed transaction of the same block hash: none was
-//   dropped at the start or in the middle. What is left is the *end*: logs behind the last one that came, all of whose bits
-//   others set too (33 of those 1,961, and one state-sync log). Nothing in an `eth_getLogs` answer can show those, so evidence
-//   `bloom` means "complete but for the end of a block". Where that is not enough, ask for receipts: the root leaves no gap.
+// - `links`: the blocks are one chain without a gap. Finality, not this check, says that it is the canonical one.
+// - `block hash`: bloom, roots, time and parent are those that were hashed. Only on chains with Ethereum's headers.
+// - `receipts-root`: the logs are exactly the block's: none dropped, added, altered or moved.
+// - `bloom`: no log was added whose address or topics the block lacks, and none was dropped that alone set a bit. It says
+//   nothing about data, order and number, and logs of a block look alike: of the 1,961 logs of the Polygon recording, 1,092 can
+//   be dropped one at a time without changing their block's bloom. So it is always combined with:
+// - `log indexes` that run from 0 without a gap, with every log in a listed transaction of the same block hash: none was dropped
+//   at the start or in the middle. What remains is the *end*: logs after the last one that came, all of whose bits others set
+//   too (33 of those 1,961, and one state-sync log). An `eth_getLogs` answer cannot show those, so evidence `bloom` means
+//   "complete but for the end of a block". If that is not enough, ask for receipts: the root leaves no gap.
 // - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that leaves
-//   holes (`receiptsMayBeMissing`) has only its bloom.
-// - Logs of Polygon's state-sync transactions stand outside bloom and receipts root before the fork that put them
-//   in (2025), so they are allowed and not proven there.
+//   gaps (`receiptsMayBeMissing`) has only its bloom.
+// - Logs of Polygon's state-sync transactions are outside of bloom and receipts root before the fork that put them in (2025), so
+//   there they are allowed and not proven.
 import type { Chain } from '../../chains.ts'
 import { isHexOf, quantityOf } from '../../hex.ts'
 import { type Evidence, zeroAddress } from '../../model.ts'
@@ -43,13 +43,13 @@ export type Failure = { check: FailedCheck; block: number; message: string }
 
 export type Verdict = { ok: true; evidence: Evidence } | { ok: false; failure: Failure }
 
-/** The headers of `from` to `to`, lowest first, each the parent of the next. Undefined when all is well. */
+/** Checks that the headers of `from` to `to`, lowest first, are each the parent of the next. Undefined if they are. */
 export function checkHeaders(range: {
   chain: Chain
   from: number
   to: number
   headers: readonly (RpcHeader | null | undefined)[]
-  /** The hash of block `from - 1`, where it is known. */
+  /** The hash of block `from - 1`, if known. */
   parentHash?: string
 }): Failure | undefined {
   let parentHash = range.parentHash
@@ -100,7 +100,7 @@ function checkLink(header: RpcHeader, number: number, parentHash: string | undef
   return failure('links', number, message)
 }
 
-/** A block with all its logs, as `eth_getLogs` gives them. `logs` are the block's own part of a complete sequence. */
+/** Checks a block with all its logs, as `eth_getLogs` gives them. `logs` are its part of a complete sequence. */
 export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlock; logs: LogSequence }): Verdict {
   const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
   const failed =
@@ -112,8 +112,8 @@ export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlo
 }
 
 /**
- * A block with all its receipts, as `eth_getBlockReceipts` gives them, and `logs`, the complete sequence of their logs. Where the
- * chain's root is another one, or receipts may be missing, the bloom has to do.
+ * Checks a block with all its receipts, as `eth_getBlockReceipts` gives them. `logs` is the complete sequence of their logs. If
+ * the chain hashes receipts in its own way, the bloom has to do.
  */
 export function verifyReceipts(given: {
   chain: Chain
@@ -154,7 +154,7 @@ function checkTransactions(block: RpcBlock, number: number): Failure | undefined
   return undefined
 }
 
-/** Every log belongs to this very block and to a transaction that it lists. */
+/** Every log belongs to this block and to a transaction that it lists. */
 function checkPlaces(chain: Chain, block: RpcBlock, number: number, logs: LogSequence): Failure | undefined {
   for (let at = 0; at < logs.length; at++) {
     const log = logs.logs[at]!
@@ -177,7 +177,7 @@ function checkPlaces(chain: Chain, block: RpcBlock, number: number, logs: LogSeq
   return undefined
 }
 
-/** The log indexes have no hole. Where they start anew with every transaction, that holds for each of them. */
+/** The log indexes have no gap; if they restart with every transaction, none within each. */
 function checkIndexes(chain: Chain, block: RpcBlock, number: number, logs: LogSequence): Failure | undefined {
   if (chain.quirks.receiptsMayBeMissing === true) return undefined
   const renumbered = logs.renumbered.has(number)
@@ -267,7 +267,7 @@ function checkReceiptsRoot(
   return failure('receipts-root', number, message)
 }
 
-/** Polygon's: from and to the zero address, or behind the listed transactions. */
+/** On Polygon: from and to the zero address, or after the listed transactions. */
 function isStateSync(chain: Chain, block: RpcBlock, transactionIndex: number): boolean {
   if (chain.quirks.stateSyncTransactions !== true) return false
   const transaction = block.transactions[transactionIndex] as RpcTransaction | undefined
@@ -287,7 +287,7 @@ function failure(check: FailedCheck, block: number, message: string): Failure {
   return { check, block, message }
 }
 
-/** A piece of an answer, cut to what a message can carry. */
+/** Part of an answer, cut to fit a message. */
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text === undefined ? 'nothing' : text.length > 80 ? `${text.slice(0, 80)}…` : text
