@@ -1,4 +1,5 @@
-// Loaded into every thread of the service by `count-files.ts`: tells over IPC which files had a function executed since the last question.
+// Loaded into every thread of the service by `count-files.ts`: tells over IPC which files had a function executed since
+// the last question.
 import { Session } from 'node:inspector'
 import { threadId } from 'node:worker_threads'
 

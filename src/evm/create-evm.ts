@@ -1,5 +1,5 @@
-// Runs the EVM chains of one process: an indexer and a transport for each. Its methods take and return plain data, so that they can
-// be called from another thread.
+// Runs the EVM chains of one process: an indexer and a transport for each. Its methods take and return plain data, so
+// that they can be called from another thread.
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
@@ -63,11 +63,11 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
     const setup: ChainSetup = { index, from, contracts, chain, pollMs }
-    const onNews = (url: string) => (lookNow: () => void) => {
+    const followHeads = (url: string) => (lookNow: () => void) => {
       const feed = new HeadsFeed({ url, lookNow })
       return () => feed.close()
     }
-    const news = ws === undefined ? {} : { onNews: onNews(ws) }
+    const news = ws === undefined ? {} : { onNews: followHeads(ws) }
     const { requestsPerSecond, dailyBudget: requestsPerDay } = settings
     const budget = new CallBudget(callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }))
     const makeIndexer = (own: Store) => {

@@ -1,5 +1,5 @@
-// Derives a covered range again from the node, with the checks of indexing, and compares it with the store in both directions. Only
-// `repairRange` writes.
+// Derives a covered range again from the node, with the checks of indexing, and compares it with the store in both
+// directions. Only `repairRange` writes.
 import type { Chain } from '../../chains.ts'
 import { weakestEvidence, weakestOf } from '../../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
@@ -90,10 +90,7 @@ async function comparePieces(
     await compareTransfers({ store, range, derived: derived.get(one) ?? [], headers, badBlocks, covered }, differences)
     derived.delete(one)
   }
-  if (contract !== undefined) {
-    await compare(contract)
-    return
-  }
+  if (contract !== undefined) return await compare(contract)
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store does not know.
   for (const unknown of [...derived.keys()]) await compare(unknown)
@@ -121,16 +118,13 @@ function compareEvidence(
   const claimed = weakestEvidence(covered, interval)
   if (claimed === undefined || weakestOf(claimed, evidence) === claimed) return
   const { from, to } = interval
-  differences.add({
-    kind: 'evidence',
-    block: from,
-    detail: `blocks ${from} to ${to} are recorded as proven by ${claimed}; the endpoints prove them by ${evidence}`,
-  })
+  const detail = `blocks ${from} to ${to} are recorded as proven by ${claimed}; the endpoints prove them by ${evidence}`
+  differences.add({ kind: 'evidence', block: from, detail })
 }
 
 /**
- * Drops the transfers of a range that differs, and every claim on them, and indexes it again. Activity is only widened: a first or last
- * transaction that never was cannot be taken back.
+ * Drops the transfers of a range that differs, and every claim on them, and indexes it again. Activity is only widened:
+ * a first or last transaction that never was cannot be taken back.
  */
 export async function repairRange(
   { interval, contract }: AuditTarget,

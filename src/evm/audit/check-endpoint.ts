@@ -1,5 +1,5 @@
-// Finds out what one endpoint of a chain can do: how old its head is, how far back it goes, and how much it gives at once. It asks a
-// few dozen small questions and stores nothing.
+// Finds out what one endpoint of a chain can do: how old its head is, how far back it goes, and how much it gives at
+// once. It asks a few dozen small questions and stores nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import { topics } from '../decode/token-events.ts'

@@ -1,5 +1,5 @@
-// Compares what the node says with what the store says: the transfers of one contract in both directions, and a wallet's first
-// and last transaction. It asks no node.
+// Compares what the node says with what the store says: the transfers of one contract in both directions, and a
+// wallet's first and last transaction. It asks no node.
 import { isCovered } from '../../coverage.ts'
 import {
   type ActivityRow,
@@ -49,12 +49,10 @@ export async function compareTransfers(comparison: TransferComparison, differenc
     if (Buffer.compare(row.payload, stored.payload) !== 0)
       differences.add({ kind: 'altered', ...placeOf(row, contract), detail: changes(stored.payload, row.payload) })
     const header = headers.get(row.block)
-    if (header !== undefined && !badBlocks.has(row.block)) {
-      const detail = blockChanges(stored, header)
-      if (detail === undefined) continue
-      badBlocks.add(row.block)
-      differences.add({ kind: 'block', block: row.block, detail })
-    }
+    const detail = header === undefined || badBlocks.has(row.block) ? undefined : blockChanges(stored, header)
+    if (detail === undefined) continue
+    badBlocks.add(row.block)
+    differences.add({ kind: 'block', block: row.block, detail })
   }
   while (next < derived.length) missing(derived[next++]!)
 }

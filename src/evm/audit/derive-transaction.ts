@@ -1,5 +1,5 @@
-// Shows what the decoder makes of one transaction's logs of one contract, read from a node, to explain why a transfer is or is not in
-// the index. It reads no store.
+// Shows what the decoder makes of one transaction's logs of one contract, read from a node, to explain why a transfer
+// is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'

@@ -1,5 +1,5 @@
-// Estimates what reading a history will cost by reading small parts of it with the source of the job itself. It stores nothing; the
-// number of samples and the target size of answers bound its own cost.
+// Estimates what reading a history will cost by reading small parts of it with the source of the job itself. It stores
+// nothing; the number of samples and the target size of answers bound its own cost.
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
@@ -58,7 +58,8 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   // A history that fits into the samples is read whole, and nothing is guessed.
   const whole = blocks <= options.samples * rangeSize.blocks
   const count = whole ? Math.ceil(blocks / rangeSize.blocks) : options.samples
-  const strata = Array.from({ length: count }, (_, at) => stratum(interval, at, count))
+  const start = (index: number): number => interval.from + Math.floor((blocks * index) / count)
+  const strata = Array.from({ length: count }, (_, at): Interval => ({ from: start(at), to: start(at + 1) - 1 }))
   // Each reader learns what the endpoints offer before the clock starts. One block says nothing about sizes.
   const last = { from: interval.to, to: interval.to }
   const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
@@ -121,7 +122,10 @@ async function settleSize(
   }
 }
 
-type Measured = AddressSample & {
+type Measured = {
+  /** How many blocks each block of the sample stands for. */
+  weight: number
+  addresses: readonly Address[]
   blocks: number
   calls: number
   bytes: number
@@ -157,32 +161,18 @@ async function measure(
   }
 }
 
-function stratum({ from, to }: Interval, at: number, count: number): Interval {
-  const blocks = to - from + 1
-  const start = (index: number): number => from + Math.floor((blocks * index) / count)
-  return { from: start(at), to: start(at + 1) - 1 }
-}
-
-export type AddressSample = {
-  addresses: Iterable<Address>
-  /** How many blocks each block of the sample stands for. */
-  weight: number
-}
-
 /**
- * Estimates the distinct addresses of a history from samples. Scaling up counts an address again wherever it comes back; the
- * repeats among samples (Chao's estimator for incidence) miss those that were active only in between. The lower is closer.
+ * Estimates the distinct addresses of a history from samples. Scaling up counts an address again wherever it comes
+ * back; the repeats among samples (Chao's estimator for incidence) miss those that were active only in between. The
+ * lower is closer.
  */
-export function distinctAddresses(samples: readonly AddressSample[]): number {
+function distinctAddresses(samples: readonly Measured[]): number {
   const seen = new Map<Address, number>()
   let scaled = 0
   for (const { addresses, weight } of samples) {
-    let count = 0
-    for (const address of new Set(addresses)) {
-      seen.set(address, (seen.get(address) ?? 0) + 1)
-      count++
-    }
-    scaled += count * weight
+    const distinct = new Set(addresses)
+    for (const address of distinct) seen.set(address, (seen.get(address) ?? 0) + 1)
+    scaled += distinct.size * weight
   }
   if (samples.every(({ weight }) => weight === 1)) return seen.size
   let once = 0

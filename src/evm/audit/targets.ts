@@ -1,4 +1,5 @@
-// Chooses the stretches that an audit compares: a given one, or random ones that are covered and final. It asks no node.
+// Chooses the stretches that an audit compares: a given one, or random ones that are covered and final. It asks no
+// node.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -38,7 +39,15 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
     if (scope !== 'known') requireCovered(chain, interval, covered, contract)
     const claims = missingIntervals(covered, interval)
     const nothingClaimed = blockCount(claims) === blockCount([interval])
-    if (nothingClaimed && !(await hasRows(store, chain, contract, interval))) continue
+    const rows = {
+      chain: chain.id,
+      contract,
+      fromBlock: interval.from,
+      toBlock: interval.to,
+      order: 'asc',
+      limit: 1,
+    } as const
+    if (nothingClaimed && (await store.transferPage(rows)).length === 0) continue
     targets.push({ interval, contract, covered })
   }
   if (targets.length === 0) throw nothingCovered(chain)
@@ -89,11 +98,6 @@ async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {
   for (const { contract } of await store.watchedContracts(chain.id)) known.add(contract)
   for await (const contract of contractsOf(store, chain)) known.add(contract)
   return [...known]
-}
-
-async function hasRows(store: Store, chain: Chain, contract: Address, { from, to }: Interval): Promise<boolean> {
-  const query = { chain: chain.id, contract, fromBlock: from, toBlock: to, order: 'asc', limit: 1 } as const
-  return (await store.transferPage(query)).length > 0
 }
 
 function requireCovered(chain: Chain, interval: Interval, covered: readonly Interval[], contract?: Address): void {

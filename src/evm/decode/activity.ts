@@ -1,9 +1,11 @@
-// Collects the first and last transaction of every address that takes part in a run of blocks: senders, recipients, created
-// contracts, and the parties of token transfers (ERC-20, 721, 1155 and early collections). Pure; it counts what it cannot read.
+// Collects the first and last transaction of every address that takes part in a run of blocks: senders, recipients,
+// created contracts, and the parties of token transfers (ERC-20, 721, 1155 and early collections). Pure; it counts what
+// it cannot read.
 //
-// Left out: miners and validators, withdrawals, authorities of type 4 transactions, operators of ERC-1155 transfers, internal
-// calls. The zero address and precompiles count like any other. A failed transaction counts for its sender, its recipient and
-// the contract that it would have created: a created contract must not depend on whether receipts are at hand.
+// Left out: miners and validators, withdrawals, authorities of type 4 transactions, operators of ERC-1155 transfers,
+// internal calls. The zero address and precompiles count like any other. A failed transaction counts for its sender,
+// its recipient and the contract that it would have created: a created contract must not depend on whether receipts are
+// at hand.
 import { addressDigits, isHexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
@@ -48,7 +50,7 @@ class ActivityCollector {
   readonly #input: ActivityInput
   /** Its references rise in chain order. */
   readonly #packer = new ActivityPacker()
-  /** Index into the two lists by the address's 40 digits as the node wrote them: case and validity are checked once, at the end. */
+  /** Index into the two lists by the 40 digits as the node wrote them; case and validity are checked at the end. */
   readonly #places = new Map<string, number>()
   readonly #firsts: number[] = []
   readonly #lasts: number[] = []
@@ -57,7 +59,7 @@ class ActivityCollector {
     this.#input = input
   }
 
-  /** Adds a block and its logs, which start at or after `from` in the sequence; returns where the next block's logs start. */
+  /** Adds a block and its logs, which start at or after `from`; returns where the next block's logs start. */
   addBlock(block: RpcBlock, from: number): number {
     const { blocks } = this.#input.logs
     const number = quantityOf(block?.number, Number.MAX_SAFE_INTEGER)

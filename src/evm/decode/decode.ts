@@ -1,5 +1,5 @@
-// Turns logs into rows of NFT transfers. Pure: no clock, no network, and no input makes it throw. It skips a log that claims to be a
-// transfer and cannot be read as one, and counts it by reason.
+// Turns logs into rows of NFT transfers. Pure: no clock, no network, and no input makes it throw. It skips a log that
+// claims to be a transfer and cannot be read as one, and counts it by reason.
 //
 // The standard is a property of the event, not of the contract, because one contract may emit several.
 import { addressDigits } from '../../hex.ts'
@@ -187,8 +187,8 @@ class TransferDecoder {
     return this.#add721(log.topics[1]!, 2, Number(count))
   }
 
-  // CryptoPunks emit exactly one of Assign, PunkTransfer and PunkBought per movement; the Transfer before the latter two is the
-  // same movement and makes no row.
+  // CryptoPunks emit exactly one of Assign, PunkTransfer and PunkBought per movement; the Transfer before the latter
+  // two is the same movement and makes no row.
 
   #assign(log: RpcLog): MalformedReason | undefined {
     if (this.#listed(log) !== 'punks') return undefined

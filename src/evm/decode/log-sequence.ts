@@ -1,15 +1,15 @@
-// Puts logs in chain order and reads their places once. It repairs what nodes do to order and numbering and counts logs without a
-// place; it looks into topics and data only to tell two logs at one place apart.
+// Puts logs in chain order and reads their places once. It repairs what nodes do to order and numbering and counts logs
+// without a place; it looks into topics and data only to tell two logs at one place apart.
 //
 // The order is (block, transaction index, log index). Real nodes deviate in three ways:
 //
 // - The same log twice, or logs in any order. Equal logs at one place are one log; the rest is sorted.
-// - Log indexes that restart with every transaction (Besu until 2022, early Ethermint, Erigon's state-sync logs) or repeat in
-//   other ways. If the sequence holds *every* log of its blocks, such a block is renumbered from 0 by order, as other clients of
-//   that chain number it, so rows keep their identity when another endpoint is read. If only some logs were asked for, the
-//   count is unknown: the numbers stay, and the transaction index keeps rows apart.
-// - Different logs at one (block, transaction, log index). Nothing tells which was first, so they are ordered by content, which
-//   is the same from every endpoint; `decode.ts` continues the batch index over them.
+// - Log indexes that restart with every transaction (Besu until 2022, early Ethermint, Erigon's state-sync logs) or
+//   repeat in other ways. If the sequence holds *every* log of its blocks, such a block is renumbered from 0 by order,
+//   as other clients of that chain number it, so rows keep their identity when another endpoint is read. If only some
+//   logs were asked for, the count is unknown: the numbers stay, and the transaction index keeps rows apart.
+// - Different logs at one (block, transaction, log index). Nothing tells which was first, so they are ordered by
+//   content, which is the same from every endpoint; `decode.ts` continues the batch index over them.
 import { quantityOf } from '../../hex.ts'
 import type { RpcLog } from '../rpc/port.ts'
 
@@ -41,27 +41,21 @@ export function sequenceLogs(given: readonly RpcLog[], { complete }: { complete:
 export function splitByBlock(whole: LogSequence, numbers: readonly number[]): { parts: LogSequence[]; strays: number } {
   let next = 0
   let strays = 0
-  const parts = numbers.map(number => {
+  const parts = numbers.map((number): LogSequence => {
     for (; next < whole.length && whole.blocks[next]! < number; next++) strays++
     const start = next
     while (next < whole.length && whole.blocks[next] === number) next++
-    return partOf(whole, start, next)
+    return {
+      length: next - start,
+      logs: whole.logs.slice(start, next),
+      blocks: whole.blocks.subarray(start, next),
+      transactionIndexes: whole.transactionIndexes.subarray(start, next),
+      logIndexes: whole.logIndexes.subarray(start, next),
+      renumbered: whole.renumbered,
+      ...{ unplaced: 0, removed: 0, repeated: 0 },
+    }
   })
   return { parts, strays: strays + whole.length - next }
-}
-
-function partOf(whole: LogSequence, start: number, end: number): LogSequence {
-  return {
-    length: end - start,
-    logs: whole.logs.slice(start, end),
-    blocks: whole.blocks.subarray(start, end),
-    transactionIndexes: whole.transactionIndexes.subarray(start, end),
-    logIndexes: whole.logIndexes.subarray(start, end),
-    renumbered: whole.renumbered,
-    unplaced: 0,
-    removed: 0,
-    repeated: 0,
-  }
 }
 
 const indexMax = 2 ** 31 - 1

@@ -1,5 +1,5 @@
-// The events that move tokens, by signature hash, with the layout of their data. Transfers and activity share it, so that both mean
-// the same by a well-formed event.
+// The events that move tokens, by signature hash, with the layout of their data. Transfers and activity share it, so
+// that both mean the same by a well-formed event.
 import { type Address, type ChainId, parseAddress } from '../../model.ts'
 
 export const topics = {
@@ -35,9 +35,9 @@ export function holdsWords(data: unknown, words: number): data is string {
 }
 
 /**
- * Where the ids and amounts of a TransferBatch start in the text, and how many there are. It accepts what the ABI allows: any
- * offsets, overlapping arrays, bytes in between. Undefined if an array exceeds the data or the lengths differ. The length of
- * the data bounds work and count.
+ * Where the ids and amounts of a TransferBatch start in the text, and how many there are. It accepts what the ABI
+ * allows: any offsets, overlapping arrays, bytes in between. Undefined if an array exceeds the data or the lengths
+ * differ. The length of the data bounds work and count.
  */
 export function batchOf(data: unknown): { idsAt: number; amountsAt: number; count: number } | undefined {
   if (!holdsWords(data, 2)) return undefined
@@ -66,20 +66,27 @@ function wordNumber(data: string, at: number): number {
 export const earlyCollectionsVersion = 1
 
 /**
- * - `punks`: Assign, PunkTransfer and PunkBought move tokens; Transfer carries no token and is read only for its parties.
+ * - `punks`: Assign, PunkTransfer and PunkBought move tokens; Transfer carries no token and is read only for its
+ *   parties.
  * - `three-topics`: Transfer with three topics moves a token, with the id in the data; it is not ERC-20.
  * - `fungible`: Transfer with one topic is an amount, not a token.
  */
 export type EarlyCollectionKind = 'punks' | 'three-topics' | 'fungible'
 
-export type EarlyCollection = { chain: number; contract: string; name: string; kind: EarlyCollectionKind; reason: string }
+export type EarlyCollection = {
+  chain: number
+  contract: string
+  name: string
+  kind: EarlyCollectionKind
+  reason: string
+}
 
 /** By contract. */
 export type EarlyCollections = ReadonlyMap<string, EarlyCollectionKind>
 
-// Collections whose events are older than the standards. Transfer with one topic and 96 bytes needs no entry: CryptoKitties and the
-// copies of its contract from 2017 and 2018 emit it. The only other reading is an ERC-20 without indexed arguments, which
-// violates ERC-20; list such a token as `fungible`.
+// Collections whose events are older than the standards. Transfer with one topic and 96 bytes needs no entry:
+// CryptoKitties and the copies of its contract from 2017 and 2018 emit it. The only other reading is an ERC-20 without
+// indexed arguments, which violates ERC-20; list such a token as `fungible`.
 export const earlyCollections: readonly EarlyCollection[] = [
   {
     chain: 1,

@@ -1,8 +1,9 @@
-// Reads the names of a chain's contracts once, judges contracts by the spam rules when their rows change, and stores both. It yields
-// to the index: it works in small steps, within a small call budget, and never within a commit.
+// Reads the names of a chain's contracts once, judges contracts by the spam rules when their rows change, and stores
+// both. It yields to the index: it works in small steps, within a small call budget, and never within a commit.
 //
-// A verdict is a function of stored rows, so it follows blocks that arrive and blocks that are taken back without counters. A
-// round over all contracts finds what was missed: a crash before a verdict, a new version of the rules, time that passed.
+// A verdict is a function of stored rows, so it follows blocks that arrive and blocks that are taken back without
+// counters. A round over all contracts finds what was missed: a crash before a verdict, a new version of the rules,
+// time that passed.
 import { pause } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -148,7 +149,7 @@ export class ContractAnnotator {
         const worked = await this.#step(signal)
         delayMs = this.#pace.retryDelayMs.first
         this.#busy = false
-        if (!worked) await this.#sleep(idleMs, signal)
+        if (!worked) await this.#sleep(signal)
         else if (!this.#queue.hasAsked) {
           const restPerWork = this.#filling ? this.#pace.restPerWorkFilling : this.#pace.restPerWork
           await pause(Math.min(restMsMax, this.#workMs * restPerWork), signal)
@@ -200,7 +201,9 @@ export class ContractAnnotator {
     const { store, chain } = this.#options
     const known = new Map<Address, ContractFacts | undefined>()
     for (const contract of contracts) known.set(contract, await store.contractFacts(chain.id, contract))
-    const unread = contracts.filter(contract => this.#needsReading(known.get(contract)))
+    const needsReading = ({ reading }: Partial<ContractFacts>): boolean =>
+      reading === undefined || Date.now() - reading.readAtMs > this.#pace.readingAgeMsMax
+    const unread = this.#endpointsRest() ? [] : contracts.filter(contract => needsReading(known.get(contract) ?? {}))
     const said: ReadonlyMap<Address, SelfDescription> =
       unread.length === 0 ? new Map() : await this.#read(unread, signal)
     const written: ContractFacts[] = []
@@ -214,11 +217,6 @@ export class ContractAnnotator {
 
   #endpointsRest(): boolean {
     return performance.now() < this.#endpointsRestUntilMs
-  }
-
-  #needsReading(facts: ContractFacts | undefined): boolean {
-    if (this.#endpointsRest()) return false
-    return facts?.reading === undefined || Date.now() - facts.reading.readAtMs > this.#pace.readingAgeMsMax
   }
 
   /** If endpoints fail, the contracts are judged without their names and queued again. */
@@ -265,10 +263,10 @@ export class ContractAnnotator {
     for (const resolve of waiting ?? []) resolve()
   }
 
-  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+  #sleep(signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
-    return pause(ms, AbortSignal.any([signal, woken.signal]))
+    return pause(idleMs, AbortSignal.any([signal, woken.signal]))
   }
 }
 

@@ -1,5 +1,5 @@
-// Judges one contract by the spam rules: gathers evidence from stored rows, its names and, if those look suspicious, the contract
-// itself. It neither decides when a contract is judged nor stores a verdict.
+// Judges one contract by the spam rules: gathers evidence from stored rows, its names and, if those look suspicious,
+// the contract itself. It neither decides when a contract is judged nor stores a verdict.
 import { LRUCache } from 'lru-cache'
 import { type DistributionEvidence, distributionEvidence, noDistribution } from '../../annotate/spam-distribution.ts'
 import { type NameEvidence, nameEvidence, type VerifiedNames, verifiedNamesOf } from '../../annotate/spam-names.ts'
@@ -100,11 +100,7 @@ export class ContractJudge {
   /** Asks the contract about its holders if the rest of the evidence looks suspicious. */
   async #weigh(
     contract: Address,
-    seen: {
-      evidence: Omit<SpamEvidence, keyof StateEvidence>
-      sample: ContractSample
-      reading: ContractReading | undefined
-    },
+    seen: Seen & { evidence: Omit<SpamEvidence, keyof StateEvidence> },
     signal: AbortSignal,
   ): Promise<Judgement> {
     const alone = judgeSpam({ ...seen.evidence, ...noStateEvidence })
@@ -112,11 +108,7 @@ export class ContractJudge {
     return judgeSpam({ ...seen.evidence, ...(await this.#stateEvidence(contract, seen, signal)) })
   }
 
-  async #stateEvidence(
-    contract: Address,
-    { sample, reading }: { sample: ContractSample; reading: ContractReading | undefined },
-    signal: AbortSignal,
-  ): Promise<StateEvidence> {
+  async #stateEvidence(contract: Address, { sample, reading }: Seen, signal: AbortSignal): Promise<StateEvidence> {
     const { store, chain, rpc, budget, metrics } = this.#options
     const asked = this.#asked.get(contract)
     if (asked !== undefined && !hasGrown(asked.transfers, sample.transfers)) return asked.state
@@ -159,8 +151,8 @@ export class ContractJudge {
   }
 
   /**
-   * On a chain that is indexed in full, a contract's first transaction created it, or none did. While history is filled the
-   * first one moves, so each is tried once.
+   * On a chain that is indexed in full, a contract's first transaction created it, or none did. While history is filled
+   * the first one moves, so each is tried once.
    */
   async #creation(contract: Address, signal: AbortSignal): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
     const { store, chain, rpc, budget } = this.#options
@@ -181,20 +173,15 @@ export class ContractJudge {
 
   /** A verified collection does not imitate another. */
   async #nameEvidence(contract: Address, named: Pick<ContractFacts, 'name' | 'symbol'>): Promise<NameEvidence> {
-    const evidence = nameEvidence(named, await this.#verifiedNames())
+    const nowMs = performance.now()
+    if (this.#verified === undefined || nowMs - this.#verified.atMs > verifiedNamesAgeMs)
+      this.#verified = { names: verifiedNamesOf(await this.#options.store.verifiedNames()), atMs: nowMs }
+    const evidence = nameEvidence(named, this.#verified.names)
     if (evidence.sameNameAsVerified + evidence.looksLikeVerified === 0) return evidence
     const marks = await this.#options.store.marksOf(this.#options.chain.id, contract)
     return marks.find(({ verified }) => verified !== undefined)?.verified === true
       ? nameEvidence(named, new Map())
       : evidence
-  }
-
-  async #verifiedNames(): Promise<VerifiedNames> {
-    const nowMs = performance.now()
-    if (this.#verified === undefined || nowMs - this.#verified.atMs > verifiedNamesAgeMs) {
-      this.#verified = { names: verifiedNamesOf(await this.#options.store.verifiedNames()), atMs: nowMs }
-    }
-    return this.#verified.names
   }
 }
 
@@ -216,6 +203,8 @@ type ContractSample = {
   /** The chain's newest block when they were read: indexed rows are complete up to it. */
   head: Block
 }
+
+type Seen = { sample: ContractSample; reading: ContractReading | undefined }
 
 const newestRows = 400
 const oldestRows = 200

@@ -1,5 +1,5 @@
-// Asks contracts for their names and interfaces, many in one batch. A contract that refuses, loops or answers nonsense counts as silent;
-// only an endpoint's failure is an error.
+// Asks contracts for their names and interfaces, many in one batch. A contract that refuses, loops or answers nonsense
+// counts as silent; only an endpoint's failure is an error.
 import { pause } from '../../abort.ts'
 import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -62,8 +62,8 @@ export async function askContracts(
 export type Readings = { said: Map<Address, SelfDescription>; slow: Address[] }
 
 /**
- * Fails if the endpoints do. If an answer is too large, too slow or refused in unknown words, contracts are asked one by one, so
- * that one contract cannot hide the others.
+ * Fails if the endpoints do. If an answer is too large, too slow or refused in unknown words, contracts are asked one
+ * by one, so that one contract cannot hide the others.
  */
 export async function readContracts(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
   const calls = contracts.flatMap(contract => callData.map(data => contractCall(contract, data, 'latest')))

@@ -1,5 +1,5 @@
-// Asks a contract whether the holders that its events name hold their tokens. Only the newest event of a token, or of a holder and a
-// token, tells who has it now, so tokens that were burnt or moved on are left out.
+// Asks a contract whether the holders that its events name hold their tokens. Only the newest event of a token, or of a
+// holder and a token, tells who has it now, so tokens that were burnt or moved on are left out.
 import { createHash } from 'node:crypto'
 import { addressOfAnswer, numberOfAnswer } from '../../annotate/label-text.ts'
 import { noStateEvidence, type StateEvidence } from '../../annotate/spam-rules.ts'
@@ -62,7 +62,9 @@ export async function checkHolders(
   if (sample === undefined) return noStateEvidence
   const at = quantityHex(block)
   const stranger: Holder = { ...sample, holder: strangerOf(contract) }
-  const data = [...holders.map(holderCall), sample.standard === 'ERC721' ? balanceCall(stranger) : holderCall(stranger)]
+  const strangerCall =
+    sample.standard === 'ERC721' ? `${selectors.balanceOf}${wordOf(BigInt(stranger.holder))}` : holderCall(stranger)
+  const data = [...holders.map(holderCall), strangerCall]
   const answers = await askContracts(
     data.map(each => contractCall(contract, each, at)),
     port,
@@ -82,22 +84,18 @@ function isHeld(
   answer: unknown,
   interfaces: readonly ContractInterface[],
 ): boolean | undefined {
-  const declared = interfaces.includes(standard === 'ERC721' ? 'erc721' : 'erc1155')
+  const silent = interfaces.includes(standard === 'ERC721' ? 'erc721' : 'erc1155') ? false : undefined
   if (standard === 'ERC721') {
     const owner = addressOfAnswer(answer)
-    return owner === undefined ? (declared ? false : undefined) : owner === holder
+    return owner === undefined ? silent : owner === holder
   }
   const balance = numberOfAnswer(answer)
-  return balance === undefined ? (declared ? false : undefined) : balance > 0n
+  return balance === undefined ? silent : balance > 0n
 }
 
 function holderCall({ standard, holder, tokenId }: Holder): string {
   if (standard === 'ERC721') return `${selectors.ownerOf}${wordOf(tokenId)}`
-  return `${selectors.balanceOfToken}${holder.slice(2).padStart(64, '0')}${wordOf(tokenId)}`
-}
-
-function balanceCall({ holder }: Holder): string {
-  return `${selectors.balanceOf}${holder.slice(2).padStart(64, '0')}`
+  return `${selectors.balanceOfToken}${wordOf(BigInt(holder))}${wordOf(tokenId)}`
 }
 
 function wordOf(value: bigint): string {

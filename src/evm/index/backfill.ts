@@ -1,9 +1,10 @@
-// Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and commits
-// them in large batches with exact coverage. A failed range is fetched again; it never claims what is not stored.
+// Fills the history of one chain from its final block downwards: fetches missing ranges in parallel, newest first, and
+// commits them in large batches with exact coverage. A failed range is fetched again; it never claims what is not
+// stored.
 //
 // Rows go ahead of claims: a range is claimed a few commits after its transfers were stored, together with its wallets'
-// activity. Most wallets take part in many ranges, and a database that merges them once does a third of the work. After a
-// crash in between, these ranges are fetched again, and rows that are there already change nothing.
+// activity. Most wallets take part in many ranges, and a database that merges them once does a third of the work. After
+// a crash in between, these ranges are fetched again, and rows that are there already change nothing.
 import { pause } from '../../abort.ts'
 import { missingIntervals, weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'

@@ -1,5 +1,5 @@
-// Indexes one chain: follows its head, fills its history, and indexes contracts and wallets on demand. Whatever nodes do, it keeps
-// trying and reports why it cannot go on.
+// Indexes one chain: follows its head, fills its history, and indexes contracts and wallets on demand. Whatever nodes
+// do, it keeps trying and reports why it cannot go on.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
@@ -18,7 +18,7 @@ import { type HistorySize, historySizes, RangeSize } from '../source/range-size.
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, backfill, fill, historyPace, reasonOf } from './backfill.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
-import { Follower, type FollowStep } from './follow.ts'
+import { Follower } from './follow.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 
 export type ChainSetup = {
@@ -143,8 +143,8 @@ export class ChainIndexer {
   }
 
   /**
-   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for: after a third of the time
-   * a correct first page is enough.
+   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for: after a third of
+   * the time a correct first page is enough.
    */
   async ensureContract(contract: Address, waitMs: number): Promise<void> {
     const contracts = this.#contracts
@@ -220,7 +220,7 @@ export class ChainIndexer {
     return Math.max(0, Math.round(behind), Math.round(silentSeconds))
   }
 
-  /** Repeats one part of the work until the stop. A failure, of a node or the store, is reported and retried with backoff. */
+  /** Repeats one part of the work until the stop. A failure of a node or the store is reported and retried. */
   async #rounds(part: Part, round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
     let delayMs = retryDelayMs.first
@@ -251,13 +251,9 @@ export class ChainIndexer {
     }
     const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
-    this.#note(step)
-    return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
-  }
-
-  #note(step: FollowStep): void {
     this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
     this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
+    return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {

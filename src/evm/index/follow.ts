@@ -1,5 +1,5 @@
-// Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves final blocks
-// to the cold tables. It deletes nothing because a node merely lags.
+// Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves
+// final blocks to the cold tables. It deletes nothing because a node merely lags.
 import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
@@ -63,8 +63,8 @@ export class Follower {
   }
 
   /**
-   * The highest block that the chain itself calls final. It is below `finalized` if the first block of interest is above it:
-   * blocks in between are never followed, but may still change.
+   * The highest block that the chain itself calls final. It is below `finalized` if the first block of interest is
+   * above it: blocks in between are never followed, but may still change.
    */
   get finalOnChain(): number {
     return this.#finalOnChain
@@ -103,8 +103,9 @@ export class Follower {
   }
 
   /**
-   * Brings the stored state to where following can go on: the first start begins above the final block; after a long absence
-   * old hot blocks become cold if the chain still has them, and go if not. The backfill fills what lies in between.
+   * Brings the stored state to where following can go on: the first start begins above the final block; after a long
+   * absence old hot blocks become cold if the chain still has them, and go if not. The backfill fills what lies in
+   * between.
    */
   async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
     const { store, chain, source, from } = this.#options
@@ -142,8 +143,8 @@ export class Follower {
   }
 
   /**
-   * A head below the final block is a node that lags, or another chain with the same id, which block 0 shows. A development
-   * node makes a new block 0 at every start.
+   * A head below the final block is a node that lags, or another chain with the same id, which block 0 shows. A
+   * development node makes a new block 0 at every start.
    */
   async #checkGenesis(signal: AbortSignal): Promise<void> {
     const { source, chainName } = this.#options
@@ -189,8 +190,8 @@ export class Follower {
   }
 
   /**
-   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that balance
-   * over lagging nodes never pass: they still know our tip, or agree with us at that height.
+   * A lower head is a lagging node, unless it shows another branch for a while and has forgotten ours. Endpoints that
+   * balance over lagging nodes never pass: they still know our tip, or agree with us at that height.
    */
   async #isShorterBranch(latest: Header, signal: AbortSignal): Promise<boolean> {
     const { now, shorterBranchPatienceMs, source } = this.#options

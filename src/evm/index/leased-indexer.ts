@@ -1,5 +1,5 @@
-// Runs a chain's indexer in one process at a time: the process that holds the chain's lease indexes, the others stand by and take over
-// when it lapses. A store that only one process can own does not need it.
+// Runs a chain's indexer in one process at a time: the process that holds the chain's lease indexes, the others stand
+// by and take over when it lapses. A store that only one process can own does not need it.
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../abort.ts'
 import { isCovered } from '../../coverage.ts'
@@ -125,7 +125,7 @@ function leaseName(chain: ChainId): string {
   return `index/${chain}`
 }
 
-/** Reads as the store does and writes only while the lease holds: a process that was paused cannot write over its successor. */
+/** Writes only while the lease holds: a process that was paused cannot write over its successor. */
 export function fencedStore(store: Store, lease: Lease): Store {
   return { ...store, ...store.fenced(lease) }
 }

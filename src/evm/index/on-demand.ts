@@ -1,10 +1,10 @@
-// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full. Requests for the same contract or
-// wallet share one job.
+// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full. Requests for the same
+// contract or wallet share one job.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, ChainId, CoveredInterval, Interval } from '../../model.ts'
+import type { Address, ChainId, Interval } from '../../model.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
@@ -137,8 +137,7 @@ export class ContractJobs {
     const deployed = await deploymentBlock(contract, { rpc, upTo: follower.finalized }, signal)
     if (deployed === undefined || deployed === 0) return
     this.#options.onDeployed?.(contract, deployed)
-    const below: CoveredInterval = { from: 0, to: deployed - 1, evidence: 'one-endpoint' }
-    await store.addCoverage(chain, contract, below)
+    await store.addCoverage(chain, contract, { from: 0, to: deployed - 1, evidence: 'one-endpoint' })
   }
 }
 
@@ -148,8 +147,9 @@ export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; foll
 const freshMax = 10_000
 
 /**
- * Looks wallets up from the node, keeps them in the store, and looks again at a later request. It finds only what a wallet sent
- * and its first funding, and skips blocks that are neither final nor followed: nothing could take those back.
+ * Looks wallets up from the node, keeps them in the store, and looks again at a later request. It finds only what a
+ * wallet sent and its first funding, and skips blocks that are neither final nor followed: nothing could take those
+ * back.
  */
 export class WalletJobs {
   readonly #options: WalletJobsOptions
@@ -173,17 +173,15 @@ export class WalletJobs {
     if (known !== undefined) return known
     const job = this.#queue
       .run('wallets', () => this.#find(wallet, signal))
-      .then(() => this.#remember(wallet, head))
+      .then(() => {
+        this.#fresh.delete(wallet)
+        this.#fresh.set(wallet, head)
+        const [oldest] = this.#fresh.keys()
+        if (this.#fresh.size > freshMax && oldest !== undefined) this.#fresh.delete(oldest)
+      })
       .finally(() => this.#jobs.delete(wallet))
     this.#jobs.set(wallet, job)
     return job
-  }
-
-  #remember(wallet: Address, head: string): void {
-    this.#fresh.delete(wallet)
-    this.#fresh.set(wallet, head)
-    const [oldest] = this.#fresh.keys()
-    if (this.#fresh.size > freshMax && oldest !== undefined) this.#fresh.delete(oldest)
   }
 
   async #find(wallet: Address, signal: AbortSignal): Promise<void> {

@@ -35,14 +35,13 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   const jobs = await jobsOf(options, source)
   const missing = jobs.reduce((sum, job) => sum + blockCount(job.missing), 0)
   options.onPlanned?.({ wanted: jobs.length * blockCount([interval]), missing })
-  const watchdog = new Watchdog(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
+  const watchdog = startWatchdog(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
   const stopped = AbortSignal.any([signal, watchdog.signal])
   for (const { missing, ...job } of jobs) {
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
     const fixed = { ...historyPace, ...job, chain: chain.id, store, parallel: size.parallel }
-    const onFailure = (reason: string | undefined) => watchdog.note(reason)
     const onProgress = options.onProgress ?? (() => {})
-    await fill(missing, { ...fixed, rangeSize: new RangeSize(size), onProgress, onFailure }, stopped)
+    await fill(missing, { ...fixed, rangeSize: new RangeSize(size), onProgress, onFailure: watchdog.note }, stopped)
     if (signal.aborted) return
     watchdog.signal.throwIfAborted()
   }
@@ -68,8 +67,8 @@ async function jobsOf(
 }
 
 /**
- * Refuses a range that is not final, and settles blocks that were hot when the service stopped: they become cold if the chain
- * still has them, and go if not. Otherwise a final commit above them would keep a lost branch.
+ * Refuses a range that is not final, and settles blocks that were hot when the service stopped: they become cold if the
+ * chain still has them, and go if not. Otherwise a final commit above them would keep a lost branch.
  */
 async function settle(
   { chain, store, interval }: SyncOptions,
@@ -103,34 +102,15 @@ function notFinal(chain: Chain, { to }: Interval, final: Header | undefined, lat
 }
 
 /** Ends a run in which nothing succeeds any more: a command does not wait for ever as a service does. */
-class Watchdog {
-  readonly #stop = new AbortController()
-  readonly #patienceMs: number
-  readonly #what: string
-  #failingSinceMs: number | undefined
-
-  constructor(patienceMs: number, what: string) {
-    this.#patienceMs = patienceMs
-    this.#what = what
+function startWatchdog(patienceMs: number, what: string) {
+  const stop = new AbortController()
+  let failingSinceMs: number | undefined
+  const note = (reason: string | undefined): void => {
+    failingSinceMs = reason === undefined ? undefined : (failingSinceMs ?? performance.now())
+    if (failingSinceMs === undefined || performance.now() - failingSinceMs < patienceMs) return
+    const hint = 'check the endpoints, then run the same command again: it continues where it stopped.'
+    const message = `${what}: no answer for ${patienceMs / 1_000} s.`
+    stop.abort(new AlmanacError('upstream_failed', message, { cause: reason, retryable: true, hint }))
   }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal
-  }
-
-  note(reason: string | undefined): void {
-    if (reason === undefined) {
-      this.#failingSinceMs = undefined
-      return
-    }
-    this.#failingSinceMs ??= performance.now()
-    if (performance.now() - this.#failingSinceMs < this.#patienceMs) return
-    this.#stop.abort(
-      new AlmanacError('upstream_failed', `${this.#what}: no answer for ${this.#patienceMs / 1_000} s.`, {
-        cause: reason,
-        retryable: true,
-        hint: 'check the endpoints, then run the same command again: it continues where it stopped.',
-      }),
-    )
-  }
+  return { signal: stop.signal, note }
 }

@@ -1,5 +1,5 @@
-// The bloom filter that a header carries over its block's logs: 2048 bits, three per address and topic. It remembers the bits of
-// recent values for speed alone.
+// The bloom filter that a header carries over its block's logs: 2048 bits, three per address and topic. It remembers
+// the bits of recent values for speed alone.
 import { parseHex } from '../../hex.ts'
 import type { RpcLog } from '../rpc/port.ts'
 import { keccak256 } from './block-hash.ts'
@@ -29,8 +29,8 @@ export function equalBlooms(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0
 }
 
-// Addresses and first topics repeat within and across blocks, and hashing is expensive. A full table is cleared; values in use come
-// back at once.
+// Addresses and first topics repeat within and across blocks, and hashing is expensive. A full table is cleared; values
+// in use come back at once.
 const rememberedMax = 65_536
 const remembered = new Map<string, number>()
 const rememberedBits = new Uint16Array(3 * rememberedMax)

@@ -1,5 +1,5 @@
-// Recomputes the receipts root of a block from its receipts: the proof that no log was dropped, added or altered. It proves nothing on a
-// chain that hashes receipts in another way (`foreignReceiptsRoot`).
+// Recomputes the receipts root of a block from its receipts: the proof that no log was dropped, added or altered. It
+// proves nothing on a chain that hashes receipts in another way (`foreignReceiptsRoot`).
 import { quantityOf } from '../../hex.ts'
 import type { RpcLog, RpcReceipt } from '../rpc/port.ts'
 import { hexBytes, RlpWriter, rlpPrefixLength, rlpStringLength } from './rlp.ts'

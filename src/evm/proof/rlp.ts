@@ -81,8 +81,8 @@ export function rlpPrefixLength(length: number): number {
 }
 
 /**
- * Writes the RLP of hex texts into one growing buffer: a buffer per field of each log would cost more than the hashing. Callers
- * know the lengths of lists beforehand. `encodeRlp` is the reference.
+ * Writes the RLP of hex texts into one growing buffer: a buffer per field of each log would cost more than the hashing.
+ * Callers know the lengths of lists beforehand. `encodeRlp` is the reference.
  */
 export class RlpWriter {
   bytes = Buffer.allocUnsafeSlow(65_536)

@@ -1,5 +1,5 @@
-// The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the keys are the RLP
-// of the positions. It computes the root from all values at once and keeps no trie.
+// The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the
+// keys are the RLP of the positions. It computes the root from all values at once and keeps no trie.
 import { keccak256, putKeccak256 } from './block-hash.ts'
 import { encodeRlp, encodeRlpList, rlpListPrefix, rlpStringPrefix } from './rlp.ts'
 

@@ -1,22 +1,23 @@
-// Checks what nodes answer before anything is stored. Pure: a failure names the block, what was expected and what came, in words fit
-// for the reason of a stalled chain. It fetches nothing and decides nothing about endpoints.
+// Checks what nodes answer before anything is stored. Pure: a failure names the block, what was expected and what came,
+// in words fit for the reason of a stalled chain. It fetches nothing and decides nothing about endpoints.
 //
 // What each check proves, given headers that are linked by parent hash to a trusted head:
 //
 // - `links`: the blocks are one chain without a gap. Finality, not this check, says that it is the canonical one.
 // - `block hash`: bloom, roots, time and parent are those that were hashed. Only on chains with Ethereum's headers.
 // - `receipts-root`: the logs are exactly the block's: none dropped, added, altered or moved.
-// - `bloom`: no log was added whose address or topics the block lacks, and none was dropped that alone set a bit. It says
-//   nothing about data, order and number, and logs of a block look alike: of the 1,961 logs of the Polygon recording, 1,092 can
-//   be dropped one at a time without changing their block's bloom. So it is always combined with:
-// - `log indexes` that run from 0 without a gap, with every log in a listed transaction of the same block hash: none was dropped
-//   at the start or in the middle. What remains is the *end*: logs after the last one that came, all of whose bits others set
-//   too (33 of those 1,961, and one state-sync log). An `eth_getLogs` answer cannot show those, so evidence `bloom` means
-//   "complete but for the end of a block". If that is not enough, ask for receipts: the root leaves no gap.
-// - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that leaves
-//   gaps (`receiptsMayBeMissing`) has only its bloom.
-// - Logs of Polygon's state-sync transactions are outside of bloom and receipts root before the fork that put them in (2025), so
-//   there they are allowed and not proven.
+// - `bloom`: no log was added whose address or topics the block lacks, and none was dropped that alone set a bit. It
+//   says nothing about data, order and number, and logs of a block look alike: of the 1,961 logs of the Polygon
+//   recording, 1,092 can be dropped one at a time without changing their block's bloom. So it is always combined with:
+// - `log indexes` that run from 0 without a gap, with every log in a listed transaction of the same block hash: none
+//   was dropped at the start or in the middle. What remains is the *end*: logs after the last one that came, all of
+//   whose bits others set too (33 of those 1,961, and one state-sync log). An `eth_getLogs` answer cannot show those,
+//   so evidence `bloom` means "complete but for the end of a block". If that is not enough, ask for receipts: the root
+//   leaves no gap.
+// - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that
+//   leaves gaps (`receiptsMayBeMissing`) has only its bloom.
+// - Logs of Polygon's state-sync transactions are outside of bloom and receipts root before the fork that put them in
+//   (2025), so there they are allowed and not proven.
 import type { Chain } from '../../chains.ts'
 import { isHexOf, quantityOf } from '../../hex.ts'
 import { type Evidence, zeroAddress } from '../../model.ts'
@@ -112,8 +113,8 @@ export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlo
 }
 
 /**
- * Checks a block with all its receipts, as `eth_getBlockReceipts` gives them. `logs` is the complete sequence of their logs. If
- * the chain hashes receipts in its own way, the bloom has to do.
+ * Checks a block with all its receipts, as `eth_getBlockReceipts` gives them. `logs` is the complete sequence of their
+ * logs. If the chain hashes receipts in its own way, the bloom has to do.
  */
 export function verifyReceipts(given: {
   chain: Chain

@@ -1,5 +1,5 @@
-// What the indexer asks of a chain: checked and decoded blocks, and headers, which this file reads by JSON-RPC. `full-source.ts` and
-// `watched-source.ts` read the blocks.
+// What the indexer asks of a chain: checked and decoded blocks, and headers, which this file reads by JSON-RPC.
+// `full-source.ts` and `watched-source.ts` read the blocks.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
@@ -32,7 +32,7 @@ export type HeadReport = {
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
-  /** Lowest first. In a range to follow, every block, each the parent of the next; else blocks with rows and both ends. */
+  /** Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends. */
   headers: readonly RangeHeader[]
   /** In chain order. */
   transfers: readonly TransferRow[]
@@ -136,7 +136,7 @@ export type FinalityRule = {
   finalizedTag: boolean
 }
 
-/** The final block by the node's word, else by depth. Undefined while the chain is too young or the node does not tell. */
+/** The final block by the node's word, else by depth. Undefined if the chain is too young or the node does not tell. */
 export async function finalHeaderOf(
   { latest, finalized }: HeadReport,
   { finalizedTag, finalityDepth }: FinalityRule,

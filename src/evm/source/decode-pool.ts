@@ -1,4 +1,5 @@
-// Parses, checks and decodes what endpoints answered: large answers in threads beside the indexer, small ones in the thread that asks.
+// Parses, checks and decodes what endpoints answered: large answers in threads beside the indexer, small ones in the
+// thread that asks.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AlmanacError } from '../../errors.ts'
@@ -25,8 +26,8 @@ const bytesForThread = 200_000
 const threadsMax = 3
 
 /**
- * Threads start when they are first needed, and again after one has died. Until one is ready, the thread that asks does the work:
- * somebody waits for what is asked first.
+ * Threads start when they are first needed, and again after one has died. Until one is ready, the thread that asks does
+ * the work: somebody waits for what is asked first.
  */
 export class DecodePool implements Decoder {
   readonly #workers: (DecodeWorker | undefined)[]

@@ -1,5 +1,5 @@
-// Parses, checks and decodes the answers for a run of whole blocks: everything slow between the network and the store. Pure, so that
-// any thread can do it: bytes in, rows or the reason of a refusal out.
+// Parses, checks and decodes the answers for a run of whole blocks: everything slow between the network and the store.
+// Pure, so that any thread can do it: bytes in, rows or the reason of a refusal out.
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { quantityHex } from '../../hex.ts'

@@ -1,5 +1,6 @@
-// Reads whole blocks with all their logs, checked. It asks for receipts if the endpoints have them, because their root proves that no
-// log is missing, else for range logs, which the bloom checks. What fails a check is asked of another endpoint.
+// Reads whole blocks with all their logs, checked. It asks for receipts if the endpoints have them, because their root
+// proves that no log is missing, else for range logs, which the bloom checks. What fails a check is asked of another
+// endpoint.
 import type { Chain } from '../../chains.ts'
 import type { Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'

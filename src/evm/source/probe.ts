@@ -1,5 +1,5 @@
-// Samples a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash, and receipts to the
-// header's root, as on Ethereum. A check that never holds proves nothing and would stop everything.
+// Samples a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash, and
+// receipts to the header's root, as on Ethereum. A check that never holds proves nothing and would stop everything.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
@@ -18,7 +18,7 @@ export type Probed = {
 
 const samples = 6
 
-/** Fails as the endpoints fail. One wrong answer changes nothing: a proof is given up only if it fails on every sample. */
+/** Fails as the endpoints fail. One wrong answer changes nothing: a proof is given up if it fails on every sample. */
 export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal): Promise<Probed> {
   const head = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }], { signal })
   const latest = Number((head.values[0] as RpcBlock | null)?.number ?? 0)
@@ -56,8 +56,8 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
 export type SampleVerdict = 'proven' | 'unproven' | 'spoiled'
 
 /**
- * The chain hashes receipts in its own way only if logs that are otherwise complete never hash to the root. An endpoint that drops logs
- * may drop one that the bloom does not show, but not from every block.
+ * The chain hashes receipts in its own way only if logs that are otherwise complete never hash to the root. An endpoint
+ * that drops logs may drop one that the bloom does not show, but not from every block.
  */
 export function isForeignRoot(verdicts: readonly SampleVerdict[]): boolean {
   return verdicts.length > 0 && verdicts.every(verdict => verdict === 'unproven')

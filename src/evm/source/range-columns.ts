@@ -1,5 +1,5 @@
-// A decoded range as columns of numbers and bytes, to cross to another thread: cloning an object per row would cost as much as
-// decoding it. Pure; what comes out equals what went in.
+// A decoded range as columns of numbers and bytes, to cross to another thread: cloning an object per row would cost as
+// much as decoding it. Pure; what comes out equals what went in.
 import type { Address, TransferRow } from '../../model.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from './chain-source.ts'

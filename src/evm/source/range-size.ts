@@ -1,5 +1,6 @@
-// How many blocks to ask for at once, and reading a stretch in pieces of that size. It keeps what a provider never allows (structural)
-// apart from what a dense stretch does not allow (local), so that one crowded day does not slow down the years below it.
+// How many blocks to ask for at once, and reading a stretch in pieces of that size. It keeps what a provider never
+// allows (structural) apart from what a dense stretch does not allow (local), so that one crowded day does not slow
+// down the years below it.
 import { pause } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
@@ -17,8 +18,9 @@ export type RangeSizeOptions = {
 export type HistorySize = RangeSizeOptions & { parallel: number }
 
 /**
- * Sizes for history: whole blocks, or one contract's logs, which are few for most contracts. A dozen megabytes of whole blocks keep the
- * decode threads busy during a commit; many small answers take a tenth less memory than half as many of twice the size.
+ * Sizes for history: whole blocks, or one contract's logs, which are few for most contracts. A dozen megabytes of whole
+ * blocks keep the decode threads busy during a commit; many small answers take a tenth less memory than half as many of
+ * twice the size.
  */
 export const historySizes = {
   full: { parallel: 12, targetBytes: 1_000_000, blocksInitial: 8, blocksMax: 1_000 },
@@ -39,8 +41,8 @@ export function refusedOutcome({ reason, blocksAllowed }: RangeRefused, blocks: 
 
 // An answer far below the target may be a quiet stretch before a busy one, so growth is bounded per step.
 const growthMax = 8
-// After this many answers at the structural cap a larger range is tried: the reason of the refusal may have passed (a time-out worded
-// as a limit).
+// After this many answers at the structural cap a larger range is tried: the reason of the refusal may have passed (a
+// time-out worded as a limit).
 const structuralPatience = 512
 
 export class RangeSize {
@@ -98,7 +100,7 @@ export type PieceReader = {
 const attemptsMax = 4
 const retryDelayMs = 500
 
-/** Reads a stretch in pieces, lowest first, as large as the endpoints give. Unlike the backfill it gives up after a few failures. */
+/** Reads a stretch in pieces, lowest first. Unlike the backfill it gives up after a few failures. */
 export async function* readPieces(
   { from, to }: Interval,
   reader: PieceReader,

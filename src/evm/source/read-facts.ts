@@ -1,5 +1,5 @@
-// Reads the few fields that rows need of blocks and transactions from the bytes of an endpoint's answers. Pure, so that any thread can do
-// it; it asks for nothing.
+// Reads the few fields that rows need of blocks and transactions from the bytes of an endpoint's answers. Pure, so that
+// any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { LogTransaction } from '../decode/decode.ts'

@@ -1,5 +1,6 @@
-// Reads what a transfer's log does not say: the value and sender of its transaction and the time of its block, at the least cost. A whole
-// block answers for all its transactions in one call; a single transaction is smaller. The weights below decide.
+// Reads what a transfer's log does not say: the value and sender of its transaction and the time of its block, at the
+// least cost. A whole block answers for all its transactions in one call; a single transaction is smaller. The weights
+// below decide.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
@@ -14,13 +15,14 @@ import { callOf, type FactQuestion } from './read-facts.ts'
 const transactionBytes = 700
 const hashBytes = 70
 const headerBytes = 1_500
-// What a call weighs on top of its bytes: providers bill calls, and a node spends about as long on one as on this many bytes.
+// What a call weighs on top of its bytes: providers bill calls, and a node spends about as long on one as on this many
+// bytes.
 const callBytes = 4_096
 
 const callsPerAsk = 100
 const asksAtOnce = 4
 
-export type Facts = {
+type Facts = {
   /** By transaction hash, as the log has it. */
   transactions: ReadonlyMap<string, LogTransaction>
   /** The given headers and those of every block with a log, lowest first. */

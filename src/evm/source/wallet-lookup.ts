@@ -1,5 +1,6 @@
-// Finds the first and last transaction of a wallet, and the block of a contract's deployment, without an index: by bisection over the nonce,
-// which rises with every transaction sent, over the balance before the first of them, and over the code. Needs a node with old state.
+// Finds the first and last transaction of a wallet, and the block of a contract's deployment, without an index: by
+// bisection over the nonce, which rises with every transaction sent, over the balance before the first of them, and
+// over the code. Needs a node with old state.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
@@ -54,14 +55,14 @@ export class WalletLookup {
       funded = funding !== undefined || nonce > 0
     }
     found.sort((a, b) => a.block - b.block || a.transactionIndex - b.transactionIndex)
-    const [first, last] = [found[0], found.at(-1)]
-    const activity =
-      first === undefined || last === undefined ? undefined : { address, first: refOf(first), last: refOf(last) }
+    const refs = found.map(({ blockHash: _, ...ref }): TransactionRef => ref)
+    const [first, last] = [refs[0], refs.at(-1)]
+    const activity = first === undefined || last === undefined ? undefined : { address, first, last }
     const blockHashes = new Map(found.map(({ block, blockHash }) => [block, blockHash]))
     return { activity, blockHashes, state: { nonce, block: upTo, funded } }
   }
 
-  /** The transactions that raised the nonce from `from` and to `to`; none for a contract, whose nonce rises without them. */
+  /** The transactions that raised the nonce from `from` and to `to`; none for a contract, whose nonce rises alone. */
   async #sent(
     address: Address,
     blocks: Interval,
@@ -111,18 +112,11 @@ export class WalletLookup {
   ): Promise<FoundTransaction | undefined> {
     const answer = await this.#wholeBlock(block, signal)
     const transactions = answer.transactions as readonly RpcTransaction[]
-    const transactionIndex = transactions.findIndex(
-      transaction => typeof transaction === 'object' && matches(transaction),
-    )
+    const transactionIndex = transactions.findIndex(each => typeof each === 'object' && matches(each))
     const transaction = transactions[transactionIndex]
     if (transaction === undefined) return undefined
-    return {
-      block,
-      transactionIndex,
-      hash: transaction.hash.toLowerCase() as Hash,
-      timestamp: headerOf(answer).timestamp,
-      blockHash: headerOf(answer).hash,
-    }
+    const { timestamp, hash: blockHash } = headerOf(answer)
+    return { block, transactionIndex, hash: transaction.hash.toLowerCase() as Hash, timestamp, blockHash }
   }
 
   /** From any endpoint that has it: one that keeps old state may lack old blocks. */
@@ -160,10 +154,6 @@ export class WalletLookup {
       hint: 'use an endpoint that keeps old state (an archive node).',
     })
   }
-}
-
-function refOf({ block, transactionIndex, hash, timestamp }: FoundTransaction): TransactionRef {
-  return { block, transactionIndex, hash, timestamp }
 }
 
 function isAddress(text: string | null, address: Address): boolean {

@@ -1,5 +1,5 @@
-// Reads the transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of one endpoint is
-// compared with that of a second one, if there is one.
+// Reads the transfers of some contracts by filtered logs: fewer bytes than whole blocks, and less proof. The answer of
+// one endpoint is compared with that of a second one, if there is one.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
