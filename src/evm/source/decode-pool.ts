@@ -27,7 +27,7 @@ const threadsMax = 3
 
 /**
  * Threads start when they are first needed, and again after one has died. Until one is ready, the thread that asks does
- * the work: somebody waits for what is asked first.
+ * the work: a request may wait for what is asked first.
  */
 export class DecodePool implements Decoder {
   readonly #workers: (DecodeWorker | undefined)[]
