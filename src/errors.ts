@@ -1,4 +1,5 @@
-// The one error class of the house and its closed list of codes. It knows no HTTP: `api/problem.ts` maps codes to statuses.
+// The only error class, its closed list of codes, and its form between threads and processes. It knows no HTTP:
+// `api/problem.ts` maps codes to statuses.
 
 export const errorCodes = [
   'bad_request',
@@ -32,11 +33,11 @@ export type ErrorCode = (typeof errorCodes)[number]
 
 export type AlmanacErrorOptions = {
   cause?: unknown
-  /** What the reader can do about it, one imperative sentence. */
+  /** What the reader can do about it: one imperative sentence. */
   hint?: string
-  /** Facts for programs: the list of accepted values, the parameter's name. Shown to clients, so never a secret. */
+  /** Facts for programs, such as the parameter and its accepted values. Clients see them: JSON values and no secrets. */
   details?: unknown
-  /** Whether the same call may succeed later with nothing changed. */
+  /** The same call may succeed later with nothing changed. */
   retryable?: boolean
   retryAfterMs?: number
 }
@@ -59,6 +60,28 @@ export class AlmanacError extends Error {
   }
 }
 
+/** An error as data that JSON and messages between threads carry. */
+export type PlainError = { code: string; message: string; cause?: string } & Omit<AlmanacErrorOptions, 'cause'>
+
+/** Keeps every field; a cause keeps its message. Any other error becomes `internal`. */
+export function toPlain(error: unknown): PlainError {
+  if (!(error instanceof AlmanacError)) return { code: 'internal', message: messageOf(error) }
+  const { code, message, cause, hint, details, retryable, retryAfterMs } = error
+  return {
+    ...{ code, message, retryable },
+    ...(cause === undefined ? {} : { cause: messageOf(cause) }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+}
+
+/** A code from another version of Almanac becomes `internal`. */
+export function fromPlain({ code, message, cause, ...options }: PlainError): AlmanacError {
+  const known = errorCodes.find(each => each === code) ?? 'internal'
+  return new AlmanacError(known, message, cause === undefined ? options : { ...options, cause: new Error(cause) })
+}
+
 /** The two lines that a terminal shows. */
 export function describeError(error: unknown): string {
   if (!(error instanceof AlmanacError)) return `Error: ${messageOf(error)}`
@@ -71,7 +94,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-// What every error code means and how to solve it, for the page that is made from it. Words only; nothing runs by them.
+// What each error code means and how to solve it: the text of docs/errors.md. No code depends on it.
 
 export type ErrorAdvice = { means: string; solve: string }
 

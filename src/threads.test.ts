@@ -11,13 +11,15 @@ afterEach(() => {
   }
 })
 
+const refusal = { hint: 'free some space.', retryable: true, retryAfterMs: 10_000, details: { free: 0 } }
+
 function linked() {
   const channel = new MessageChannel()
   channels.push(channel)
   serveThread(channel.port1, {
     add: async (a: number, b: number) => a + b,
     refuse: async () => {
-      throw new AlmanacError('store_full', 'No room.', { hint: 'free some space.', retryable: true })
+      throw new AlmanacError('store_full', 'No room.', { ...refusal, cause: new Error('SQLITE_FULL') })
     },
     never: () => new Promise(() => {}),
   })
@@ -30,9 +32,10 @@ test('calls answer in whatever order they end', async () => {
   expect(await Promise.all([far.add(1, 2), far.add(3, 4)])).toEqual([3, 7])
 })
 
-test('an error keeps its code, hint and whether to retry', async () => {
+test('an error keeps every field', async () => {
   const { far } = linked()
-  await expect(far.refuse()).rejects.toMatchObject({ code: 'store_full', hint: 'free some space.', retryable: true })
+  const expected = { code: 'store_full', message: 'No room.', ...refusal, cause: new Error('SQLITE_FULL') }
+  await expect(far.refuse()).rejects.toMatchObject(expected)
 })
 
 test('when the far thread ends, every waiting and later call fails', async () => {

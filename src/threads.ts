@@ -6,7 +6,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module'
 import { homedir, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { ResourceLimits } from 'node:worker_threads'
-import { AlmanacError, type ErrorCode, messageOf } from './errors.ts'
+import { AlmanacError, fromPlain, type PlainError, toPlain } from './errors.ts'
 
 /** What a MessagePort and a Worker have in common. */
 type Port = { on(event: 'message', listener: (message: unknown) => void): unknown; postMessage(message: unknown): void }
@@ -15,8 +15,7 @@ type Methods = Record<string, (...parameters: never[]) => Promise<unknown>>
 type Call = (...parameters: unknown[]) => Promise<unknown>
 
 type Request = { call: number; method: string; parameters: unknown[] }
-type Reply = { reply: number; value?: unknown; error?: PortableError }
-type PortableError = { message: string; code: ErrorCode | undefined; hint: string | undefined; retryable: boolean }
+type Reply = { reply: number; value?: unknown; error?: PlainError }
 
 /** Answers the calls that come through the port with the methods given. */
 export function serveThread(port: Port, methods: Methods): void {
@@ -29,7 +28,7 @@ export function serveThread(port: Port, methods: Methods): void {
       if (method === undefined) throw new AlmanacError('internal', `No such method: ${message.method}.`)
       reply.value = await method(...message.parameters)
     } catch (error) {
-      reply.error = portableErrorOf(error)
+      reply.error = toPlain(error)
     }
     port.postMessage(reply)
   })
@@ -46,7 +45,7 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
     if (call === undefined) return
     waiting.delete(message.reply)
     if (message.error === undefined) call.resolve(message.value)
-    else call.reject(errorOf(message.error))
+    else call.reject(fromPlain(message.error))
   })
   const far = new Proxy({} as Far, {
     get:
@@ -65,18 +64,6 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
     waiting.clear()
   }
   return { far, fail }
-}
-
-function portableErrorOf(error: unknown): PortableError {
-  if (!(error instanceof AlmanacError)) {
-    return { message: messageOf(error), code: undefined, hint: undefined, retryable: false }
-  }
-  const cause = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`
-  return { message: error.message + cause, code: error.code, hint: error.hint, retryable: error.retryable }
-}
-
-function errorOf({ message, code, hint, retryable }: PortableError): Error {
-  return new AlmanacError(code ?? 'internal', message, { retryable, ...(hint === undefined ? {} : { hint }) })
 }
 
 // What threads that index may take from the one that answers: memory and processor time. Linux gives each thread a priority of

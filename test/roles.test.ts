@@ -1,6 +1,7 @@
 // Processes with one role each on one store, as their users start them: those that answer have what is missing indexed by one that
 // reads the chain, and show how it fares.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { problemAnswer } from '../src/api/problem.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
@@ -109,6 +110,8 @@ describe.each(engineNames)('on %s', name => {
 
     const topics = async () => [solanaTopic('mainnet')]
     let failing = false
+    const failure = { hint: 'wait.', details: { rpcCode: 429 }, retryable: true, retryAfterMs: 6_500 }
+    const cause = new Error('Too Many Requests')
     const asked: unknown[] = []
     const taker = new WorkTaker({
       store: indexing,
@@ -116,7 +119,7 @@ describe.each(engineNames)('on %s', name => {
       topics,
       async perform(subject) {
         asked.push(subject)
-        if (failing) throw new AlmanacError('upstream_failed', 'The node is down.', { retryable: true })
+        if (failing) throw new AlmanacError('upstream_rate_limited', 'The node is busy.', { ...failure, cause })
         return freshness
       },
     })
@@ -128,11 +131,11 @@ describe.each(engineNames)('on %s', name => {
     expect(await freshen.portfolio('mainnet', owner)).toEqual(freshness)
     expect(asked).toEqual([{ kind: 'portfolio', network: 'mainnet', owner: Buffer.from(owner) }])
     failing = true
-    await expect(freshen.portfolio('mainnet', owner)).rejects.toMatchObject({
-      code: 'upstream_failed',
-      message: 'The node is down.',
-      retryable: true,
-    })
+    const heard = await freshen.portfolio('mainnet', owner).then(undefined, error => error)
+    expect(heard).toBeInstanceOf(AlmanacError)
+    expect(heard).toMatchObject({ code: 'upstream_rate_limited', message: 'The node is busy.', ...failure, cause })
+    const { headers } = problemAnswer(heard, { requestId: 'r', accept: undefined, solana: true })
+    expect(headers).toMatchObject({ 'Retry-After': '7' })
     expect(await reports.serves(solanaTopic('devnet'))).toBe(false)
   })
 

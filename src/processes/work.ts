@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
-import { AlmanacError, type ErrorCode, errorCodes, messageOf } from '../errors.ts'
+import { type AlmanacError, fromPlain, messageOf, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
@@ -141,35 +141,19 @@ export class WorkDesk {
   }
 }
 
-// How work ended, as text in the store: what it answers with, or why it failed. Errors keep their code and what to do.
+// How work ended, as text in the store: what it answers with, or why it failed.
 
 export type Outcome = { freshness?: PortfolioFreshness | undefined } | { error: AlmanacError }
 
-type Written = {
-  freshness?: PortfolioFreshness
-  error?: { code: string; message: string; hint?: string; retryable: boolean; retryAfterMs?: number }
-}
+type Written = { freshness?: PortfolioFreshness; error?: PlainError }
 
 export function writeOutcome(outcome: { freshness?: PortfolioFreshness | undefined } | { failure: unknown }): string {
-  if (!('failure' in outcome)) return JSON.stringify(outcome)
-  const { failure } = outcome
-  const known = failure instanceof AlmanacError ? failure : new AlmanacError('internal', messageOf(failure))
-  const { code, message, hint, retryable, retryAfterMs } = known
-  return JSON.stringify({ error: { code, message, hint, retryable, retryAfterMs } })
+  return JSON.stringify('failure' in outcome ? { error: toPlain(outcome.failure) } : outcome)
 }
 
 export function readOutcome(text: string): Outcome {
   const { freshness, error } = JSON.parse(text) as Written
-  if (error === undefined) return { freshness }
-  const code = errorCodes.includes(error.code as ErrorCode) ? (error.code as ErrorCode) : 'internal'
-  const { message, hint, retryable, retryAfterMs } = error
-  return {
-    error: new AlmanacError(code, message, {
-      retryable,
-      ...(hint === undefined ? {} : { hint }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    }),
-  }
+  return error === undefined ? { freshness } : { error: fromPlain(error) }
 }
 
 // What one process can ask another one for, as a name in the store and back. Nothing is asked or done here.

@@ -2,7 +2,7 @@
 // thread that asks.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { AlmanacError } from '../../errors.ts'
+import { AlmanacError, fromPlain } from '../../errors.ts'
 import { indexingMemory } from '../../threads.ts'
 import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-range.ts'
 import type { WorkerMessage, WorkerOutcome, WorkerRequest, WorkerTask } from './decode-worker.ts'

@@ -1,6 +1,6 @@
 // The body of a decode thread: parses, checks and decodes answers. It knows neither the network nor the store.
 import { parentPort } from 'node:worker_threads'
-import { messageOf } from '../../errors.ts'
+import { type PlainError, toPlain } from '../../errors.ts'
 import type { Failure } from '../proof/verify.ts'
 import { decodeRangeBodies, type RangeTask } from './decode-range.ts'
 import { buffersOf, columnsOf, type RangeColumns } from './range-columns.ts'
@@ -10,7 +10,7 @@ export type WorkerTask = { range: RangeTask } | { facts: FactsTask }
 export type WorkerOutcome = { columns: RangeColumns } | { failure: Failure } | { facts: ReadFacts | string }
 export type WorkerRequest = { id: number; task: WorkerTask }
 /** `ready` comes once, when the thread can take work. */
-export type WorkerMessage = { ready: true } | ({ id: number } & (WorkerOutcome | { defect: string }))
+export type WorkerMessage = { ready: true } | ({ id: number } & (WorkerOutcome | { error: PlainError }))
 
 const port = parentPort
 if (port === null) throw new Error('This file is a thread of the indexer.')
@@ -21,7 +21,7 @@ port.on('message', ({ id, task }: WorkerRequest) => {
     const outcome = outcomeOf(task)
     post({ id, ...outcome }, 'columns' in outcome ? buffersOf(outcome.columns) : [])
   } catch (error) {
-    post({ id, defect: messageOf(error) })
+    post({ id, error: toPlain(error) })
   }
 })
 post({ ready: true })
