@@ -7,7 +7,7 @@ import { LabelTable } from '../src/query/label-table.ts'
 import type { RankedLabel } from '../src/store/annotation-store.ts'
 import { everyAddress } from '../src/store/label-changes.ts'
 import type { TransferPage } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 /** Each address sends a token to the next one, and the last one gives it away. */
 export function pageOfParties(addresses: readonly Address[]): TransferPage {

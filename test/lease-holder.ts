@@ -6,7 +6,7 @@ import type { Address, ChainId, Hash } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 const [url, holder, contract] = process.argv.slice(2) as [string, string, Address]
 const ttlMs = 300

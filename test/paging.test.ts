@@ -6,7 +6,7 @@ import type { Address, Block, Hash, Position, TransferRow } from '../src/model.t
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 import { seededAddress } from './seed.ts'
 import { serveApi } from './served-api.ts'
 

@@ -19,7 +19,7 @@ import { zeroAddress } from '../src/model.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
 import type { Holding, MintUpdate } from '../src/store/solana-store.ts'
 import type { Store } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 /** A row as an answer shows it: an ERC-2309 range stands here as one row for each of its ids. */
 export type SeededTransfer = Position & Omit<TransferFacts, 'idCount'> & { contract: Address; blockHash: Hash }

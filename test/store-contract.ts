@@ -9,10 +9,10 @@ import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Holding } from '../src/store/solana-store.ts'
 import type { ColdCommit, HotBlock, Store } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
 import { holdingRows } from './holding-rows.ts'
 import { pageOfParties, textsOf } from './labelled-page.ts'
 import { ModelStore } from './model-store.ts'
+import { packTransfer } from './pack-transfer.ts'
 import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
 
 /** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */

@@ -6,7 +6,7 @@ import { type Address, type ChainId, type Hash, zeroAddress } from '../src/model
 import { openReplica, openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { ReadReplica, Store } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 

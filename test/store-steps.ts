@@ -17,8 +17,9 @@ import {
 } from '../src/model.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { ColdCommit, HotBlock, HotCommit, Store, TransferPage } from '../src/store/store.ts'
-import { packTransfer, payloadLengthAt } from '../src/store/transfer-payload.ts'
+import { payloadLengthAt } from '../src/store/transfer-payload.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 export const chains = [1, 0x2a15c308d] as ChainId[]
 export const contracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)

@@ -4,7 +4,7 @@ import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { joinActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { HotBlock } from '../src/store/store.ts'
-import { packTransfer } from '../src/store/transfer-payload.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 export const writerChain = 1 as ChainId
 export const writerContract = `0x${'c'.repeat(40)}` as Address

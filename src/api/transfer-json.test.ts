@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { labelsAtHand } from '../../test/labelled-page.ts'
+import { packTransfer } from '../../test/pack-transfer.ts'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { findLabels } from '../query/find-labels.ts'
 import type { PageLabels } from '../query/label-record.ts'
 import type { TransferPage } from '../store/store.ts'
-import { packTransfer, unpackTransfer } from '../store/transfer-payload.ts'
+import { unpackTransfer } from '../store/transfer-payload.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 
 const hex = (bytes: number) =>

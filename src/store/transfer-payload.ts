@@ -34,57 +34,10 @@ export const payloadFlags = {
   sentByOther: 64 | 128,
 } as const
 
-const sentByFlags: Record<SentBy, number> = {
-  recipient: payloadFlags.sentByRecipient,
-  giver: payloadFlags.sentByGiver,
-  other: payloadFlags.sentByOther,
-}
 const sentByStates: readonly (SentBy | undefined)[] = [undefined, 'recipient', 'giver', 'other']
 
 export const payloadHeaderBytes = 4
 export const idCountMax = 2 ** 32 - 1
-
-export function packTransfer(facts: TransferFacts): Uint8Array {
-  const tokenId = bytesOf(facts.tokenId)
-  const amount = facts.amount === 1n ? noBytes : facts.amount === 0n ? oneZeroByte : bytesOf(facts.amount)
-  const value = bytesOf(facts.value)
-  const fromZero = facts.from === zeroAddress
-  const toZero = facts.to === zeroAddress
-  const range = facts.idCount !== 1
-  const payload = Buffer.allocUnsafe(
-    payloadHeaderBytes +
-      32 +
-      (toZero ? 0 : 20) +
-      (fromZero ? 0 : 20) +
-      (facts.operator === undefined ? 0 : 20) +
-      tokenId.length +
-      amount.length +
-      value.length +
-      (range ? 4 : 0),
-  )
-  payload[0] =
-    (facts.standard === 'ERC1155' ? payloadFlags.erc1155 : 0) |
-    (facts.batch ? payloadFlags.batch : 0) |
-    (fromZero ? payloadFlags.fromZero : 0) |
-    (toZero ? payloadFlags.toZero : 0) |
-    (facts.operator === undefined ? 0 : payloadFlags.operator) |
-    (range ? payloadFlags.range : 0) |
-    (facts.sentBy === undefined ? 0 : sentByFlags[facts.sentBy])
-  payload[1] = tokenId.length
-  payload[2] = amount.length
-  payload[3] = value.length
-  let at = payloadHeaderBytes
-  at += payload.write(facts.transactionHash.slice(2), at, 'hex')
-  if (!toZero) at += payload.write(facts.to.slice(2), at, 'hex')
-  if (!fromZero) at += payload.write(facts.from.slice(2), at, 'hex')
-  if (facts.operator !== undefined) at += payload.write(facts.operator.slice(2), at, 'hex')
-  for (const field of [tokenId, amount, value]) {
-    payload.set(field, at)
-    at += field.length
-  }
-  if (range) payload.writeUInt32BE(facts.idCount, at)
-  return payload
-}
 
 export function unpackTransfer(payload: Uint8Array): TransferFacts {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
@@ -157,15 +110,6 @@ export function bytesBehindParties(header: number): number {
 export function idCountOf(payload: Uint8Array): number {
   if (((payload[0] ?? 0) & payloadFlags.range) === 0) return 1
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(payload.byteLength - 4)
-}
-
-const noBytes = new Uint8Array(0)
-const oneZeroByte = new Uint8Array(1)
-
-function bytesOf(value: bigint): Uint8Array {
-  if (value === 0n) return noBytes
-  const hex = value.toString(16)
-  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
 }
 
 // Every stored transfer of a contract within a range, row by row, for work that looks at whole ranges. Pages for answers are read as they are.

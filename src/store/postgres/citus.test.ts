@@ -4,13 +4,10 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
-import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
 import { noActivity } from '../packed-activity.ts'
 import type { Store } from '../store.ts'
 import { Database } from './database.ts'
-import { migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
@@ -55,24 +52,22 @@ else {
   // A new set of distributed tables takes seconds.
   storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
 
-  test('activity of an older schema is packed and spread again', async () => {
-    const { url, drop } = await createSchema()
+  test('tables are spread by the column that requests ask for', async () => {
+    const { url, dispose } = await createFixture()
     const database = new Database(databaseOptions(url))
-    await migrate(database, migrations.slice(0, 5))
-    await database.transaction(async transaction => {
-      const statements = unpackedActivitySql(hex => `'\\x${hex}'`).split(';\n')
-      for (const statement of statements) await transaction.script(statement)
-    })
-    const store = await openPostgresStore(url)
-    await expectUnpackedActivity(store)
-    await store.close()
-    const by = await database.read(
-      `SELECT column_to_column_name(logicalrelid, partkey) FROM pg_dist_partition
-       WHERE logicalrelid IN ('activity'::regclass, 'hot_activity'::regclass)`,
+    const spread = await database.read(
+      `SELECT logicalrelid::text, coalesce(column_to_column_name(logicalrelid, partkey), 'everywhere')
+       FROM pg_dist_partition WHERE logicalrelid::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)`,
     )
-    expect(by).toEqual([['address'], ['address']])
+    const everywhere = ['chains', 'contracts', 'coverage', 'watched_contracts', 'solana_mints', 'labels']
+    expect(Object.fromEntries(spread)).toEqual({
+      ...{ transfers: 'contract', hot_transfers: 'contract', transfer_counts: 'contract' },
+      ...{ blocks: 'chain', hot_blocks: 'chain', activity: 'address', hot_activity: 'address' },
+      ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account' },
+      ...Object.fromEntries([...everywhere, 'contract_facts', 'contract_marks'].map(table => [table, 'everywhere'])),
+    })
     await database.close()
-    await drop()
+    await dispose()
   })
 
   describe('every read of the three operations', () => {

@@ -1,8 +1,9 @@
 // Brings a database to the current schema. Any number of processes may start at once: the first one works, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
+import { nextStep, requireKnown, versionAfter } from '../schema.ts'
 import type { Database, Transaction } from './database.ts'
-import { migrations, schemaVersion } from './migrations.ts'
+import { migrations } from './migrations.ts'
 
 /** "ALMN": the advisory lock of migrations. */
 const migrationLock = 0x414c4d4e
@@ -17,26 +18,21 @@ async function migrateOnce(transaction: Transaction, location: string, steps: re
   // A lock of the transaction, not of the session: those do not work behind PgBouncer.
   await transaction.query('SELECT pg_advisory_xact_lock($1)::text', migrationLock)
   const version = await versionOf(transaction)
-  if (version > schemaVersion)
-    throw new AlmanacError(
-      'store_newer',
-      `The store ${location} has schema version ${version}; this version of Almanac knows up to ${schemaVersion}.`,
-      { hint: 'start the newer version of Almanac that wrote it, or name another database under store.' },
-    )
-  const migration = steps[version]
-  if (migration === undefined) return true
+  requireKnown(version, steps, location)
+  const step = nextStep(steps, version)
+  if (step === undefined) return true
   if (version === 0) await requireEmpty(transaction, location)
   const onCitus = await hasCitus(transaction)
   if (onCitus) await useOneConnection(transaction)
   // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
-  for (const statement of migration.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
+  for (const statement of step.sql.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
   if (onCitus) await distributeTables(transaction)
   if (version === 0) {
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
-    await transaction.run('INSERT INTO almanac_schema VALUES (1)')
+    await transaction.run('INSERT INTO almanac_schema VALUES ($1)', step.version)
     await transaction.run('INSERT INTO secrets VALUES ($1, $2)', 'cursor', randomBytes(32))
-  } else await transaction.run('UPDATE almanac_schema SET version = $1', version + 1)
-  return version + 1 === steps.length
+  } else await transaction.run('UPDATE almanac_schema SET version = $1', step.version)
+  return step.version === versionAfter(steps)
 }
 
 async function versionOf(transaction: Transaction): Promise<number> {

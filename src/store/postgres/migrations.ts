@@ -1,22 +1,21 @@
-// The schema of the PostgreSQL engine as a list of forward steps. A step that has been released is never edited: add the next one.
+// The schema of the PostgreSQL engine as a list of steps. From the first release on a step is never edited: append the next one.
+import { versionAfter } from '../schema.ts'
 
-/** Kept counts are summed over this many blocks. */
-export const bucketBlocks = 4096
-/** The bucket under which a contract's whole count is kept. */
+/** The bucket that keeps a contract's whole count. */
 export const wholeBucket = -1
 /** Each process counts its commits in one of these rows, so that two processes seldom wait for each other. */
 export const revisionRows = 64
-/** The row behind them counts the changes of labels. */
+/** The row after them counts the changes of labels. */
 export const labelRevisionRow = 64
 
-// Transfers carry the hash and the moment of their block: a page is then one walk along one index, and on Citus one shard.
+// Transfers carry the hash and the time of their block: a page is then one walk along one index, and on Citus one shard.
 // The index runs newest first, because history arrives newest first: rows are appended within each contract and pages stay full.
 // `place` is transaction index, log index and batch index in one integer (place.ts), which keeps row and index entry narrow.
-// Rows that are rewritten in place leave room in their pages (fillfactor), so that an update touches no index.
+// Rows that are rewritten in place leave room in their pages (fillfactor), so an update touches no index.
 // Text that comes from chains is bytea, because PostgreSQL's text cannot hold every character.
 const first = `
 CREATE TABLE revisions (id int4 PRIMARY KEY, value int8 NOT NULL) WITH (fillfactor = 20);
-INSERT INTO revisions SELECT id, 0 FROM generate_series(0, ${revisionRows - 1}) AS id;
+INSERT INTO revisions SELECT id, 0 FROM generate_series(0, ${labelRevisionRow}) AS id;
 CREATE TABLE secrets (name text PRIMARY KEY, value bytea NOT NULL);
 CREATE TABLE checkpoints (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE leases (name text PRIMARY KEY, holder text, token int8 NOT NULL, expires_at timestamptz NOT NULL);
@@ -64,18 +63,13 @@ CREATE TABLE blocks (
 );
 CREATE UNIQUE INDEX blocks_key ON blocks (chain, number DESC);
 ALTER TABLE blocks REPLICA IDENTITY USING INDEX blocks_key;
+-- first, last: transactions as packed-activity.ts packs them. last is NULL where it equals first.
 CREATE TABLE activity (
-  address bytea NOT NULL,
   chain int4 NOT NULL,
-  first_block int4 NOT NULL,
-  first_tx int4 NOT NULL,
-  last_block int4 NOT NULL,
-  last_tx int4 NOT NULL,
-  first_timestamp int8 NOT NULL,
-  last_timestamp int8 NOT NULL,
-  first_hash bytea NOT NULL,
-  last_hash bytea NOT NULL,
-  PRIMARY KEY (address, chain)
+  address bytea NOT NULL,
+  first bytea NOT NULL,
+  last bytea,
+  CONSTRAINT activity_key PRIMARY KEY (address, chain)
 ) WITH (fillfactor = 75);
 
 CREATE TABLE hot_transfers (
@@ -98,18 +92,12 @@ CREATE TABLE hot_blocks (
   PRIMARY KEY (chain, number)
 );
 CREATE TABLE hot_activity (
-  address bytea NOT NULL,
   chain int4 NOT NULL,
   block int4 NOT NULL,
-  first_block int4 NOT NULL,
-  first_tx int4 NOT NULL,
-  last_block int4 NOT NULL,
-  last_tx int4 NOT NULL,
-  first_timestamp int8 NOT NULL,
-  last_timestamp int8 NOT NULL,
-  first_hash bytea NOT NULL,
-  last_hash bytea NOT NULL,
-  PRIMARY KEY (address, chain, block)
+  address bytea NOT NULL,
+  first bytea NOT NULL,
+  last bytea,
+  CONSTRAINT hot_activity_key PRIMARY KEY (address, chain, block)
 );
 CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 
@@ -211,19 +199,20 @@ CREATE TABLE labels (
   label bytea NOT NULL,
   PRIMARY KEY (address, chain, source)
 );
+-- Ranges of addresses whose labels changed (label-changes.ts), by the value of the label revision after the change.
+CREATE TABLE label_changes (count int8 PRIMARY KEY, ranges bytea NOT NULL);
+-- reading, verdict: JSON of ContractReading and SpamVerdict; NULL before the first one.
 CREATE TABLE contract_facts (
   chain int4 NOT NULL,
   contract bytea NOT NULL,
   name bytea,
   symbol bytea,
   possible_spam boolean NOT NULL,
-  verified_collection boolean NOT NULL,
+  reading text,
+  verdict text,
   PRIMARY KEY (chain, contract)
 );
-`
-
-// What was said of contracts stands apart from what is known of them. verified, spam: NULL where the source says nothing.
-const marks = `
+-- verified, spam: NULL where the source does not say.
 CREATE TABLE contract_marks (
   chain int4 NOT NULL,
   contract bytea NOT NULL,
@@ -234,17 +223,9 @@ CREATE TABLE contract_marks (
   updated_at int8 NOT NULL,
   PRIMARY KEY (chain, contract, source)
 );
-ALTER TABLE contract_facts DROP COLUMN verified_collection;
-`
 
-// JSON of ContractReading and SpamVerdict; NULL: never read, never judged.
-const verdicts = `
-ALTER TABLE contract_facts ADD COLUMN reading text, ADD COLUMN verdict text;
-`
-
-// What processes tell each other. The unlogged tables are empty after a crash of the server: allowances begin again with the
-// uses that were counted, work is asked for again, heartbeats come by themselves.
-const shared = `
+-- What processes tell each other. The unlogged tables are empty after a crash of the server: allowances start again from the
+-- counted uses, work is requested again, and heartbeats return by themselves.
 CREATE UNLOGGED TABLE allowances (
   key_id text PRIMARY KEY,
   second_ends_at timestamptz NOT NULL,
@@ -265,53 +246,6 @@ CREATE UNLOGGED TABLE work (
 CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
 `
 
-// A row of its own counts the changes of labels (revision.ts).
-const labelRevision = `INSERT INTO revisions VALUES (${labelRevisionRow}, 0);`
-
-function packedSql(end: 'first' | 'last'): string {
-  return `int4send(${end}_block) || substring(int8send((${end}_tx::int8 << 34) | ${end}_timestamp) FROM 2) || ${end}_hash`
-}
-
-// Transactions of wallets become one value each, whose bytes compare as places in the chain do (packed-activity.ts). `last` is NULL
-// where it is the first one.
-const packedActivity = `
-CREATE TABLE packed_activity (
-  chain int4 NOT NULL,
-  address bytea NOT NULL,
-  first bytea NOT NULL,
-  last bytea,
-  CONSTRAINT activity_key PRIMARY KEY (address, chain)
-) WITH (fillfactor = 75);
-INSERT INTO packed_activity (chain, address, first, last)
-SELECT chain, address, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM activity;
-DROP TABLE activity;
-ALTER TABLE packed_activity RENAME TO activity;
-CREATE TABLE packed_hot_activity (
-  chain int4 NOT NULL,
-  block int4 NOT NULL,
-  address bytea NOT NULL,
-  first bytea NOT NULL,
-  last bytea,
-  CONSTRAINT hot_activity_key PRIMARY KEY (address, chain, block)
-);
-INSERT INTO packed_hot_activity (chain, block, address, first, last)
-SELECT chain, block, address, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM hot_activity;
-DROP TABLE hot_activity;
-ALTER TABLE packed_hot_activity RENAME TO hot_activity;
-CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
-`
-
-// Where labels changed: packed ranges of addresses (label-changes.ts) by the value that the row had afterwards.
-const labelChanges = 'CREATE TABLE label_changes (count int8 PRIMARY KEY, ranges bytea NOT NULL);'
-
-/** Step n brings a database from version n to n + 1. */
-export const migrations: readonly string[] = [
-  first,
-  marks,
-  verdicts,
-  shared,
-  labelRevision,
-  packedActivity,
-  labelChanges,
-]
-export const schemaVersion = migrations.length
+/** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
+export const migrations: readonly string[] = [first]
+export const schemaVersion = versionAfter(migrations)

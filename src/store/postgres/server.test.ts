@@ -3,16 +3,15 @@ import { spawn } from 'node:child_process'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packTransfer } from '../../../test/pack-transfer.ts'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
-import { expectUnpackedActivity, unpackedActivitySql } from '../../../test/unpacked-activity.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
 import { noActivity } from '../packed-activity.ts'
 import type { ColdCommit, Store } from '../store.ts'
-import { packTransfer } from '../transfer-payload.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
-import { migrations } from './migrations.ts'
+import { migrations, schemaVersion } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
@@ -90,19 +89,17 @@ describe('opening', () => {
     expect((await query(foreign, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('1')
   })
 
-  test('transactions of wallets are packed, and say what they said before', async () => {
+  test('later steps run once, one version each, and keep the rows', async () => {
     const url = await server.createDatabase()
-    const database = new Database(databaseOptions(url))
-    await migrate(database, migrations.slice(0, 5))
-    await database.close()
-    await query(
-      url,
-      unpackedActivitySql(hex => `'\\x${hex}'`),
-    )
     const store = await openPostgresStore(url)
-    await expectUnpackedActivity(store)
+    await store.commitCold(commit(1, 3))
     await store.close()
-    expect((await query(url, 'SELECT last FROM activity ORDER BY chain')).rows.length).toBe(2)
+    const database = new Database(databaseOptions(url))
+    const steps = [...migrations, 'CREATE TABLE later (x int)', 'INSERT INTO later VALUES (7)']
+    await Promise.all([migrate(database, steps), migrate(database, steps)])
+    expect(await database.read('SELECT version, x FROM almanac_schema, later')).toEqual([[`${schemaVersion + 2}`, '7']])
+    expect(await database.read('SELECT count(*) FROM transfers')).toEqual([['9']])
+    await database.close()
   })
 
   test('a server that is not there, and a database that is not, are told apart', async () => {

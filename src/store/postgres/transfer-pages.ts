@@ -1,4 +1,5 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
+import { bucketBlocks } from '../schema.ts'
 import {
   emptyPage,
   type TransferPage,
@@ -8,7 +9,7 @@ import {
 } from '../store.ts'
 import { bytesOf } from './arrays.ts'
 import type { Database } from './database.ts'
-import { bucketBlocks, wholeBucket } from './migrations.ts'
+import { wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { weightSql } from './transfer-rows.ts'

@@ -2,11 +2,12 @@
 
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, TransferRow } from '../../model.ts'
+import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import { byteaArray, copyRows, int4Array, int8Array } from './arrays.ts'
 import type { Row, Transaction } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { bucketBlocks, wholeBucket } from './migrations.ts'
+import { wholeBucket } from './migrations.ts'
 import { placeHigh, placeLow, requireFits } from './place.ts'
 
 // The counts that are kept of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is

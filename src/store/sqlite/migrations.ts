@@ -1,20 +1,20 @@
-// The schema of the SQLite engine as a list of forward steps. A step that has been released is never edited: add the next one.
+// The schema of the SQLite engine as a list of steps. From the first release on a step is never edited: append the next one.
+import { zeroAddress } from '../../model.ts'
+import { versionAfter } from '../schema.ts'
+import { payloadFlags, payloadHeaderBytes } from '../transfer-payload.ts'
 
-/** "ALMN": tells an Almanac store from any other SQLite file. */
+/** "ALMN": marks an Almanac store among SQLite files. */
 export const applicationId = 0x414c4d4e
 
-/** Key of a block: `ordinal * 2^40 + (2^40 - 1 - number)`, so that newest-first filling appends to each chain. */
+/** The key of a block is `ordinal * 2^40 + (2^40 - 1 - number)`: filling newest first then appends within each chain. */
 export const blockKeySpan = 2 ** 40
-
-/** Kept counts are summed over this many blocks. */
-export const bucketBlocks = 4096
 
 // Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first is
 // appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
-// Hot tables hold blocks above the chain's final one and are replaced by block; cold tables hold the rest.
-const first = `
-CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL);
-INSERT INTO revision VALUES (1, 1);
+// Hot tables hold the blocks above the final one and are replaced by block; cold tables hold the rest.
+const tables = `
+CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL, labels INTEGER NOT NULL DEFAULT 0);
+INSERT INTO revision VALUES (1, 1, 0);
 CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 INSERT INTO secrets VALUES ('cursor', randomblob(32));
 CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -53,17 +53,12 @@ CREATE TABLE transfer_counts (
   PRIMARY KEY (contract, bucket)
 ) WITHOUT ROWID;
 CREATE TABLE blocks (key INTEGER PRIMARY KEY, hash BLOB NOT NULL, timestamp INTEGER NOT NULL);
+-- first, last: transactions as packed-activity.ts packs them. last is NULL where it equals first.
 CREATE TABLE activity (
   address BLOB NOT NULL,
   chain INTEGER NOT NULL,
-  first_block INTEGER NOT NULL,
-  first_tx INTEGER NOT NULL,
-  first_hash BLOB NOT NULL,
-  first_timestamp INTEGER NOT NULL,
-  last_block INTEGER NOT NULL,
-  last_tx INTEGER NOT NULL,
-  last_hash BLOB NOT NULL,
-  last_timestamp INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
   PRIMARY KEY (address, chain)
 ) WITHOUT ROWID;
 
@@ -83,14 +78,8 @@ CREATE TABLE hot_activity (
   address BLOB NOT NULL,
   chain INTEGER NOT NULL,
   block INTEGER NOT NULL,
-  first_block INTEGER NOT NULL,
-  first_tx INTEGER NOT NULL,
-  first_hash BLOB NOT NULL,
-  first_timestamp INTEGER NOT NULL,
-  last_block INTEGER NOT NULL,
-  last_tx INTEGER NOT NULL,
-  last_hash BLOB NOT NULL,
-  last_timestamp INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
   PRIMARY KEY (address, chain, block)
 ) WITHOUT ROWID;
 CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
@@ -188,75 +177,20 @@ CREATE TABLE labels (
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (address, chain, source)
 ) WITHOUT ROWID;
+-- Ranges of addresses whose labels changed (label-changes.ts), by the value of revision.labels after the change.
+CREATE TABLE label_changes (count INTEGER PRIMARY KEY, ranges BLOB NOT NULL);
+-- reading, verdict: JSON of ContractReading and SpamVerdict; NULL before the first one.
 CREATE TABLE contract_facts (
   chain INTEGER NOT NULL,
   contract BLOB NOT NULL,
   name TEXT,
   symbol TEXT,
   possible_spam INTEGER NOT NULL,
-  verified_collection INTEGER NOT NULL,
+  reading TEXT,
+  verdict TEXT,
   PRIMARY KEY (chain, contract)
 ) WITHOUT ROWID;
-`
-
-// What the tables say, for people with the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. The payload is laid
-// out in transfer-payload.ts: flags, three lengths, transaction hash, then the addresses that are not zero and the integers.
-// Nothing of Almanac reads these views.
-const views = `
-ALTER TABLE revision ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
-
-CREATE VIEW readable_transfers AS
-WITH every AS (
-  SELECT contract, block, tx, log, pos, payload, 'cold' AS temperature FROM transfers
-  UNION ALL SELECT contract, block, tx, log, pos, payload, 'hot' FROM hot_transfers
-), opened AS (
-  SELECT *, unicode(CAST(substr(payload, 1, 1) AS TEXT)) AS flags, hex(payload) AS digits FROM every
-), measured AS (
-  SELECT *, (instr('0123456789ABCDEF', substr(digits, 3, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 4, 1)) - 1 AS id_bytes,
-    (instr('0123456789ABCDEF', substr(digits, 5, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 6, 1)) - 1 AS amount_bytes,
-    (instr('0123456789ABCDEF', substr(digits, 7, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 8, 1)) - 1 AS value_bytes,
-    iif(flags & 8, 0, 40) AS to_digits, iif(flags & 4, 0, 40) AS from_digits, iif(flags & 16, 40, 0) AS operator_digits
-  FROM opened
-), placed AS (
-  SELECT *, 73 + to_digits + from_digits + operator_digits AS id_at FROM measured
-)
-SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
-  iif(flags & 1, 'ERC1155', 'ERC721') AS standard,
-  iif(flags & 2, 'Batch', 'Single') AS type,
-  '0x' || lower(substr(digits, 9, 64)) AS transaction_hash,
-  iif(flags & 4, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73 + to_digits, 40))) AS from_address,
-  iif(flags & 8, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73, 40))) AS to_address,
-  iif(flags & 16, '0x' || lower(substr(digits, 73 + to_digits + from_digits, 40)), NULL) AS operator,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
-  iif(flags & 32, '0x' || lower(substr(digits, -8)), '0x1') AS id_count
-FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
-
-CREATE VIEW readable_blocks AS
-WITH every AS (SELECT *, 'cold' AS temperature FROM blocks UNION ALL SELECT *, 'hot' FROM hot_blocks)
-SELECT chains.id AS chain, 1099511627775 - every.key % 1099511627776 AS number, '0x' || lower(hex(hash)) AS hash,
-  datetime(timestamp, 'unixepoch') AS time, temperature
-FROM every JOIN chains ON chains.ordinal = every.key / 1099511627776;
-
-CREATE VIEW readable_activity AS
-WITH every AS (
-  SELECT address, chain, first_block, first_hash, first_timestamp, last_block, last_hash, last_timestamp, 'cold' AS temperature FROM activity
-  UNION ALL
-  SELECT address, chain, first_block, first_hash, first_timestamp, last_block, last_hash, last_timestamp, 'hot' FROM hot_activity
-)
-SELECT chains.id AS chain, '0x' || lower(hex(address)) AS address, temperature,
-  first_block, '0x' || lower(hex(first_hash)) AS first_hash, datetime(first_timestamp, 'unixepoch') AS first_time,
-  last_block, '0x' || lower(hex(last_hash)) AS last_hash, datetime(last_timestamp, 'unixepoch') AS last_time
-FROM every JOIN chains ON chains.ordinal = every.chain;
-
-CREATE VIEW readable_coverage AS
-SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope))) AS scope, from_block, to_block, evidence
-FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
-`
-
-// What was said of contracts stands apart from what is known of them. verified, spam: 1, 0, or NULL where the source says nothing.
-const marks = `
+-- verified, spam: 1, 0, or NULL where the source does not say.
 CREATE TABLE contract_marks (
   chain INTEGER NOT NULL,
   contract BLOB NOT NULL,
@@ -267,63 +201,25 @@ CREATE TABLE contract_marks (
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (chain, contract, source)
 ) WITHOUT ROWID;
-ALTER TABLE contract_facts DROP COLUMN verified_collection;
 `
 
-// The flags of a payload use all eight bits, which `unicode` cannot read.
-const senders = `
-DROP VIEW readable_transfers;
-CREATE VIEW readable_transfers AS
-WITH every AS (
-  SELECT contract, block, tx, log, pos, payload, 'cold' AS temperature FROM transfers
-  UNION ALL SELECT contract, block, tx, log, pos, payload, 'hot' FROM hot_transfers
-), opened AS (
-  SELECT *, hex(payload) AS digits FROM every
-), flagged AS (
-  SELECT *, (instr('0123456789ABCDEF', substr(digits, 1, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 2, 1)) - 1 AS flags
-  FROM opened
-), measured AS (
-  SELECT *, (instr('0123456789ABCDEF', substr(digits, 3, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 4, 1)) - 1 AS id_bytes,
-    (instr('0123456789ABCDEF', substr(digits, 5, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 6, 1)) - 1 AS amount_bytes,
-    (instr('0123456789ABCDEF', substr(digits, 7, 1)) - 1) * 16 + instr('0123456789ABCDEF', substr(digits, 8, 1)) - 1 AS value_bytes,
-    iif(flags & 8, 0, 40) AS to_digits, iif(flags & 4, 0, 40) AS from_digits, iif(flags & 16, 40, 0) AS operator_digits
-  FROM flagged
-), placed AS (
-  SELECT *, 73 + to_digits + from_digits + operator_digits AS id_at FROM measured
-)
-SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
-  iif(flags & 1, 'ERC1155', 'ERC721') AS standard,
-  iif(flags & 2, 'Batch', 'Single') AS type,
-  '0x' || lower(substr(digits, 9, 64)) AS transaction_hash,
-  iif(flags & 4, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73 + to_digits, 40))) AS from_address,
-  iif(flags & 8, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73, 40))) AS to_address,
-  iif(flags & 16, '0x' || lower(substr(digits, 73 + to_digits + from_digits, 40)), NULL) AS operator,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
-  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
-  iif(flags & 32, '0x' || lower(substr(digits, -8)), '0x1') AS id_count,
-  CASE flags / 64 WHEN 1 THEN 'recipient' WHEN 2 THEN 'giver' WHEN 3 THEN 'other' END AS sent_by
-FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
-`
+/** One byte of a payload, from its hex digits: SQLite reads bits only from its own integers. */
+function byteAt(at: number): string {
+  const digit = (place: number): string => `instr('0123456789ABCDEF', substr(digits, ${place}, 1))`
+  return `(${digit(2 * at + 1)} - 1) * 16 + ${digit(2 * at + 2)} - 1`
+}
 
-// JSON of ContractReading and SpamVerdict; NULL: never read, never judged.
-const verdicts = `
-ALTER TABLE contract_facts ADD COLUMN reading TEXT;
-ALTER TABLE contract_facts ADD COLUMN verdict TEXT;
-`
+/** Where hex digits begin in `digits`, counted from 1. */
+const hashAt = 2 * payloadHeaderBytes + 1
+const partiesAt = hashAt + 64
 
-/** A big-endian integer out of hex digits, which SQLite reads only in its own text. */
+/** A big-endian integer from hex digits. */
 function integerOf(digits: string, from: number, count: number): string {
   const terms = Array.from({ length: count }, (_, at) => {
     const value = `(instr('0123456789ABCDEF', substr(${digits}, ${from + at}, 1)) - 1)`
     return `(${value} << ${4 * (count - 1 - at)})`
   })
   return `(${terms.join(' | ')})`
-}
-
-function packedSql(end: 'first' | 'last'): string {
-  const place = `printf('%08x%014x', ${end}_block, (${end}_tx << 34) | ${end}_timestamp)`
-  return `unhex(${place} || hex(${end}_hash))`
 }
 
 function readableRefSql(end: 'first' | 'last'): string {
@@ -333,34 +229,46 @@ function readableRefSql(end: 'first' | 'last'): string {
   '0x' || lower(substr(${digits}, 23)) AS ${end}_hash, datetime(${timestamp}, 'unixepoch') AS ${end}_time`
 }
 
-// Transactions of wallets become one value each, whose bytes compare as places in the chain do (packed-activity.ts). `last` is NULL
-// where it is the first one.
-const packedActivity = `
-DROP VIEW readable_activity;
-CREATE TABLE packed_activity (
-  address BLOB NOT NULL,
-  chain INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  last BLOB,
-  PRIMARY KEY (address, chain)
-) WITHOUT ROWID;
-INSERT INTO packed_activity SELECT address, chain, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')})
-FROM activity ORDER BY address, chain;
-DROP TABLE activity;
-ALTER TABLE packed_activity RENAME TO activity;
-CREATE TABLE packed_hot_activity (
-  address BLOB NOT NULL,
-  chain INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  last BLOB,
-  PRIMARY KEY (address, chain, block)
-) WITHOUT ROWID;
-INSERT INTO packed_hot_activity
-SELECT address, chain, block, ${packedSql('first')}, nullif(${packedSql('last')}, ${packedSql('first')}) FROM hot_activity;
-DROP TABLE hot_activity;
-ALTER TABLE packed_hot_activity RENAME TO hot_activity;
-CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
+// What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read these views.
+const views = `
+CREATE VIEW readable_transfers AS
+WITH every AS (
+  SELECT contract, block, tx, log, pos, payload, 'cold' AS temperature FROM transfers
+  UNION ALL SELECT contract, block, tx, log, pos, payload, 'hot' FROM hot_transfers
+), opened AS (
+  SELECT *, hex(payload) AS digits FROM every
+), flagged AS (
+  SELECT *, ${byteAt(0)} AS flags
+  FROM opened
+), measured AS (
+  SELECT *, ${byteAt(1)} AS id_bytes,
+    ${byteAt(2)} AS amount_bytes,
+    ${byteAt(3)} AS value_bytes,
+    iif(flags & ${payloadFlags.toZero}, 0, 40) AS to_digits, iif(flags & ${payloadFlags.fromZero}, 0, 40) AS from_digits, iif(flags & ${payloadFlags.operator}, 40, 0) AS operator_digits
+  FROM flagged
+), placed AS (
+  SELECT *, ${partiesAt} + to_digits + from_digits + operator_digits AS id_at FROM measured
+)
+SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
+  iif(flags & ${payloadFlags.erc1155}, 'ERC1155', 'ERC721') AS standard,
+  iif(flags & ${payloadFlags.batch}, 'Batch', 'Single') AS type,
+  '0x' || lower(substr(digits, ${hashAt}, 64)) AS transaction_hash,
+  iif(flags & ${payloadFlags.fromZero}, '${zeroAddress}', '0x' || lower(substr(digits, ${partiesAt} + to_digits, 40))) AS from_address,
+  iif(flags & ${payloadFlags.toZero}, '${zeroAddress}', '0x' || lower(substr(digits, ${partiesAt}, 40))) AS to_address,
+  iif(flags & ${payloadFlags.operator}, '0x' || lower(substr(digits, ${partiesAt} + to_digits + from_digits, 40)), NULL) AS operator,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
+  '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
+  iif(flags & ${payloadFlags.range}, '0x' || lower(substr(digits, -8)), '0x1') AS id_count,
+  CASE flags / ${payloadFlags.sentByRecipient} WHEN 1 THEN 'recipient' WHEN 2 THEN 'giver' WHEN 3 THEN 'other' END AS sent_by
+FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
+
+CREATE VIEW readable_blocks AS
+WITH every AS (SELECT *, 'cold' AS temperature FROM blocks UNION ALL SELECT *, 'hot' FROM hot_blocks)
+SELECT chains.id AS chain, 1099511627775 - every.key % 1099511627776 AS number, '0x' || lower(hex(hash)) AS hash,
+  datetime(timestamp, 'unixepoch') AS time, temperature
+FROM every JOIN chains ON chains.ordinal = every.key / 1099511627776;
+
 CREATE VIEW readable_activity AS
 WITH every AS (
   SELECT address, chain, first, last, 'cold' AS temperature FROM activity
@@ -370,13 +278,12 @@ SELECT chains.id AS chain, '0x' || lower(hex(address)) AS address, temperature,
   ${readableRefSql('first')},
   ${readableRefSql('last')}
 FROM every JOIN chains ON chains.ordinal = every.chain;
+
+CREATE VIEW readable_coverage AS
+SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope))) AS scope, from_block, to_block, evidence
+FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
 `
 
-// Where labels changed: packed ranges of addresses (label-changes.ts) by the value that revision.labels had afterwards.
-const labelChanges = `
-CREATE TABLE label_changes (count INTEGER PRIMARY KEY, ranges BLOB NOT NULL);
-`
-
-/** Step n brings a file from user_version n to n + 1. */
-export const migrations: readonly string[] = [first, views, marks, senders, verdicts, packedActivity, labelChanges]
-export const schemaVersion = migrations.length
+/** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
+export const migrations: readonly string[] = [tables + views]
+export const schemaVersion = versionAfter(migrations)

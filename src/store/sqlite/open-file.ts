@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
+import { nextStep, requireKnown } from '../schema.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
 import { applicationId, migrations } from './migrations.ts'
@@ -69,15 +70,16 @@ export async function prepareFile(path: string, steps = migrations): Promise<voi
 function prepareOnce(path: string, steps: readonly string[]): void {
   const connection = new Connection(path, writeOptions)
   try {
-    if (versionOf(connection, path, steps.length) === steps.length) return
+    if (nextStep(steps, versionOf(connection, path, steps)) === undefined) return
     connection.database.exec('PRAGMA journal_mode = WAL')
     while (true) {
       connection.run('BEGIN IMMEDIATE')
-      const version = versionOf(connection, path, steps.length)
-      const migration = steps[version]
-      if (migration === undefined) break
-      connection.database.exec(migration)
-      connection.database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1}; COMMIT`)
+      const step = nextStep(steps, versionOf(connection, path, steps))
+      if (step === undefined) break
+      connection.database.exec(step.sql)
+      connection.database.exec(
+        `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step.version}; COMMIT`,
+      )
     }
   } finally {
     connection.close()
@@ -85,7 +87,7 @@ function prepareOnce(path: string, steps: readonly string[]): void {
 }
 
 /** The schema version of a store, 0 for an empty file; throws for a file that is not for this version. */
-function versionOf(connection: Connection, path: string, known: number): number {
+function versionOf(connection: Connection, path: string, steps: readonly string[]): number {
   const [application] = connection.get('PRAGMA application_id') ?? []
   const [version] = connection.get('PRAGMA user_version') ?? []
   if (application === 0 && version === 0 && connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined)
@@ -94,12 +96,7 @@ function versionOf(connection: Connection, path: string, known: number): number 
     throw new AlmanacError('store_corrupt', `The file ${path} is a database of another program.`, {
       hint: 'name another file under store; this one was left as it is.',
     })
-  if ((version as number) > known)
-    throw new AlmanacError(
-      'store_newer',
-      `The store file:${path} has schema version ${version}; this version of Almanac knows up to ${known}.`,
-      { hint: 'start the newer version of Almanac that wrote it, or name another file under store.' },
-    )
+  requireKnown(version as number, steps, `file:${path}`)
   return version as number
 }
 

@@ -1,5 +1,6 @@
 // Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
 import type { Position } from '../../model.ts'
+import { bucketBlocks } from '../schema.ts'
 import {
   emptyPage,
   type TransferPage,
@@ -9,7 +10,7 @@ import {
 } from '../store.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
-import { blockKeySpan, bucketBlocks } from './migrations.ts'
+import { blockKeySpan } from './migrations.ts'
 import type { StoreFile } from './store-file.ts'
 import { isRangeSql } from './transfer-rows.ts'
 

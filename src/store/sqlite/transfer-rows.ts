@@ -1,9 +1,9 @@
 // Writing transfers, cold and hot, and the counts that are kept of the cold ones. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import type { TransferRow } from '../../model.ts'
+import { bucketBlocks } from '../schema.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection } from './connection.ts'
-import { bucketBlocks } from './migrations.ts'
 
 /** Rows of one contract; the contract itself is the number that the dictionary gave it. */
 export type RowsByContract = Map<number, PlacedRow[]>

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { packTransfer } from '../../../test/pack-transfer.ts'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
 import { openStore } from '../open.ts'
 import { noActivity } from '../packed-activity.ts'
-import { packTransfer } from '../transfer-payload.ts'
 
 const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map(array => `0x${Buffer.from(array).toString('hex')}`)
