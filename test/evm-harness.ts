@@ -11,7 +11,7 @@ import { createEvmMetrics } from '../src/metrics.ts'
 import type { Address, Interval } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
-import { payloadLengthAt, unpackTransfer } from '../src/store/transfer-payload.ts'
+import { layOut, newLayout, unpackTransfer } from '../src/store/transfer-payload.ts'
 import type { SimChain } from './sim/chain.ts'
 import type { SimNode } from './sim/node.ts'
 import { type ExpectedTransfer, expectedTransfers } from './sim/truth.ts'
@@ -90,6 +90,7 @@ export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs =
 /** Every stored transfer of a contract, oldest first, in the simulator's terms. */
 export async function storedTransfers(store: Store, chain: SimChain, contract: Address): Promise<ExpectedTransfer[]> {
   const found: ExpectedTransfer[] = []
+  const layout = newLayout()
   for (let after: ExpectedTransfer | undefined; ; ) {
     const page = await store.transferPage({
       chain: chain.options.chainId as Chain['id'],
@@ -99,10 +100,10 @@ export async function storedTransfers(store: Store, chain: SimChain, contract: A
       ...(after === undefined ? {} : { after }),
     })
     for (let row = 0, at = 0; row < page.length; row++) {
-      const length = payloadLengthAt(page.payloads, at)
+      layOut(page.payloads, at, layout)
       const hash = Buffer.from(page.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
       found.push({
-        ...unpackTransfer(page.payloads.subarray(at, at + length)),
+        ...unpackTransfer(page.payloads.subarray(at, layout.end)),
         block: page.blocks[row]!,
         transactionIndex: page.transactionIndexes[row]!,
         logIndex: page.logIndexes[row]!,
@@ -111,7 +112,7 @@ export async function storedTransfers(store: Store, chain: SimChain, contract: A
         blockHash: `0x${hash}` as ExpectedTransfer['blockHash'],
         timestamp: page.timestamps[row]!,
       })
-      at += length
+      at = layout.end
     }
     if (page.length < 1_000) return found
     after = found.at(-1)

@@ -17,7 +17,7 @@ import {
 } from '../src/model.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { ColdCommit, HotBlock, HotCommit, Store, TransferPage } from '../src/store/store.ts'
-import { payloadLengthAt } from '../src/store/transfer-payload.ts'
+import { layOut, newLayout } from '../src/store/transfer-payload.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
 
@@ -246,9 +246,11 @@ function activityIn(step: Step, blocks: readonly Block[]): ActivityRow[] {
 /** A page as one object for each row. */
 export function rowsOf(page: TransferPage): ModelRow[] {
   let at = 0
+  const layout = newLayout()
   const rows = page.blocks.map((blockNumber, index) => {
     const start = at
-    at += payloadLengthAt(page.payloads, start)
+    layOut(page.payloads, start, layout)
+    at = layout.end
     return {
       block: Number(blockNumber),
       transactionIndex: page.transactionIndexes[index]!,

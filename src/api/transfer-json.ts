@@ -9,7 +9,7 @@ import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
 import { noLabel, type PageLabels } from '../query/label-record.ts'
-import { payloadFlags, payloadHeaderBytes, payloadLengthAt } from '../store/transfer-payload.ts'
+import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { weakTag } from './answer.ts'
 import {
   hexOf,
@@ -139,9 +139,8 @@ function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTex
   const source = { payloads, view: viewOf(stored.payloads), blockHashes: viewOf(stored.blockHashes) }
   let at = putAscii(out.bytes, start, rowStart)
   if (runs === undefined) {
-    for (let row = 0, payloadAt = 0; row < length; row++) {
+    for (let row = 0, payloadAt = 0; row < length; row++, payloadAt = layout.end) {
       at = writeRow(out, at, page, texts, source, row, payloadAt, 0)
-      payloadAt += payloadLengthAt(payloads, payloadAt)
     }
   } else {
     for (const { row, payloadAt, firstId, count, step } of runs) {
@@ -158,6 +157,9 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** Of the row that is written. */
+const layout = newLayout()
+
 type Source = { payloads: Buffer; view: DataView; blockHashes: DataView }
 
 // Many parameters and one long function, because it runs for every row of every page and must leave no garbage.
@@ -173,15 +175,8 @@ function writeRow(
 ): number {
   const stored = page.rows.stored
   const { payloads } = source
-  const flags = payloads[payloadAt]!
-  const idLength = payloads[payloadAt + 1]!
-  const amountLength = payloads[payloadAt + 2]!
-  const hashAt = payloadAt + payloadHeaderBytes
-  const toAt = hashAt + 32
-  const fromAt = flags & payloadFlags.toZero ? toAt : toAt + 20
-  const operatorFrom = flags & payloadFlags.fromZero ? fromAt : fromAt + 20
-  const idAt = flags & payloadFlags.operator ? operatorFrom + 20 : operatorFrom
-  const amountAt = idAt + idLength
+  layOut(payloads, payloadAt, layout)
+  const { flags, tokenId, amount, value } = layout
   let at = start
 
   at = putNumber(bytes, at, stored.blocks[row]!)
@@ -192,22 +187,22 @@ function writeRow(
   putDate(bytes, at + block.dateAt, Math.floor(seconds / secondsPerDay))
   putTime(bytes, at + block.timeAt, seconds)
   putHex(view, at + block.blockHashAt, source.blockHashes, row * 32, 32)
-  putHex(view, at + block.transactionHashAt, source.view, hashAt, 32)
+  putHex(view, at + block.transactionHashAt, source.view, layout.hash, 32)
   at = putNumber(bytes, at + block.text.length, stored.transactionIndexes[row]!)
 
   bytes.set(logIndexText, at)
   at = putNumber(bytes, at + logIndexText.length, stored.logIndexes[row]!)
 
   bytes.set(valueText, at)
-  at = putDecimal(bytes, at + valueText.length, payloads, amountAt + amountLength, payloads[payloadAt + 3]!)
+  at = putDecimal(bytes, at + valueText.length, payloads, value, layout.idCount - value)
 
   const kind = kindTexts[flags & (payloadFlags.erc1155 | payloadFlags.batch)]!.text
   bytes.set(kind, at)
   at += kind.length
   at =
     idOffset === 0 && page.format === 'decimal'
-      ? putDecimal(bytes, at, payloads, idAt, idLength)
-      : putAscii(bytes, at, tokenIdText(payloads, idAt, idLength, idOffset, page.format))
+      ? putDecimal(bytes, at, payloads, tokenId, amount - tokenId)
+      : putAscii(bytes, at, tokenIdText(payloads, tokenId, amount - tokenId, idOffset, page.format))
 
   const labels = page.labels
   const fromLabel = labels === undefined ? noLabel : labels.shown[row * 2]!
@@ -218,8 +213,8 @@ function writeRow(
     recipient = labels!.put(view, at + fromLabelAt, fromLabel)
     bytes.set(recipientBytes, recipient)
   }
-  if ((flags & payloadFlags.fromZero) === 0) putHex(view, at + fromAddressAt, source.view, fromAt, 20)
-  if ((flags & payloadFlags.toZero) === 0) putHex(view, recipient + toAddressAt, source.view, toAt, 20)
+  if ((flags & payloadFlags.fromZero) === 0) putHex(view, at + fromAddressAt, source.view, layout.from, 20)
+  if ((flags & payloadFlags.toZero) === 0) putHex(view, recipient + toAddressAt, source.view, layout.to, 20)
   at = recipient + recipientText.length
   if (toLabel !== noLabel) {
     at = labels!.put(view, recipient + toLabelAt, toLabel)
@@ -228,13 +223,13 @@ function writeRow(
   }
 
   // An amount that takes no bytes is one.
-  at = amountLength === 0 ? putAscii(bytes, at, '1') : putDecimal(bytes, at, payloads, amountAt, amountLength)
+  at = amount === value ? putAscii(bytes, at, '1') : putDecimal(bytes, at, payloads, amount, value - amount)
   if ((flags & payloadFlags.operator) === 0) {
     bytes.set(texts.noOperator, at)
     return at + texts.noOperator.length
   }
   bytes.set(texts.operator, at)
-  putHex(view, at + operatorAt, source.view, operatorFrom, 20)
+  putHex(view, at + operatorAt, source.view, layout.operator, 20)
   return at + texts.operator.length
 }
 

@@ -1,7 +1,7 @@
 // The rows that a page answers with: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
 import type { Position } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
-import { idCountOf, payloadFlags, payloadLengthAt } from '../store/transfer-payload.ts'
+import { idCountOf, layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 
 /** Consecutive answered rows that come from one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
 export type RowRun = { row: number; payloadAt: number; firstId: number; count: number; step: 1 | -1 }
@@ -54,9 +54,12 @@ export function isSameLog(a: Position, b: Position): boolean {
   return a.block === b.block && a.transactionIndex === b.transactionIndex && a.logIndex === b.logIndex
 }
 
+const layout = newLayout()
+
 function hasRanges({ length, payloads }: TransferPage): boolean {
-  for (let row = 0, at = 0; row < length; row++, at += payloadLengthAt(payloads, at)) {
-    if (payloads[at]! & payloadFlags.range) return true
+  for (let row = 0, at = 0; row < length; row++, at = layout.end) {
+    layOut(payloads, at, layout)
+    if (layout.flags & payloadFlags.range) return true
   }
   return false
 }
@@ -68,7 +71,8 @@ function spreadRanges(stored: TransferPage, { order, limit, after }: RowsWanted)
   let last: Position | undefined
   let withinRange = false
   for (let row = 0, at = 0; row < stored.length && !more; row++) {
-    const payload = stored.payloads.subarray(at, at + payloadLengthAt(stored.payloads, at))
+    layOut(stored.payloads, at, layout)
+    const payload = stored.payloads.subarray(at, layout.end)
     const position = positionOf(stored, row)
     const idCount = idCountOf(payload)
     // Where within this stored row the cursor stands, if it does: ids count from the lowest of a range.

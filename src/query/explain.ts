@@ -7,7 +7,7 @@ import { hexOf } from '../hex.ts'
 import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
-import { payloadHeaderBytes, storedTransfers } from '../store/transfer-payload.ts'
+import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
 
 export type ContractExplanation = {
   chain: ChainId
@@ -123,9 +123,11 @@ async function rowsOf(
   { transaction, logIndex }: AskedTransfer,
 ): Promise<Position[]> {
   const rows: Position[] = []
+  const layout = newLayout()
   for await (const row of storedTransfers(store, { chain, contract, from: block, to: block })) {
     if (logIndex !== undefined && logIndex !== row.logIndex) continue
-    const hash = hexOf<Hash>(row.payload.subarray(payloadHeaderBytes, payloadHeaderBytes + 32))
+    layOut(row.payload, 0, layout)
+    const hash = hexOf<Hash>(row.payload.subarray(layout.hash, layout.to))
     if (hash !== transaction) continue
     rows.push({
       block,

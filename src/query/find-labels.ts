@@ -6,7 +6,7 @@
 import type { ChainId } from '../model.ts'
 import { addressHash, hashOfWords } from '../store/label-changes.ts'
 import type { TransferPage } from '../store/store.ts'
-import { bytesBehindParties, payloadFlags, payloadHeaderBytes } from '../store/transfer-payload.ts'
+import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { isOf, noLabel, nowhere, PageLabels, winnerOn } from './label-record.ts'
 import type { LabelStretches } from './label-stretches.ts'
 import type { LabelTable } from './label-table.ts'
@@ -27,7 +27,7 @@ export type UnknownParty = { bytes: Uint8Array; at: number; places: readonly num
 const zeroBytes = new Uint8Array(20)
 const zeroView = new DataView(zeroBytes.buffer)
 const zeroHash = addressHash(zeroBytes, 0)
-const hashBytes = 32
+const layout = newLayout()
 /** Of a label with 24 characters. */
 const recordWordsUsual = 15
 
@@ -89,7 +89,7 @@ export function findLabels(page: TransferPage, chain: ChainId, atHand: LabelsAtH
 
 /** Takes the parties that pass the filter, and the places of the zero address. Returns how many. */
 function takeParties(
-  { length }: TransferPage,
+  { length, payloads }: TransferPage,
   addresses: DataView,
   filter: Pick<LabelFilter, 'words' | 'shift'>,
   zeroPlaces: number[],
@@ -97,25 +97,21 @@ function takeParties(
   if (length * 2 > scratch.places.length) scratch = newScratch(length * 2)
   const { places, positions, hashes, touched } = scratch
   let count = 0
-  for (let row = 0, start = 0; row < length; row++) {
-    const header = addresses.getInt32(start)
-    const flags = header >>> 24
-    let at = start + payloadHeaderBytes + hashBytes
+  for (let row = 0, start = 0; row < length; row++, start = layout.end) {
+    layOut(payloads, start, layout)
+    const { flags, to, from } = layout
     if (flags & payloadFlags.toZero) zeroPlaces.push(row * 2 + 1)
     else {
       places[count] = row * 2 + 1
-      positions[count] = at
-      hashes[count++] = hashOfWords(addresses.getInt32(at), addresses.getInt32(at + 16))
-      at += 20
+      positions[count] = to
+      hashes[count++] = hashOfWords(addresses.getInt32(to), addresses.getInt32(to + 16))
     }
     if (flags & payloadFlags.fromZero) zeroPlaces.push(row * 2)
     else {
       places[count] = row * 2
-      positions[count] = at
-      hashes[count++] = hashOfWords(addresses.getInt32(at), addresses.getInt32(at + 16))
-      at += 20
+      positions[count] = from
+      hashes[count++] = hashOfWords(addresses.getInt32(from), addresses.getInt32(from + 16))
     }
-    start = at + bytesBehindParties(header)
   }
   touchFilter(count, filter)
   let left = 0

@@ -6,7 +6,7 @@ import { isCovered, weakestEvidence } from '../coverage.ts'
 import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
-import { idCountOf, payloadLengthAt } from '../store/transfer-payload.ts'
+import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
@@ -155,7 +155,9 @@ function nextCursor(
 /** False when a reorganisation has put something else where the range was. */
 function startsWithinRange(page: TransferPage, after: Position): boolean {
   if (page.length === 0 || !isSameLog(positionOf(page, 0), after)) return false
-  return idCountOf(page.payloads.subarray(0, payloadLengthAt(page.payloads, 0))) > after.batchIndex + 1
+  const layout = newLayout()
+  layOut(page.payloads, 0, layout)
+  return idCountOf(page.payloads.subarray(0, layout.end)) > after.batchIndex + 1
 }
 
 // Keeps what was read of the store for as long as nothing was committed. It never answers from an older revision.

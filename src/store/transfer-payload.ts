@@ -39,37 +39,72 @@ const sentByStates: readonly (SentBy | undefined)[] = [undefined, 'recipient', '
 export const payloadHeaderBytes = 4
 export const idCountMax = 2 ** 32 - 1
 
+/** Where each field of a payload begins. An absent field begins where the next one does, and `end` follows the last. */
+export type PayloadLayout = {
+  flags: number
+  hash: number
+  to: number
+  from: number
+  operator: number
+  tokenId: number
+  amount: number
+  value: number
+  idCount: number
+  end: number
+}
+
+export function newLayout(): PayloadLayout {
+  return { flags: 0, hash: 0, to: 0, from: 0, operator: 0, tokenId: 0, amount: 0, value: 0, idCount: 0, end: 0 }
+}
+
+/**
+ * Lays out the payload that starts at `at`; those of a page stand back to back. It writes into an object that the caller keeps,
+ * because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`, `readable_transfers`)
+ * rest on the same order.
+ */
+export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout): void {
+  // `| 0` turns what a damaged page lacks into 0, which keeps every field a small integer.
+  const flags = payloads[at]! | 0
+  layout.flags = flags
+  layout.hash = at + payloadHeaderBytes
+  let place = at + payloadHeaderBytes + 32
+  layout.to = place
+  if ((flags & payloadFlags.toZero) === 0) place += 20
+  layout.from = place
+  if ((flags & payloadFlags.fromZero) === 0) place += 20
+  layout.operator = place
+  if (flags & payloadFlags.operator) place += 20
+  layout.tokenId = place
+  place += payloads[at + 1]! | 0
+  layout.amount = place
+  place += payloads[at + 2]! | 0
+  layout.value = place
+  place += payloads[at + 3]! | 0
+  layout.idCount = place
+  layout.end = flags & payloadFlags.range ? place + 4 : place
+}
+
+const layout = newLayout()
+
 export function unpackTransfer(payload: Uint8Array): TransferFacts {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
-  const flags = bytes[0] ?? 0
-  let at = payloadHeaderBytes
-  const take = (length: number): Buffer => {
-    at += length
-    return bytes.subarray(at - length, at)
-  }
-  const hex = (length: number): string => `0x${take(length).toString('hex')}`
-  const integer = (length: number): bigint => (length === 0 ? 0n : BigInt(hex(length)))
-  const transactionHash = hex(32) as Hash
-  const to = flags & payloadFlags.toZero ? zeroAddress : (hex(20) as Address)
-  const from = flags & payloadFlags.fromZero ? zeroAddress : (hex(20) as Address)
-  const operator = flags & payloadFlags.operator ? (hex(20) as Address) : undefined
-  const tokenId = integer(bytes[1] ?? 0)
-  const amountLength = bytes[2] ?? 0
-  const amount = amountLength === 0 ? 1n : integer(amountLength)
-  const value = integer(bytes[3] ?? 0)
+  layOut(bytes, 0, layout)
+  const { flags } = layout
+  const hex = (from: number, to: number): string => `0x${bytes.toString('hex', from, to)}`
+  const address = (from: number, to: number): Address => (from === to ? zeroAddress : (hex(from, to) as Address))
+  const integer = (from: number, to: number): bigint => (from === to ? 0n : BigInt(hex(from, to)))
   const sentBy = sentByOf(flags)
-  const idCount = flags & payloadFlags.range ? take(4).readUInt32BE() : 1
   return {
     standard: flags & payloadFlags.erc1155 ? 'ERC1155' : 'ERC721',
     batch: (flags & payloadFlags.batch) !== 0,
-    from,
-    to,
-    operator,
-    tokenId,
-    amount,
-    value,
-    transactionHash,
-    idCount,
+    from: address(layout.from, layout.operator),
+    to: address(layout.to, layout.from),
+    operator: flags & payloadFlags.operator ? address(layout.operator, layout.tokenId) : undefined,
+    tokenId: integer(layout.tokenId, layout.amount),
+    amount: layout.amount === layout.value ? 1n : integer(layout.amount, layout.value),
+    value: integer(layout.value, layout.idCount),
+    transactionHash: hex(layout.hash, layout.to) as Hash,
+    idCount: idCountOf(payload),
     ...(sentBy === undefined ? {} : { sentBy }),
   }
 }
@@ -78,35 +113,7 @@ export function sentByOf(flags: number): SentBy | undefined {
   return sentByStates[(flags & payloadFlags.sentByOther) >> 6]
 }
 
-/** How many bytes the payload takes that starts at `at`; payloads of a page stand back to back. */
-export function payloadLengthAt(payloads: Uint8Array, at: number): number {
-  const flags = payloads[at]!
-  return (
-    payloadHeaderBytes +
-    32 +
-    (flags & payloadFlags.toZero ? 0 : 20) +
-    (flags & payloadFlags.fromZero ? 0 : 20) +
-    (flags & payloadFlags.operator ? 20 : 0) +
-    payloads[at + 1]! +
-    payloads[at + 2]! +
-    payloads[at + 3]! +
-    (flags & payloadFlags.range ? 4 : 0)
-  )
-}
-
-/** How many bytes follow behind the recipient and the sender, by the first four bytes as one number. */
-export function bytesBehindParties(header: number): number {
-  const flags = header >>> 24
-  return (
-    (flags & payloadFlags.operator ? 20 : 0) +
-    ((header >>> 16) & 0xff) +
-    ((header >>> 8) & 0xff) +
-    (header & 0xff) +
-    (flags & payloadFlags.range ? 4 : 0)
-  )
-}
-
-/** The id count of a packed row without unpacking the rest. */
+/** The id count of one payload, which ends it, without laying out the rest. */
 export function idCountOf(payload: Uint8Array): number {
   if (((payload[0] ?? 0) & payloadFlags.range) === 0) return 1
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(payload.byteLength - 4)
@@ -144,7 +151,8 @@ export function transfersOfPage(page: TransferPage): StoredTransfer[] | undefine
   const rows: StoredTransfer[] = []
   let at = 0
   for (let row = 0; row < page.length; row++) {
-    const length = page.length === 1 ? page.payloads.length : payloadLengthAt(page.payloads, at)
+    layOut(page.payloads, at, layout)
+    const length = page.length === 1 ? page.payloads.length : layout.end - at
     if (!(at + length <= page.payloads.length)) return undefined
     rows.push({
       block: page.blocks[row]!,

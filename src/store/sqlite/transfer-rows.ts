@@ -2,7 +2,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
-import { idCountOf } from '../transfer-payload.ts'
+import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection } from './connection.ts'
 
 /** Rows of one contract; the contract itself is the number that the dictionary gave it. */
@@ -16,8 +16,9 @@ const valuesPerRow = 6
 const insertOne = 'INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)'
 const insertMany = `${insertOne}${', (?, ?, ?, ?, ?, ?)'.repeat(rowsPerInsert - 1)}`
 
-/** Whether a payload's flags have `payloadFlags.range`. SQLite has no bits of a blob, but it compares bytes. */
-export const isRangeSql = `(${[0x20, 0x60, 0xa0, 0xe0]
+/** The payload's flags have `range`. SQLite cannot read bits of a blob, but compares bytes: one stretch for each pair of higher bits. */
+export const isRangeSql = `(${[0x00, 0x40, 0x80, 0xc0]
+  .map(higher => higher | payloadFlags.range)
   .map(first => `substr(payload, 1, 1) BETWEEN x'${first.toString(16)}' AND x'${(first + 0x1f).toString(16)}'`)
   .join(' OR ')})`
 
