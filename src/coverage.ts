@@ -43,6 +43,13 @@ export function removeCoverage(covered: readonly CoveredInterval[], removed: Int
   })
 }
 
+/** What to delete and what to insert so that stored intervals become others. */
+export function coverageChange(before: readonly CoveredInterval[], after: readonly CoveredInterval[]) {
+  const isIn = (list: readonly CoveredInterval[], { from, to, evidence }: CoveredInterval): boolean =>
+    list.some(other => other.from === from && other.to === to && other.evidence === evidence)
+  return { gone: before.filter(old => !isIn(after, old)), added: after.filter(now => !isIn(before, now)) }
+}
+
 /** The parts of `wanted` that no interval of the list holds, lowest first. The list need not be sorted. */
 export function missingIntervals(covered: readonly Interval[], wanted: Interval): Interval[] {
   const sorted = covered.filter(c => c.to >= wanted.from && c.from <= wanted.to).sort((a, b) => a.from - b.from)

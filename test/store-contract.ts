@@ -397,8 +397,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         const additions = Array.from({ length: 50 }, (_, index) =>
           (index % 2 === 0 ? store : reader).addUse([{ keyId: 'k', day, operation: 'x', count: 2 }]),
         )
-        const totals = (await Promise.all(additions)).map(result => result.get('k') ?? 0)
-        expect(Math.max(...totals)).toBe(100)
+        await Promise.all(additions)
         expect(await store.usesOf(day)).toEqual([{ keyId: 'k', day, operation: 'x', count: 100 }])
         await reader.close()
       })
@@ -475,10 +474,11 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await expect(store.putKey({ ...key, hash: 'ef'.repeat(32) })).rejects.toMatchObject({ code: 'conflict' })
       })
 
-      test('use adds up by day and operation, and the total of the day comes back', async () => {
+      test('use adds up by day and operation', async () => {
         const use = { keyId: 'k1', day: '2026-01-02', operation: 'nft', count: 3 }
-        expect(await store.addUse([use, { ...use, operation: 'wallet', count: 4 }])).toEqual(new Map([['k1', 7]]))
-        expect(await store.addUse([use, { ...use, day: '2026-01-01', count: 100 }])).toEqual(new Map([['k1', 10]]))
+        await store.addUse([use, { ...use, operation: 'wallet', count: 4 }])
+        await store.addUse([use, { ...use, day: '2026-01-01', count: 100 }])
+        expect(await store.usesOf('2026-01-01')).toEqual([{ ...use, day: '2026-01-01', count: 100 }])
         expect(await store.usesOf('2026-01-02')).toEqual([
           { ...use, count: 6 },
           { ...use, operation: 'wallet', count: 4 },

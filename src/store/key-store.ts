@@ -1,6 +1,7 @@
-// Keys, their use, and the limits that all processes share. The secret of a key is never seen here.
+// Keys, their use, and the limits that all processes share. It never sees the secret of a key.
+import { AlmanacError } from '../errors.ts'
 
-/** Moments are in unix milliseconds. */
+/** Times are unix milliseconds. */
 export type KeyRecord = {
   id: string
   name: string
@@ -12,26 +13,26 @@ export type KeyRecord = {
   revokedAt: number | undefined
   ratePerSecond: number | undefined
   quotaPerDay: number | undefined
-  /** Contracts and wallets a day that may be indexed because this key asks for them. */
+  /** Contracts and wallets a day that requests with this key may have indexed. */
   indexPerDay: number | undefined
 }
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }
 
-/** What a process asks of a key's rate and quota, which all processes share. */
+/** A process asks for a share of a key's rate and quota, which all processes use up together. */
 export type AllowanceRequest = {
   keyId: string
-  /** How many requests it would admit. */
+  /** The number of requests that it would admit. */
   wanted: number
   ratePerSecond: number | undefined
   quotaPerDay: number | undefined
-  /** What it was granted before and did not use: the quota of that day gets it back. */
+  /** Requests granted earlier and not used: they return to the quota of that day. */
   unused: { count: number; day: string } | undefined
 }
 
-/** A second begins with the first request that it counts, by the store's clock; days are UTC. */
+/** A second starts with the first request that it counts, by the store's clock; days are UTC. */
 export type AllowanceGrant = {
-  /** How many it may admit: fewer than wanted where the rate or the quota ends. */
+  /** The number of requests that it may admit: less than wanted where the rate or the quota ends. */
   granted: number
   usedInSecond: number
   secondEndsInMs: number
@@ -44,20 +45,19 @@ export interface KeyStore {
   putKey(key: KeyRecord): Promise<void>
   keyByHash(hash: string): Promise<KeyRecord | undefined>
   keys(): Promise<KeyRecord[]>
-  /** Returns false when there is no such key. */
+  /** False: no key has this id. The first revocation stays. */
   revokeKey(id: string, revokedAt: number): Promise<boolean>
-  /** Adds to the counts of a day (`YYYY-MM-DD`, UTC) and returns each key's total of that day afterwards. */
-  addUse(uses: readonly KeyUse[]): Promise<ReadonlyMap<string, number>>
+  /** Adds to the counts of a day (`YYYY-MM-DD`, UTC). */
+  addUse(uses: readonly KeyUse[]): Promise<void>
   usesOf(day: string): Promise<KeyUse[]>
-  /** No process is granted what another one was. A quota that is met first on a day begins with the uses of that day. */
+  /** Grants each request to one process only. The first grant of a day starts from the uses counted on that day. */
   takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant>
-  /** Whether the key may have this indexed today: at most `perDay` targets a day, each counted once. */
+  /** Whether the key may have this target indexed today: at most `perDay` targets a day, each counted once. */
   takeIndexing(asked: { keyId: string; target: string; perDay: number }): Promise<boolean>
 }
 
-// A key as a row of the table `keys`, which is the same in every engine; only placeholders and types of values differ there.
+// A key as a row of the table `keys`, which both engines share; they differ in placeholders and in the types of values.
 
-/** Each column and what stands in it. */
 const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>> = {
   id: key => key.id,
   name: key => key.name,
@@ -71,16 +71,31 @@ const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>
   index_per_day: key => key.indexPerDay ?? null,
 }
 
-const names = Object.keys(cells)
-export const keyColumns = names.join(', ')
+export const keyColumns = Object.keys(cells)
 
-/** Puts a key in, or replaces the one with the same hash; takes the values of `keyValues`. */
-export function putKeyStatement(placeholder: (at: number) => string): string {
-  const values = names.map((_, index) => placeholder(index + 1)).join(', ')
-  const replaced = names.filter(name => name !== 'hash').map(name => `${name} = excluded.${name}`)
-  return `INSERT INTO keys (${keyColumns}) VALUES (${values}) ON CONFLICT (hash) DO UPDATE SET ${replaced.join(', ')}`
+/** Adds a key, or replaces the one with the same hash; takes the values of `keyValues`. */
+export function putKeySql(placeholder: (at: number) => string): string {
+  const values = keyColumns.map((_, index) => placeholder(index + 1))
+  const replaced = keyColumns.filter(name => name !== 'hash').map(name => `${name} = excluded.${name}`)
+  return `INSERT INTO keys (${keyColumns}) VALUES (${values}) ON CONFLICT (hash) DO UPDATE SET ${replaced}`
 }
 
 export function keyValues(key: KeyRecord): (string | number | null)[] {
   return Object.values(cells).map(cell => cell(key))
+}
+
+/** Numbers are numbers or their text. */
+export function keyOf([id, name, hash, scopes, createdAt, ...optional]: readonly unknown[]): KeyRecord {
+  const [expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay] = optional.map(value =>
+    value === null ? undefined : Number(value),
+  )
+  return {
+    ...{ id: id as string, name: name as string, hash: hash as string },
+    ...{ scopes: JSON.parse(scopes as string) as string[], createdAt: Number(createdAt) },
+    ...{ expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay },
+  }
+}
+
+export function keyIdTaken({ id }: KeyRecord): AlmanacError {
+  return new AlmanacError('conflict', `Another key has the id ${id}.`)
 }

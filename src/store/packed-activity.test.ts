@@ -6,7 +6,6 @@ import {
   activityOfBlock,
   isEarlier,
   joinActivity,
-  mergedByAddress,
   mergePacked,
   noActivity,
   packActivity,
@@ -32,6 +31,20 @@ const row = fc.record({ address, a: ref, b: ref }).map(({ address, a, b }): Acti
   return { address, first, last }
 })
 const rows = fc.array(row, { maxLength: 60 })
+
+/** One row for each address, sorted: what merging packed rows must give, written plainly. */
+function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
+  const byAddress = new Map<Address, ActivityRow>()
+  for (const row of rows) {
+    const known = byAddress.get(row.address) ?? row
+    byAddress.set(row.address, {
+      address: row.address,
+      first: isEarlier(row.first, known.first) ? row.first : known.first,
+      last: isEarlier(known.last, row.last) ? row.last : known.last,
+    })
+  }
+  return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+}
 
 describe('packed activity', () => {
   test('comes out as it went in', () => {

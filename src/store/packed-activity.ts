@@ -1,11 +1,11 @@
-// Activity as the bytes in which it crosses threads and is stored: rows of one length, an address and its first and its last
-// transaction. Bytes of transactions compare as their places in the chain do, so merging is taking the smaller and the larger. Pure.
+// Activity as the bytes that cross threads and are stored: rows of one length with an address and its first and last
+// transaction. Bytes of transactions compare as their places in the chain do, so merging takes the smaller and the larger. Pure.
 import { AlmanacError } from '../errors.ts'
 import { hexOf, nibbles, noNibble } from '../hex.ts'
-import type { ActivityRow, Address, Hash, TransactionRef } from '../model.ts'
+import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../model.ts'
 
 declare const brand: unique symbol
-/** Any number of rows, one behind the other. */
+/** Any number of rows, back to back. */
 export type PackedActivity = Uint8Array & { readonly [brand]: 'PackedActivity' }
 
 const addressBytes = 20
@@ -36,7 +36,7 @@ export function packActivity(rows: readonly ActivityRow[]): PackedActivity {
 /** In the codes of digits and small letters, and not in those of capitals. */
 const smallBit = 0x20
 
-/** Packs rows one by one. Rows share their transactions, so each of those is packed once and copied from there. */
+/** Packs rows one by one. Rows share transactions, so each transaction is packed once and copied from there. */
 export class ActivityPacker {
   /** Whether an address was written with a capital letter. */
   hasCapitals = false
@@ -45,7 +45,7 @@ export class ActivityPacker {
   #rows = Buffer.allocUnsafeSlow(64 * rowBytes)
   #end = 0
 
-  /** Packs a transaction; the numbers of transactions rise from 0 on. */
+  /** Packs a transaction and returns its number; numbers count up from 0. */
   ref(ref: TransactionRef): number {
     const at = this.#refCount * refBytes
     if (at === this.#refs.length) this.#refs = twice(this.#refs)
@@ -57,7 +57,7 @@ export class ActivityPacker {
     return this.#refCount - 1
   }
 
-  /** Adds an address, by its digits without `0x`. False, and nothing is added, where those are not 40 hex digits. */
+  /** Adds an address, given as digits without `0x`. False where these are not 40 hex digits; then nothing is added. */
   add(digits: string, first: number, last: number): boolean {
     if (digits.length !== 2 * addressBytes) return false
     const start = this.#end
@@ -81,7 +81,7 @@ export class ActivityPacker {
     return true
   }
 
-  /** In a buffer that holds nothing else: it may be given away to another thread. */
+  /** In a buffer that holds nothing else: it may be transferred to another thread. */
   packed(): PackedActivity {
     return new Uint8Array(this.#rows.subarray(0, this.#end)) as PackedActivity
   }
@@ -143,7 +143,7 @@ export function joinActivity(parts: readonly PackedActivity[]): PackedActivity {
   return joined as PackedActivity
 }
 
-/** The rows from `from` on whose first transaction stands in the block, where rows lie block by block. */
+/** The rows from `from` on whose first transaction is in the block, where rows lie block by block. */
 export function activityOfBlock(packed: PackedActivity, block: number, from: number): PackedActivity {
   let to = from
   while (to < packed.length && wordAt(packed, to + rowAt.first) === block) to += rowBytes
@@ -151,8 +151,8 @@ export function activityOfBlock(packed: PackedActivity, block: number, from: num
 }
 
 /**
- * One row for each address, sorted: neighbours in the table are written one after the other, by every process alike. The first
- * four bytes of addresses are sorted as integers with the number of the row below them, several times as fast as comparing rows.
+ * One row for each address, sorted: every process writes neighbours in the table one after the other. Sorting the first four
+ * bytes of addresses as integers, with the number of the row below them, is several times as fast as comparing rows.
  */
 export function mergePacked(packed: PackedActivity): PackedActivity {
   const count = activityCount(packed)
@@ -183,10 +183,10 @@ export function mergePacked(packed: PackedActivity): PackedActivity {
   return merged.subarray(0, end) as PackedActivity
 }
 
-/** Which half of a 64-bit integer comes first in memory is the machine's choice. */
+/** Which half of a 64-bit integer comes first in memory depends on the machine. */
 const [low, high] = new Uint32Array(new BigUint64Array([1n]).buffer)[0] === 1 ? ([0, 1] as const) : ([1, 0] as const)
 
-/** Behind the rows that are there, or into the last of them where it is of the same address. Returns where the rows end. */
+/** Appends a row, or merges it into the last one where that has the same address. Returns where the rows end. */
 function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): number {
   const last = end - rowBytes
   if (end === 0 || order(rows, last, from, at, addressBytes) !== 0) {
@@ -212,24 +212,24 @@ function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: n
   return 0
 }
 
-// First and last transactions of addresses, merged by (block, transaction index), so that repeats and any order give the same.
+// Activity as answers show it.
 
-export function mergeActivity(a: ActivityRow, b: ActivityRow): ActivityRow {
-  return {
-    address: a.address,
-    first: isEarlier(b.first, a.first) ? b.first : a.first,
-    last: isEarlier(a.last, b.last) ? b.last : a.last,
+/** Of each chain the earliest and the latest of the stored transactions of an address; `last` is null where it equals `first`. */
+export function activityByChain(
+  address: Address,
+  stored: readonly { chain: ChainId; first: Uint8Array; last: Uint8Array | null }[],
+): Map<ChainId, ActivityRow> {
+  const byChain = new Map<ChainId, ActivityRow>()
+  for (const { chain, ...row } of stored) {
+    const [first, last] = [unpackRef(row.first), unpackRef(row.last ?? row.first)]
+    const known = byChain.get(chain)
+    byChain.set(chain, {
+      address,
+      first: known === undefined || isEarlier(first, known.first) ? first : known.first,
+      last: known === undefined || isEarlier(known.last, last) ? last : known.last,
+    })
   }
-}
-
-/** One row for each address, sorted: neighbours in the table are written one after the other, by every process alike. */
-export function mergedByAddress(rows: readonly ActivityRow[]): ActivityRow[] {
-  const byAddress = new Map<Address, ActivityRow>()
-  for (const row of rows) {
-    const known = byAddress.get(row.address)
-    byAddress.set(row.address, known === undefined ? row : mergeActivity(known, row))
-  }
-  return [...byAddress.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+  return byChain
 }
 
 /** By their places in the chain. */

@@ -1,13 +1,15 @@
-// Everything that a store holds as plain rows, the same for every engine: for moving house and for comparing two stores. It is
-// no way to answer requests: nothing here keeps counts, versions or revisions in order but the engines' own writing.
+// Everything that a store holds as plain rows, the same for every engine: for copying a store and for comparing two. Requests are
+// not answered from here.
 import { hash } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 
 /** Integers are numbers, unsigned 64-bit integers decimal text, flags 0 or 1. */
 export type PartValue = number | string | Uint8Array | null
 export type PartRow = readonly PartValue[]
+/** How a row of transfers begins. */
+export type PlaceRow = PartRow & readonly [number, number, number, number, number, ...PartValue[]]
 
-/** The columns of each part. Parts are written in this order: numbers of chains and contracts stay what they were. */
+/** The columns of each part. Parts are written in this order; chains and contracts keep their numbers. */
 export const partColumns = {
   secrets: ['name', 'value'],
   chains: ['ordinal', 'id', 'head_number', 'head_hash', 'head_timestamp', 'finalized'],
@@ -28,18 +30,8 @@ export const partColumns = {
     ...['amount_rule', 'metadata_slot', 'metadata_read_at_ms', 'metadata_name', 'metadata_symbol', 'token_standard'],
   ],
   keys: [
-    ...[
-      'id',
-      'name',
-      'hash',
-      'scopes',
-      'created_at',
-      'expires_at',
-      'revoked_at',
-      'rate_per_second',
-      'quota_per_day',
-      'index_per_day',
-    ],
+    ...['id', 'name', 'hash', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'rate_per_second'],
+    ...['quota_per_day', 'index_per_day'],
   ],
   key_uses: ['day', 'key_id', 'operation', 'count'],
   labels: ['address', 'chain', 'source', 'rank', 'label', 'updated_at'],
@@ -51,10 +43,10 @@ export const partColumns = {
 export type PartName = keyof typeof partColumns
 export const partNames = Object.keys(partColumns) as PartName[]
 
-/** Kept by the engines while transfers are written: compared, never copied. */
+/** Engines keep counts while they write transfers: these are compared, never copied. */
 export type ReadableName = PartName | 'transfer_counts'
 
-/** A page of a part, and where the next one begins; undefined behind the last. The cursor is the engine's own. */
+/** A page of a part, and the engine's own cursor of the next one; undefined after the last. */
 export type PartPage = { rows: PartRow[]; next: string | undefined }
 
 export interface StoreParts {
@@ -62,15 +54,15 @@ export interface StoreParts {
   readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage>
   /** Writes rows that are not there yet and, in the same transaction, the checkpoint of the copy. */
   writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void>
-  /** How many rows the largest part has, for estimates. */
+  /** The number of rows of the largest part, for estimates. */
   transferRows(): Promise<number>
   copyCheckpoint(): Promise<string | undefined>
-  /** Ends a copy: the checkpoint goes. */
+  /** Ends a copy and removes its checkpoint. */
   endCopy(): Promise<void>
   close(): Promise<void>
 }
 
-/** The name of the copy's checkpoint in the target, which is no part of what is copied. */
+/** The name of the copy's checkpoint in the target. It is not copied. */
 export const copyCheckpointName = 'store copy'
 
 /** A count and a sum that do not depend on the order of rows. */
@@ -98,8 +90,8 @@ function digestOf(bytes: Uint8Array): bigint {
   return BigInt(`0x${hash('sha256', bytes, 'hex').slice(0, 32)}`)
 }
 
-// Copies one store into another, empty one, part by part, and proves that both hold the same. It can be stopped at any moment
-// and goes on where it was: each page is one transaction with the place that it reached.
+// Copies one store into an empty one, part by part, and proves that both hold the same. It can be stopped at any moment and
+// resumes there: each page is one transaction with the place that it reached.
 
 const pageRowsDefault = 10_000
 
@@ -112,7 +104,7 @@ export type CopyOptions = {
 
 export type PartResult = { part: ReadableName; rows: number; checksum: string }
 
-/** Behind the last part comes `compare`: nothing is left to copy. */
+/** After the last part comes `compare`: nothing is left to copy. */
 type Checkpoint = { source: string; part: PartName | 'compare'; cursor: string | undefined }
 
 export async function copyStore(
@@ -139,7 +131,7 @@ export async function copyStore(
   return results
 }
 
-/** Where to begin: at the first part of an empty target, or where an earlier copy of the same source stopped. */
+/** Starts at the first part of an empty target, or where an earlier copy of the same source stopped. */
 async function beginOrResume(source: StoreParts, target: StoreParts): Promise<Checkpoint> {
   const found = await target.copyCheckpoint()
   if (found !== undefined) {

@@ -1,5 +1,10 @@
-// What is kept of Solana accounts and mints. Keys are raw 32 bytes; how an amount is displayed is decided elsewhere.
-import type { SolanaNetwork, TokenProgram } from '../model.ts'
+// Solana accounts and mints as they are stored. Keys are raw 32 bytes; `solana/amounts.ts` decides how an amount is displayed.
+import { type SolanaNetwork, solanaNetworks, type TokenProgram } from '../model.ts'
+
+/** The number of a network in the tables. */
+export function networkNumber(network: SolanaNetwork): number {
+  return solanaNetworks.indexOf(network)
+}
 
 /**
  * What was read of an owner itself. `chainTime` is the unix time of the chain's own clock at `slot`: the displayed
@@ -18,9 +23,9 @@ export type Holding = {
   writeVersion: bigint
 }
 
-/** How long a closed account is remembered; no source delivers an update that late. */
+/** A closed account is remembered this long; no source delivers an update that late. */
 export const closedKeptMs = 24 * 60 * 60 * 1000
-/** How many of those that are older are forgotten at once. */
+/** One write forgets at most this many older ones. */
 export const forgottenAtOnceMax = 1_000
 
 export type HoldingUpdate = Holding | { account: Uint8Array; closed: true; slot: number; writeVersion: bigint }
@@ -59,12 +64,12 @@ export type Mint = {
   symbol: string
   tokenStandard: number | undefined
   amountRule: string | undefined
-  /** The lower one of the two parts: when and at which slot both were last known to be so. 0 where metadata was never read. */
+  /** The lower of the two parts: the slot and time up to which both are known. 0 where metadata was never read. */
   slot: number
   readAtMs: number
 }
 
-/** What an owner holds, by columns, because answers have thousands of rows: one array for each fact of all holdings. */
+/** What an owner holds, by columns: one array for each fact of all holdings, because answers have thousands of rows. */
 export type HoldingColumns = {
   length: number
   /** 32 bytes each, in their own order. */
@@ -72,7 +77,7 @@ export type HoldingColumns = {
   mints: Uint8Array
   /** In the smallest unit, decimal. */
   amounts: string[]
-  /** This and the columns below are facts of the mint; null while the mint's own account was never read. */
+  /** This column and those below are facts of the mint; null until the mint's own account is read. */
   decimals: (number | null)[]
   /** Decimal. */
   supplies: (string | null)[]
@@ -83,7 +88,7 @@ export type HoldingColumns = {
 }
 
 export interface SolanaStore {
-  /** One consistent look at an owner; undefined when the owner was never read. */
+  /** One consistent look at an owner; undefined where the owner was never read. */
   portfolioOf(
     network: SolanaNetwork,
     owner: Uint8Array,

@@ -1,31 +1,41 @@
-// First and last transactions of addresses, cold and hot. Merging is taking the smaller and the larger of packed transactions, so
-// that repeats and any order of commits give the same rows. Callers hold the transaction.
+// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed transactions, so
+// repeats and any order of commits give the same rows. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
-import type { ActivityRow, Address, ChainId } from '../../model.ts'
 import {
+  activityByChain,
   joinActivity,
-  mergeActivity,
   mergePacked,
   type PackedActivity,
   packedRow,
   refBytes,
   rowAt,
   rowBytes,
-  unpackRef,
 } from '../packed-activity.ts'
 import type { ActivityReader } from '../store.ts'
 import { byteaColumn, bytesOf } from './arrays.ts'
-import type { Database, Transaction } from './database.ts'
-import type { Dictionary } from './dictionary.ts'
+import type { Transaction } from './database.ts'
 import type { StoreDatabase } from './store-database.ts'
 
+const find = `SELECT chain, first, last FROM activity WHERE address = $1
+  UNION ALL SELECT chain, first, last FROM hot_activity WHERE address = $1`
+
 export function activityReader({ database, dictionary }: StoreDatabase): ActivityReader {
-  return { activityOf: address => activityOf(database, dictionary, address) }
+  return {
+    async activityOf(address) {
+      const rows = await database.read(find, bytesOfHex(address))
+      const stored = rows.map(async ([ordinal, first, last]) => ({
+        chain: await dictionary.chainOf(Number(ordinal)),
+        first: bytesOf(first),
+        last: last === null ? null : bytesOf(last),
+      }))
+      return activityByChain(address, await Promise.all(stored))
+    },
+  }
 }
 
-// A repeat changes no row: the WHERE is what keeps it from counting as a change, and from leaving dead rows behind. `last` is NULL
-// where it is the first transaction, as for most wallets; `least` and `greatest` pass over NULL.
+// The WHERE keeps a repeat from counting as a change and from leaving dead rows. `last` is NULL where it equals `first`, as for
+// most wallets; `least` and `greatest` skip NULL.
 const first = 'least(known.first, excluded.first)'
 const last = 'greatest(known.first, known.last, excluded.first, excluded.last)'
 const keepFirstAndLast = `DO UPDATE SET first = ${first}, last = nullif(${last}, ${first})
@@ -69,24 +79,4 @@ export async function moveActivityToCold(transaction: Transaction, ordinal: numb
   )
   const rows = moved.map(([address, first, last]) => packedRow(bytesOf(address), bytesOf(first), bytesOf(last)))
   await mergeCold(transaction, ordinal, joinActivity(rows))
-}
-
-async function activityOf(
-  database: Database,
-  dictionary: Dictionary,
-  address: Address,
-): Promise<Map<ChainId, ActivityRow>> {
-  const rows = await database.read(
-    `SELECT chain, first, last FROM activity WHERE address = $1
-     UNION ALL SELECT chain, first, last FROM hot_activity WHERE address = $1`,
-    bytesOfHex(address),
-  )
-  const byChain = new Map<ChainId, ActivityRow>()
-  for (const [ordinal, first, last] of rows) {
-    const chain = await dictionary.chainOf(Number(ordinal))
-    const found = { address, first: unpackRef(bytesOf(first)), last: unpackRef(bytesOf(last ?? first)) }
-    const known = byChain.get(chain)
-    byChain.set(chain, known === undefined ? found : mergeActivity(known, found))
-  }
-  return byChain
 }

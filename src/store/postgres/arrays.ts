@@ -1,8 +1,7 @@
-// Columns as PostgreSQL's binary arrays, so that one statement carries any number of rows (`unnest`). As text, bytes would
-// take twice the size and the server would parse them.
+// Columns as PostgreSQL's binary arrays: one statement carries any number of rows (`unnest`). As text, bytes would take twice
+// the size and the server would have to parse them.
 
 import { bytesOfHex } from '../../hex.ts'
-import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import type { StoredRow } from './transfer-rows.ts'
 
 const int4Type = 23
@@ -56,7 +55,7 @@ export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer 
   return bytesArray(byteaType, values)
 }
 
-/** One column of rows that lie in one piece of memory: `length` bytes at `at` of `every` row. */
+/** One column of rows in one piece of memory: `length` bytes at `at` of every `every` bytes. */
 export function byteaColumn(
   rows: Uint8Array,
   { every, at, length }: Record<'every' | 'at' | 'length', number>,
@@ -95,7 +94,7 @@ function bytesArray(type: number, values: readonly (Uint8Array | undefined)[]): 
   return bytes
 }
 
-/** Dimensions, whether there are nulls, type, length, lower bound; then the elements, each behind its length. */
+/** Dimensions, whether there are nulls, type, length, lower bound; then the elements, each after its length. */
 function arrayOf(type: number, length: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(headerBytes + size)
   bytes.writeInt32BE(1, 0)
@@ -170,8 +169,4 @@ export function textOf(stored: Stored): string | undefined {
 
 export function optionalNumber(stored: Stored): number | undefined {
   return stored === null || stored === undefined ? undefined : Number(stored)
-}
-
-export function networkNumber(network: SolanaNetwork): number {
-  return solanaNetworks.indexOf(network)
 }

@@ -1,12 +1,12 @@
-// Covered intervals as rows. The arithmetic is `coverage.ts`; here only the rows that a change touches are read and rewritten.
-import { addCoverage, removeCoverage } from '../../coverage.ts'
+// Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it touches.
+import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
 import type { WatchedContract } from '../store.ts'
 import { hexTextOf, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 
-/** The advisory locks under which coverage of a chain is rewritten. They are taken after all locks of rows. */
+/** Guards rewriting the coverage of a chain. It is taken after all locks of rows. */
 const coverageLock = 0x414c4d43
 
 type Scoped = CoveredInterval & { scope: CoverageScope }
@@ -72,7 +72,7 @@ export async function contractCoverage(
   return covered.reduce<CoveredInterval[]>(addCoverage, [])
 }
 
-/** Before the first change of a transaction: reading and rewriting must not meet another process's. */
+/** Before the first change of a transaction: no other process may rewrite what this one has read. */
 export async function lockCoverage(transaction: Transaction, ordinal: number): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1, $2)::text', coverageLock, ordinal)
 }
@@ -92,7 +92,7 @@ export async function addCoverageRows(
   await rewrite(transaction, ordinal, touched.map(intervalOf), intervals => addCoverage(intervals, added), scope)
 }
 
-/** Takes an interval out of one scope of the chain, or of every one. */
+/** Removes an interval from these scopes of the chain, or from every one. */
 export async function removeCoverageRows(
   transaction: Transaction,
   ordinal: number,
@@ -119,11 +119,7 @@ async function rewrite(
   scope: CoverageScope,
 ): Promise<void> {
   const before = touched.map(plain)
-  const after = change(before)
-  const same = (a: CoveredInterval, b: CoveredInterval): boolean =>
-    a.from === b.from && a.to === b.to && a.evidence === b.evidence
-  const gone = before.filter(old => !after.some(now => same(now, old)))
-  const come = after.filter(now => !before.some(old => same(now, old)))
+  const { gone, added } = coverageChange(before, change(before))
   if (gone.length > 0)
     await transaction.run(
       'DELETE FROM coverage WHERE chain = $1 AND scope = $2 AND from_block = ANY($3::int8[])',
@@ -131,19 +127,19 @@ async function rewrite(
       scope,
       int8Array(gone.map(interval => interval.from)),
     )
-  if (come.length > 0)
+  if (added.length > 0)
     await transaction.run(
       `INSERT INTO coverage (chain, scope, from_block, to_block, evidence)
        SELECT $1::int4, $2::text, * FROM unnest($3::int8[], $4::int8[], $5::text[])`,
       ordinal,
       scope,
-      int8Array(come.map(interval => interval.from)),
-      int8Array(come.map(interval => interval.to)),
-      textArray(come.map(interval => interval.evidence)),
+      int8Array(added.map(interval => interval.from)),
+      int8Array(added.map(interval => interval.to)),
+      textArray(added.map(interval => interval.evidence)),
     )
 }
 
-// Contracts that are followed at the head, each with the block from which on it is.
+// Contracts that are followed at the head, each from a block on.
 
 export async function watchedContracts(database: Database, ordinal: number): Promise<WatchedContract[]> {
   const rows = await database.read(

@@ -1,4 +1,4 @@
-// The rows of this engine's tables as plain parts, for moving house. It reads and writes in bulk and keeps the counts of transfers.
+// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
 import type { Block } from '../../model.ts'
 import {
   copyCheckpointName,
@@ -6,6 +6,7 @@ import {
   type PartPage,
   type PartRow,
   type PartValue,
+  type PlaceRow,
   partColumns,
   type ReadableName,
   type StoreParts,
@@ -22,37 +23,27 @@ import { insertCold, insertHot, type StoredRow } from './transfer-rows.ts'
 /** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
 type Kind = 'int' | 'bytes' | 'text' | 'utf8' | 'uint' | 'flag' | 'float'
 
-const kinds: Partial<Record<string, Kind>> = {
-  ...{
-    value: 'text',
-    name: 'text',
-    scope: 'text',
-    evidence: 'text',
-    program: 'text',
-    amount_rule: 'text',
-    day: 'text',
-  },
-  ...{ key_id: 'text', operation: 'text', source: 'text', scopes: 'text', 'keys.id': 'text', 'keys.hash': 'text' },
-  ...{ 'secrets.value': 'bytes', head_hash: 'bytes', hash: 'bytes', address: 'bytes', payload: 'bytes' },
-  ...{ first: 'bytes', last: 'bytes', owner: 'bytes', account: 'bytes', mint: 'bytes' },
-  ...{ 'watched_contracts.contract': 'bytes', 'contract_facts.contract': 'bytes', 'contract_marks.contract': 'bytes' },
-  ...{ 'solana_mints.name': 'utf8', symbol: 'utf8', metadata_name: 'utf8', metadata_symbol: 'utf8', label: 'utf8' },
-  ...{ 'contract_facts.name': 'utf8', lamports: 'uint', amount: 'uint', write_version: 'uint', supply: 'uint' },
-  ...{
-    reading: 'text',
-    verdict: 'text',
-    possible_spam: 'flag',
-    verified: 'flag',
-    spam: 'flag',
-    rate_per_second: 'float',
-  },
+const columnsByKind: Partial<Record<Kind, string>> = {
+  text: `value name scope evidence program amount_rule day key_id operation source scopes keys.id keys.hash reading verdict`,
+  bytes: `secrets.value head_hash hash address payload first last owner account mint watched_contracts.contract
+    contract_facts.contract contract_marks.contract`,
+  utf8: `solana_mints.name symbol metadata_name metadata_symbol label contract_facts.name`,
+  uint: `lamports amount write_version supply`,
+  flag: `possible_spam verified spam`,
+  float: `rate_per_second`,
 }
+const kinds = new Map(
+  Object.entries(columnsByKind).flatMap(([kind, columns]) =>
+    columns.split(/\s+/).map((column): [string, Kind] => [column, kind as Kind]),
+  ),
+)
 
+/** By the part's own entry, or the column's; any other is an integer. */
 function kindOf(part: ReadableName, column: string): Kind {
-  return kinds[`${part}.${column}`] ?? kinds[column] ?? 'int'
+  return kinds.get(`${part}.${column}`) ?? kinds.get(column) ?? 'int'
 }
 
-/** By which columns a part is walked; the last one downwards where its index runs so. */
+/** The columns that a part is walked by. */
 const keys: Record<ReadableName, readonly string[]> = {
   secrets: ['name'],
   chains: ['ordinal'],
@@ -77,7 +68,7 @@ const keys: Record<ReadableName, readonly string[]> = {
   contract_marks: ['chain', 'contract', 'source'],
   checkpoints: ['name'],
 }
-/** Walked one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
+/** Walked by one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
 const downwards: ReadonlySet<ReadableName> = new Set(['blocks', 'transfers'])
 
 const countColumns = ['contract', 'bucket', 'transfers']
@@ -231,31 +222,18 @@ function partValue(kind: Kind, stored: string | null): PartValue {
   }
 }
 
-const parameterOf: Record<
-  Kind,
-  { type: string; column: (name: string) => string; array: (values: PartValue[]) => Buffer }
-> = {
-  int: { type: 'int8[]', column: name => name, array: values => int8Array(values as (number | null)[]) },
-  flag: { type: 'int8[]', column: name => `${name} = 1`, array: values => int8Array(values as (number | null)[]) },
-  float: { type: 'float8[]', column: name => name, array: values => float8Array(values as (number | null)[]) },
-  text: {
-    type: 'text[]',
-    column: name => name,
-    array: values => textArray(values.map(v => (v as string) ?? undefined)),
-  },
-  uint: {
-    type: 'text[]',
-    column: name => `${name}::numeric`,
-    array: values => textArray(values.map(v => (v as string) ?? undefined)),
-  },
-  bytes: {
-    type: 'bytea[]',
-    column: name => name,
-    array: values => byteaArray(values.map(v => (v as Uint8Array) ?? undefined)),
-  },
+type Parameter = { type: string; column?: (name: string) => string; array: (values: PartValue[]) => Buffer }
+const numbers = { type: 'int8[]', array: (values: PartValue[]) => int8Array(values as (number | null)[]) }
+const texts = { type: 'text[]', array: (values: PartValue[]) => textArray(values.map(v => (v as string) ?? undefined)) }
+const parameterOf: Record<Kind, Parameter> = {
+  int: numbers,
+  flag: { ...numbers, column: name => `${name} = 1` },
+  float: { type: 'float8[]', array: values => float8Array(values as (number | null)[]) },
+  text: texts,
+  uint: { ...texts, column: name => `${name}::numeric` },
+  bytes: { type: 'bytea[]', array: values => byteaArray(values.map(v => (v as Uint8Array) ?? undefined)) },
   utf8: {
     type: 'bytea[]',
-    column: name => name,
     array: values => byteaArray(values.map(v => (v === null ? undefined : Buffer.from(v as string)))),
   },
 }
@@ -265,16 +243,16 @@ async function writeRows(transaction: Transaction, part: PartName, rows: readonl
   const parameters = columns.map(column => parameterOf[kindOf(part, column)])
   const given = parameters.map(({ type }, index) => `$${index + 1}::${type}`).join()
   const values = parameters.map(({ array }, index) => array(rows.map(row => row[index] ?? null)))
-  // A new store has a secret of its own, which gives way: cursors that were handed out stay valid.
+  // The secret of a new store gives way: cursors of the copied one stay valid.
   const onConflict = part === 'secrets' ? '(name) DO UPDATE SET value = excluded.value' : 'DO NOTHING'
   await transaction.run(
-    `INSERT INTO ${part} (${columns.join()}) SELECT ${columns.map((column, index) => parameters[index]?.column(column)).join()}
+    `INSERT INTO ${part} (${columns.join()}) SELECT ${columns.map((column, index) => parameters[index]?.column?.(column) ?? column).join()}
      FROM unnest(${given}) AS given (${columns.join()}) ON CONFLICT ${onConflict}`,
     ...values,
   )
 }
 
-/** New chains and contracts get numbers above those that came. */
+/** New chains and contracts get numbers above the copied ones. */
 async function keepNumbers(transaction: Transaction): Promise<void> {
   await transaction.query(
     `SELECT setval('chain_ordinals', greatest((SELECT max(ordinal) FROM chains), 1))::text,
@@ -304,13 +282,7 @@ async function writeTransfers(
 }
 
 function storedRow(row: PartRow, blocks: ReadonlyMap<number, Block>): StoredRow {
-  const [contract, number, transactionIndex, logIndex, batchIndex] = row as number[] as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [contract, number, transactionIndex, logIndex, batchIndex] = row as PlaceRow
   const position = { block: number, transactionIndex, logIndex, batchIndex }
   requireFits(position)
   const block = blocks.get(number) as Block

@@ -1,5 +1,5 @@
-// Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order. Holdings lie
-// with their owner, so that a portfolio is one walk and, on Citus, one shard; an account is found through an index of its own.
+// Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order. Holdings lie
+// with their owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import {
   closedKeptMs,
@@ -7,10 +7,11 @@ import {
   type Holding,
   type HoldingColumns,
   type HoldingUpdate,
+  networkNumber,
   type SolanaAccount,
   type SolanaStore,
 } from '../solana-store.ts'
-import { byteaArray, bytesOf, int4Array, int8Array, networkNumber, textArray, textOf } from './arrays.ts'
+import { byteaArray, bytesOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { mintsOf, nameColumn, putMints, symbolColumn } from './solana-mints.ts'
 import type { StoreDatabase } from './store-database.ts'
@@ -70,7 +71,7 @@ function columnsOf(rows: readonly Row[]): HoldingColumns {
   }
 }
 
-/** A reading is the state at the end of its slot: what it does not list, the owner no longer held then. */
+/** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
 export async function putOwner(
   transaction: Transaction,
   network: SolanaNetwork,
@@ -116,7 +117,7 @@ export async function applyHoldings(
   const owners = updates.flatMap(update => ('closed' in update ? [] : [update.owner]))
   await lock(transaction, ownerLock, owners)
   const readings = await readingSlots(transaction, number, owners)
-  // An update from before the owner's last reading, of an account that the reading does not list: it was already over then.
+  // An update that is older than the owner's last reading, of an account that the reading does not list, is out of date.
   const fenced = updates.map((update): HoldingUpdate => {
     if ('closed' in update || (readings.get(keyOf(update.owner)) ?? 0) <= update.slot) return update
     return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
@@ -193,7 +194,7 @@ async function storedUpdates(
   )
 }
 
-/** The old rows go first, because an account that changed hands lies under another key. */
+/** Deletes the old rows first, because an account that changed hands lies under another key. */
 async function writeUpdates(
   transaction: Transaction,
   network: number,
@@ -302,8 +303,6 @@ function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
   const keys = (holding: Holding): string => keyOf(holding.owner) + keyOf(holding.mint) + holding.program
   return keys(a) === keys(b) && a.amount === b.amount
 }
-
-// What is kept of Solana accounts and mints: reads of one moment, writes of one transaction. The tables have files of their own.
 
 export function solanaStore(store: StoreDatabase): SolanaStore {
   const { database } = store

@@ -1,7 +1,7 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
-import type { Mint, MintUpdate } from '../solana-store.ts'
-import { byteaArray, bytesOf, networkNumber, optionalNumber, textOf } from './arrays.ts'
+import { type Mint, type MintUpdate, networkNumber } from '../solana-store.ts'
+import { byteaArray, bytesOf, optionalNumber, textOf } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 
 const lower = (a: string, b: string): string =>
@@ -59,7 +59,7 @@ const putMetadataSql = `INSERT INTO solana_mints AS known
     token_standard = excluded.token_standard
   WHERE known.metadata_slot IS NULL OR excluded.metadata_slot >= known.metadata_slot`
 
-/** In one order for every process, so that two with the same mints wait for each other and do not deadlock. */
+/** In one order for every process: two with the same mints wait for each other and do not deadlock. */
 export async function putMints(
   transaction: Transaction,
   network: SolanaNetwork,

@@ -1,35 +1,39 @@
-// First and last transactions of addresses, cold and hot. Merging is taking the smaller and the larger of packed transactions, so
-// that repeats and any order of commits give the same rows. Callers hold the transaction.
+// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed transactions, so
+// repeats and any order of commits give the same rows. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
-import type { ActivityRow, Address, ChainId } from '../../model.ts'
-import {
-  mergeActivity,
-  mergePacked,
-  type PackedActivity,
-  refBytes,
-  rowAt,
-  rowBytes,
-  unpackRef,
-} from '../packed-activity.ts'
+import type { ChainId } from '../../model.ts'
+import { activityByChain, mergePacked, type PackedActivity, refBytes, rowAt, rowBytes } from '../packed-activity.ts'
 import type { ActivityReader } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
 
+const find = `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?
+  UNION ALL SELECT id, first, last FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`
+
 export function activityReader(file: StoreFile): ActivityReader {
-  return { activityOf: async address => file.reading(read => activityOf(read, address)) }
+  return {
+    async activityOf(address) {
+      const bytes = bytesOfHex(address)
+      const rows = file.reading(read => read.all(find, bytes, bytes)) as [ChainId, Uint8Array, Uint8Array | null][]
+      return activityByChain(
+        address,
+        rows.map(([chain, first, last]) => ({ chain, first, last })),
+      )
+    },
+  }
 }
 
 /** Rows merged by one statement, cut from one value: binding values costs as much as finding the rows. */
 const rowsPerStatement = 32
 
-// The WHERE keeps a repeat from counting as a change. `last` is NULL where it is the first transaction, as for most wallets.
+// The WHERE keeps a repeat from counting as a change. `last` is NULL where it equals `first`, as for most wallets.
 const keepFirstAndLast = `ON CONFLICT DO UPDATE SET
   first = min(first, excluded.first),
   last = nullif(max(coalesce(last, first), coalesce(excluded.last, excluded.first)), min(first, excluded.first))
   WHERE excluded.first < first OR coalesce(excluded.last, excluded.first) > coalesce(last, first)`
 
-/** ?1 holds the rows, ?2 is the chain; `place` says what stands between that and the transactions. */
+/** ?1 holds the rows, ?2 is the chain; `place` is what follows it, before the transactions. */
 function mergeSql(table: string, place: string, rows: number): string {
   const values = Array.from({ length: rows }, (_, row) => {
     const part = (at: number, length: number): string => `substr(?1, ${1 + row * rowBytes + at}, ${length})`
@@ -76,26 +80,4 @@ export function moveActivityToCold(connection: Connection, ordinal: number, upTo
     upTo,
   )
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block <= ?', ordinal, upTo)
-}
-
-function activityOf(connection: Connection, address: Address): Map<ChainId, ActivityRow> {
-  const bytes = bytesOfHex(address)
-  const rows = connection.all(
-    `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?
-     UNION ALL SELECT id, first, last FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`,
-    bytes,
-    bytes,
-  )
-  const byChain = new Map<ChainId, ActivityRow>()
-  for (const [id, first, last] of rows) {
-    const chain = id as ChainId
-    const found = {
-      address,
-      first: unpackRef(first as Uint8Array),
-      last: unpackRef((last ?? first) as Uint8Array),
-    }
-    const known = byChain.get(chain)
-    byChain.set(chain, known === undefined ? found : mergeActivity(known, found))
-  }
-  return byChain
 }

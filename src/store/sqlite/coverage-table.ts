@@ -1,5 +1,5 @@
-// Covered intervals as rows. The arithmetic is `coverage.ts`; here only the rows that a change touches are read and rewritten.
-import { addCoverage, removeCoverage } from '../../coverage.ts'
+// Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it touches.
+import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
 import type { WatchedContract } from '../store.ts'
@@ -21,31 +21,17 @@ function intervalOf(row: Row): CoveredInterval {
 }
 
 export function coverageOf(connection: Connection, ordinal: number, scope: CoverageScope): CoveredInterval[] {
-  return connection
-    .all(
-      'SELECT from_block, to_block, evidence FROM coverage WHERE chain = ? AND scope = ? ORDER BY from_block',
-      ordinal,
-      storedScope(scope),
-    )
-    .map(intervalOf)
+  const find = 'SELECT from_block, to_block, evidence FROM coverage WHERE chain = ? AND scope = ? ORDER BY from_block'
+  return connection.all(find, ordinal, storedScope(scope)).map(intervalOf)
 }
 
 export function coverageByScope(
   connection: Connection,
   ordinal: number,
 ): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
-  const rows = connection.all(
-    'SELECT from_block, to_block, evidence, scope FROM coverage WHERE chain = ? ORDER BY scope, from_block',
-    ordinal,
-  )
-  const byScope = new Map<CoverageScope, CoveredInterval[]>()
-  for (const row of rows) {
-    const scope = scopeOf(row[3])
-    const intervals = byScope.get(scope)
-    if (intervals === undefined) byScope.set(scope, [intervalOf(row)])
-    else intervals.push(intervalOf(row))
-  }
-  return [...byScope].map(([scope, intervals]) => ({ scope, intervals }))
+  const find = 'SELECT from_block, to_block, evidence, scope FROM coverage WHERE chain = ? ORDER BY scope, from_block'
+  const byScope = Map.groupBy(connection.all(find, ordinal), row => scopeOf(row[3]))
+  return [...byScope].map(([scope, rows]) => ({ scope, intervals: rows.map(intervalOf) }))
 }
 
 /** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
@@ -61,9 +47,10 @@ export function contractCoverage(connection: Connection, ordinal: number, contra
 }
 
 function watchedCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
-  const from = watchedFrom(connection, ordinal, contract)
+  const find = 'SELECT watched_from FROM watched_contracts WHERE chain = ? AND contract = ?'
+  const [from] = connection.get(find, ordinal, bytesOfHex(contract)) ?? []
   if (from === undefined) return []
-  return removeCoverage(coverageOf(connection, ordinal, 'watched'), { from: 0, to: from - 1 })
+  return removeCoverage(coverageOf(connection, ordinal, 'watched'), { from: 0, to: (from as number) - 1 })
 }
 
 export function addCoverageRows(
@@ -85,15 +72,11 @@ export function removeCoverageRows(
   rewrite(connection, ordinal, storedScope(scope), removed, touched => removeCoverage(touched, removed))
 }
 
-/** Takes an interval out of every scope of the chain. */
+/** Removes an interval from every scope of the chain. */
 export function removeCoverageOfAllScopes(connection: Connection, ordinal: number, removed: Interval): void {
-  const scopes = connection.all(
-    'SELECT DISTINCT scope FROM coverage WHERE chain = ? AND from_block <= ? AND to_block >= ?',
-    ordinal,
-    removed.to,
-    removed.from,
-  )
-  for (const row of scopes) removeCoverageRows(connection, ordinal, scopeOf(row[0]), removed)
+  const find = 'SELECT DISTINCT scope FROM coverage WHERE chain = ? AND from_block <= ? AND to_block >= ?'
+  for (const [scope] of connection.all(find, ordinal, removed.to, removed.from))
+    removeCoverageRows(connection, ordinal, scopeOf(scope), removed)
 }
 
 function rewrite(
@@ -103,29 +86,17 @@ function rewrite(
   reach: Interval,
   change: (touched: CoveredInterval[]) => CoveredInterval[],
 ): void {
-  const touched = connection
-    .all(
-      'SELECT from_block, to_block, evidence FROM coverage WHERE chain = ? AND scope = ? AND from_block <= ? AND to_block >= ? ORDER BY from_block',
-      ordinal,
-      scope,
-      reach.to,
-      reach.from,
-    )
-    .map(intervalOf)
-  const changed = change(touched)
-  const same = (a: CoveredInterval, b: CoveredInterval) =>
-    a.from === b.from && a.to === b.to && a.evidence === b.evidence
-  for (const old of touched) {
-    if (changed.some(now => same(now, old))) continue
-    connection.run('DELETE FROM coverage WHERE chain = ? AND scope = ? AND from_block = ?', ordinal, scope, old.from)
-  }
-  for (const now of changed) {
-    if (touched.some(old => same(now, old))) continue
-    connection.run('INSERT INTO coverage VALUES (?, ?, ?, ?, ?)', ordinal, scope, now.from, now.to, now.evidence)
-  }
+  const find = `SELECT from_block, to_block, evidence FROM coverage
+    WHERE chain = ? AND scope = ? AND from_block <= ? AND to_block >= ? ORDER BY from_block`
+  const touched = connection.all(find, ordinal, scope, reach.to, reach.from).map(intervalOf)
+  const { gone, added } = coverageChange(touched, change(touched))
+  for (const { from } of gone)
+    connection.run('DELETE FROM coverage WHERE chain = ? AND scope = ? AND from_block = ?', ordinal, scope, from)
+  for (const { from, to, evidence } of added)
+    connection.run('INSERT INTO coverage VALUES (?, ?, ?, ?, ?)', ordinal, scope, from, to, evidence)
 }
 
-// Contracts that are followed at the head, each with the block from which on it is.
+// Contracts that are followed at the head, each from a block on.
 
 export function watchedContracts(connection: Connection, ordinal: number): WatchedContract[] {
   return connection
@@ -134,15 +105,6 @@ export function watchedContracts(connection: Connection, ordinal: number): Watch
       contract: hexOf<Address>(address as Uint8Array),
       watchedFrom: watchedFrom as number,
     }))
-}
-
-export function watchedFrom(connection: Connection, ordinal: number, contract: Address): number | undefined {
-  const row = connection.get(
-    'SELECT watched_from FROM watched_contracts WHERE chain = ? AND contract = ?',
-    ordinal,
-    bytesOfHex(contract),
-  )
-  return row?.[0] as number | undefined
 }
 
 /** The lowest mark stays. */

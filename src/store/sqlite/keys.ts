@@ -1,20 +1,39 @@
-// Keys and their daily use. Only the hash of a key is ever seen here. Functions that take a connection run
-// in their caller's transaction.
-import { AlmanacError } from '../../errors.ts'
-import type { AllowanceGrant, AllowanceRequest, KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
-import { keyColumns, keyValues, putKeyStatement } from '../key-store.ts'
-import type { Connection, Row } from './connection.ts'
+// Keys and their daily use. It sees only the hash of a key. Functions that take a connection run in their caller's transaction.
+import type { AllowanceGrant, AllowanceRequest, KeyStore } from '../key-store.ts'
+import { keyColumns, keyIdTaken, keyOf, keyValues, putKeySql } from '../key-store.ts'
+import type { Connection } from './connection.ts'
 import type { SharedFile } from './shared-file.ts'
 import type { StoreFile } from './store-file.ts'
 
+const put = putKeySql(() => '?')
+
 export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
   return {
-    putKey: key => file.writing(({ connection }) => putKey(connection, key)),
-    keyByHash: async hash => file.reading(read => keyByHash(read, hash)),
-    keys: async () => file.reading(allKeys),
-    revokeKey: (id, revokedAt) => file.writing(({ connection }) => revokeKey(connection, id, revokedAt)),
-    addUse: uses => file.writingUnseen(connection => addUse(connection, uses)),
-    usesOf: async day => file.reading(read => usesOf(read, day)),
+    putKey: key =>
+      file.writing(({ connection }) => {
+        const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
+        if (other !== undefined) throw keyIdTaken(key)
+        connection.run(put, ...keyValues(key))
+      }),
+    keyByHash: async hash =>
+      file.reading(read => read.all(`SELECT ${keyColumns} FROM keys WHERE hash = ?`, hash).map(keyOf)[0]),
+    keys: async () =>
+      file.reading(read => read.all(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id`).map(keyOf)),
+    revokeKey: (id, revokedAt) =>
+      file.writing(({ connection }) => {
+        connection.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', revokedAt, id)
+        return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
+      }),
+    addUse: uses =>
+      file.writingUnseen(connection => {
+        const add = 'INSERT INTO key_uses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count'
+        for (const { keyId, day, operation, count } of uses) connection.run(add, day, keyId, operation, count)
+      }),
+    usesOf: async day => {
+      const find = 'SELECT key_id, operation, count FROM key_uses WHERE day = ? ORDER BY key_id, operation'
+      const rows = file.reading(read => read.all(find, day)) as [string, string, number][]
+      return rows.map(([keyId, operation, count]) => ({ keyId, day, operation, count }))
+    },
     takeAllowance: request =>
       shared.writing(connection =>
         takeAllowance(connection, request, day => file.reading(read => usedOn(read, day, request.keyId))),
@@ -23,84 +42,16 @@ export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
   }
 }
 
-const putKeyText = putKeyStatement(() => '?')
-
-function putKey(connection: Connection, key: KeyRecord): void {
-  const other = connection.get('SELECT 1 FROM keys WHERE id = ? AND hash <> ?', key.id, key.hash)
-  if (other !== undefined) throw new AlmanacError('conflict', `Another key has the id ${key.id}.`)
-  connection.run(putKeyText, ...keyValues(key))
-}
-
-function keyByHash(connection: Connection, hash: string): KeyRecord | undefined {
-  const row = connection.get(`SELECT ${keyColumns} FROM keys WHERE hash = ?`, hash)
-  return row === undefined ? undefined : keyOf(row)
-}
-
-function allKeys(connection: Connection): KeyRecord[] {
-  return connection.all(`SELECT ${keyColumns} FROM keys ORDER BY created_at, id`).map(keyOf)
-}
-
-/** The first revocation stays. */
-function revokeKey(connection: Connection, id: string, revokedAt: number): boolean {
-  connection.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', revokedAt, id)
-  return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
-}
-
-function addUse(connection: Connection, uses: readonly KeyUse[]): Map<string, number> {
-  const latestDays = new Map<string, string>()
-  for (const { keyId, day, operation, count } of uses) {
-    connection.run(
-      'INSERT INTO key_uses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count',
-      day,
-      keyId,
-      operation,
-      count,
-    )
-    const known = latestDays.get(keyId)
-    if (known === undefined || known < day) latestDays.set(keyId, day)
-  }
-  const totals = new Map<string, number>()
-  for (const [keyId, day] of latestDays) totals.set(keyId, usedOn(connection, day, keyId))
-  return totals
-}
-
 /** All operations of a key on a day. */
 function usedOn(connection: Connection, day: string, keyId: string): number {
-  const row = connection.get('SELECT coalesce(sum(count), 0) FROM key_uses WHERE day = ? AND key_id = ?', day, keyId)
-  return (row as Row)[0] as number
+  const sum = 'SELECT coalesce(sum(count), 0) FROM key_uses WHERE day = ? AND key_id = ?'
+  return connection.get(sum, day, keyId)?.[0] as number
 }
 
-function usesOf(connection: Connection, day: string): KeyUse[] {
-  return connection
-    .all('SELECT key_id, operation, count FROM key_uses WHERE day = ? ORDER BY key_id, operation', day)
-    .map(([keyId, operation, count]) => ({
-      keyId: keyId as string,
-      day,
-      operation: operation as string,
-      count: count as number,
-    }))
-}
+// Rates and quotas of keys, which all processes on the store share: tables of the file beside it.
 
-function keyOf(row: Row): KeyRecord {
-  const optional = (value: Row[number] | undefined) => (value as number | null) ?? undefined
-  return {
-    id: row[0] as string,
-    name: row[1] as string,
-    hash: row[2] as string,
-    scopes: JSON.parse(row[3] as string) as string[],
-    createdAt: row[4] as number,
-    expiresAt: optional(row[5]),
-    revokedAt: optional(row[6]),
-    ratePerSecond: optional(row[7]),
-    quotaPerDay: optional(row[8]),
-    indexPerDay: optional(row[9]),
-  }
-}
-
-// Rates and quotas of keys, shared by every process on the store: tables of the file beside it. Callers hold the transaction.
-
-/** `usedToday` is asked for where the table does not know of the day yet. */
-export function takeAllowance(
+/** Calls `usedToday` where the table has no row of the day yet. */
+function takeAllowance(
   connection: Connection,
   request: AllowanceRequest,
   usedToday: (day: string) => number,
@@ -139,7 +90,7 @@ export function takeAllowance(
   }
 }
 
-export function takeIndexing(
+function takeIndexing(
   connection: Connection,
   { keyId, target, perDay }: { keyId: string; target: string; perDay: number },
 ): boolean {

@@ -1,4 +1,4 @@
-// The rows of this engine's tables as plain parts, for moving house. It reads and writes in bulk and keeps the counts of transfers.
+// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
 import type { SQLInputValue } from 'node:sqlite'
 import {
   copyCheckpointName,
@@ -6,6 +6,7 @@ import {
   type PartPage,
   type PartRow,
   type PartValue,
+  type PlaceRow,
   partColumns,
   type ReadableName,
   type StoreParts,
@@ -14,9 +15,10 @@ import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile } from './open-file.ts'
+import { versionBytes } from './solana-holdings.ts'
 import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
 
-/** How a part lies in its table: what is selected, by which key it is walked, and what an inserted row needs. */
+/** How a part lies in its table: what to select, the key to walk by, and what an inserted row needs. */
 type Layout = {
   table?: string
   /** Expressions in the order of the part's columns; without them the columns themselves. */
@@ -77,7 +79,7 @@ const layouts: Record<ReadableName, Layout> = {
     key: ['network', 'account'],
     insert: {
       columns: partColumns.solana_holdings,
-      values: row => [...row.slice(0, 7), versionBytes(row[7] as string)],
+      values: row => [...row.slice(0, 7), versionBytes(BigInt(row[7] as string))],
     },
   },
   solana_closed: {
@@ -86,7 +88,7 @@ const layouts: Record<ReadableName, Layout> = {
     key: ['network', 'account'],
     insert: {
       columns: partColumns.solana_closed,
-      values: row => [...row.slice(0, 3), versionBytes(row[3] as string), row[4] ?? null],
+      values: row => [...row.slice(0, 3), versionBytes(BigInt(row[3] as string)), row[4] ?? null],
     },
   },
   solana_mints: { key: ['network', 'mint'] },
@@ -98,7 +100,7 @@ const layouts: Record<ReadableName, Layout> = {
   checkpoints: { where: `name <> '${copyCheckpointName}'`, key: ['name'] },
 }
 
-/** The process owns the file meanwhile: nobody may index into a store that is copied. */
+/** The process owns the file meanwhile: no other may index into a store that is copied. */
 export async function openSqliteParts(path: string): Promise<StoreParts> {
   let ownership: Ownership | undefined
   try {
@@ -186,9 +188,7 @@ class SqliteParts implements StoreParts {
   #writeTransfers(part: 'transfers' | 'hot_transfers', rows: readonly PartRow[]): void {
     const byChain = new Map<number, RowsByContract>()
     for (const row of rows) {
-      const [contract, block, transactionIndex, logIndex, batchIndex] = row as number[] as [
-        ...[number, number, number, number, number],
-      ]
+      const [contract, block, transactionIndex, logIndex, batchIndex] = row as PlaceRow
       const [chain] = this.#connection.get('SELECT chain FROM contracts WHERE id = ?', contract) ?? []
       const ofChain = byChain.get(chain as number) ?? new Map()
       byChain.set(chain as number, ofChain)
@@ -235,12 +235,6 @@ class SqliteParts implements StoreParts {
 function partRow(part: ReadableName, row: PartValue[]): PartRow {
   const at = part === 'solana_holdings' ? 7 : part === 'solana_closed' ? 3 : undefined
   return at === undefined ? row : row.with(at, versionText(row[at] as Uint8Array))
-}
-
-function versionBytes(version: string): Buffer {
-  const bytes = Buffer.allocUnsafe(8)
-  bytes.writeBigUInt64BE(BigInt(version))
-  return bytes
 }
 
 function versionText(bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
-// Solana owners and token accounts. Versions decide: (slot, write version), so that updates may come in any order.
-// Callers hold the transaction.
+// Solana mints, owners and token accounts. The version (slot, write version) decides, so updates may come in any order. Functions
+// that take a connection run in their caller's transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import { hexOf } from '../../hex.ts'
-import { type SolanaNetwork, solanaNetworks, type TokenProgram } from '../../model.ts'
+import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import {
   closedKeptMs,
   forgottenAtOnceMax,
@@ -10,21 +10,18 @@ import {
   type HoldingColumns,
   type HoldingUpdate,
   type Mint,
+  type MintAccount,
+  type MintMetadata,
   type MintUpdate,
+  networkNumber,
   type SolanaAccount,
   type SolanaStore,
 } from '../solana-store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
 
-// Solana mints: what their own account and their metadata account say, each by its own slot. Callers hold the transaction.
-
-export function networkNumber(network: SolanaNetwork): number {
-  return solanaNetworks.indexOf(network)
-}
-
-export const nameColumn = "coalesce(m.name, m.metadata_name, '')"
-export const symbolColumn = "coalesce(m.symbol, m.metadata_symbol, '')"
+const nameColumn = "coalesce(m.name, m.metadata_name, '')"
+const symbolColumn = "coalesce(m.symbol, m.metadata_symbol, '')"
 const mintColumns = `m.program, m.decimals, m.supply, ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule,
   coalesce(min(m.account_slot, m.metadata_slot), 0), coalesce(min(m.account_read_at_ms, m.metadata_read_at_ms), 0)`
 
@@ -44,7 +41,7 @@ function mintOf(row: Row, mint: Uint8Array): Mint {
   }
 }
 
-export function mintsOf(connection: Connection, network: SolanaNetwork, mints: readonly Uint8Array[]): Mint[] {
+function mintsOf(connection: Connection, network: SolanaNetwork, mints: readonly Uint8Array[]): Mint[] {
   const find = `SELECT ${mintColumns} FROM solana_mints m WHERE m.network = ? AND m.mint = ? AND m.program IS NOT NULL`
   return connection.snapshot(() =>
     mints.flatMap(mint => {
@@ -54,44 +51,53 @@ export function mintsOf(connection: Connection, network: SolanaNetwork, mints: r
   )
 }
 
-const upsertMintAccount = `INSERT INTO solana_mints
-    (network, mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-    account_slot = excluded.account_slot, account_read_at_ms = excluded.account_read_at_ms,
-    program = excluded.program, decimals = excluded.decimals, supply = excluded.supply, name = excluded.name,
-    symbol = excluded.symbol, amount_rule = excluded.amount_rule
-  WHERE account_slot IS NULL OR excluded.account_slot >= account_slot`
+/** Each part of a mint replaces the stored one unless that one has a higher slot. */
+function replacing(part: 'account' | 'metadata', columns: readonly string[]): string {
+  return `ON CONFLICT DO UPDATE SET ${columns.map(column => `${column} = excluded.${column}`)}
+    WHERE ${part}_slot IS NULL OR excluded.${part}_slot >= ${part}_slot`
+}
 
-const upsertMintMetadata = `INSERT INTO solana_mints
-    (network, mint, metadata_slot, metadata_read_at_ms, metadata_name, metadata_symbol, token_standard)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-    metadata_slot = excluded.metadata_slot, metadata_read_at_ms = excluded.metadata_read_at_ms,
-    metadata_name = excluded.metadata_name, metadata_symbol = excluded.metadata_symbol,
-    token_standard = excluded.token_standard
-  WHERE metadata_slot IS NULL OR excluded.metadata_slot >= metadata_slot`
+const accountColumns = [
+  ...['account_slot', 'account_read_at_ms', 'program', 'decimals', 'supply', 'name', 'symbol', 'amount_rule'],
+]
+const metadataColumns = [
+  ...['metadata_slot', 'metadata_read_at_ms', 'metadata_name', 'metadata_symbol', 'token_standard'],
+]
+/** Followed by the rows; `replaceMintAccount` and `replaceMintMetadata` end the statement. */
+export const insertMintAccount = `INSERT INTO main.solana_mints (network, mint, ${accountColumns})`
+export const insertMintMetadata = `INSERT INTO main.solana_mints (network, mint, ${metadataColumns})`
+export const replaceMintAccount = replacing('account', accountColumns)
+export const replaceMintMetadata = replacing('metadata', metadataColumns)
+const putAccount = `${insertMintAccount} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceMintAccount}`
+const putMetadata = `${insertMintMetadata} VALUES (?, ?, ?, ?, ?, ?, ?) ${replaceMintMetadata}`
 
-export function putMints(connection: Connection, network: SolanaNetwork, updates: readonly MintUpdate[]): void {
-  const number = networkNumber(network)
-  for (const { mint, slot, readAtMs, account, metadata } of updates) {
-    if (account !== undefined) {
-      const { program, decimals, supply, name = null, symbol = null, amountRule = null } = account
-      const values = [number, mint, slot, readAtMs, program, decimals, supply.toString(), name, symbol, amountRule]
-      connection.run(upsertMintAccount, ...values)
-    }
-    if (metadata !== undefined) {
-      const { name = null, symbol = null, tokenStandard = null } = metadata
-      connection.run(upsertMintMetadata, number, mint, slot, readAtMs, name, symbol, tokenStandard)
-    }
+/** In the order of the columns, without the network. */
+export function accountValues({ mint, slot, readAtMs }: MintUpdate, account: MintAccount): SQLInputValue[] {
+  const { program, decimals, supply, name = null, symbol = null, amountRule = null } = account
+  return [mint, slot, readAtMs, program, decimals, supply.toString(), name, symbol, amountRule]
+}
+
+export function metadataValues({ mint, slot, readAtMs }: MintUpdate, metadata: MintMetadata): SQLInputValue[] {
+  const { name = null, symbol = null, tokenStandard = null } = metadata
+  return [mint, slot, readAtMs, name, symbol, tokenStandard]
+}
+
+function putMints(connection: Connection, network: number, updates: readonly MintUpdate[]): void {
+  for (const update of updates) {
+    const { account, metadata } = update
+    if (account !== undefined) connection.run(putAccount, network, ...accountValues(update, account))
+    if (metadata !== undefined) connection.run(putMetadata, network, ...metadataValues(update, metadata))
   }
 }
 
-function versionBytes(writeVersion: bigint): Buffer {
+/** A write version as 8 bytes that compare as it does. */
+export function versionBytes(writeVersion: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(8)
   bytes.writeBigUInt64BE(writeVersion)
   return bytes
 }
 
-export function portfolioOf(
+function portfolioOf(
   connection: Connection,
   network: SolanaNetwork,
   owner: Uint8Array,
@@ -118,8 +124,8 @@ export function portfolioOf(
 }
 
 // All holdings as one row: node:sqlite pays for each value that it hands over, and 18,000 for 2,000 holdings would cost
-// twice the whole query. The index is named because without it the order by account would be had from the primary key, by
-// walking every holding there is; its own order within an owner is that of the accounts.
+// twice the whole query. The index is named because SQLite would otherwise walk the primary key, every holding there is, for the
+// order by account; within an owner the index has that order.
 const portfolioRows = `SELECT CAST(group_concat(h.account, '') AS BLOB), CAST(group_concat(h.mint, '') AS BLOB),
     group_concat(h.amount), json_group_array(m.decimals), json_group_array(m.supply), json_group_array(${nameColumn}),
     json_group_array(${symbolColumn}), json_group_array(m.token_standard), json_group_array(m.amount_rule)
@@ -146,8 +152,8 @@ function columnsOf(row: Row): HoldingColumns {
   }
 }
 
-/** A reading is the state at the end of its slot: what it does not list, the owner no longer held then. */
-export function putOwner(
+/** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
+function putOwner(
   connection: Connection,
   network: SolanaNetwork,
   account: SolanaAccount,
@@ -179,14 +185,14 @@ export function putOwner(
   purgeTombstones(connection)
 }
 
-export function applyHoldings(connection: Connection, network: SolanaNetwork, updates: readonly HoldingUpdate[]): void {
+function applyHoldings(connection: Connection, network: SolanaNetwork, updates: readonly HoldingUpdate[]): void {
   const number = networkNumber(network)
   const put = connection.prepare(upsertHolding('(excluded.slot, excluded.write_version) >= (slot, write_version)'))
   for (const update of updates) put.run(...holdingValues(number, fenced(connection, number, update)))
   purgeTombstones(connection)
 }
 
-/** An update from before the owner's last reading, of an account that the reading does not list: it was already over then. */
+/** An update that is older than the owner's last reading, of an account that the reading does not list, is out of date. */
 function fenced(connection: Connection, network: number, update: HoldingUpdate): HoldingUpdate {
   if ('closed' in update) return update
   const reading = connection.get(
@@ -222,7 +228,7 @@ function purgeTombstones(connection: Connection): void {
   )
 }
 
-export function putLamports(connection: Connection, network: SolanaNetwork, account: SolanaAccount): void {
+function putLamports(connection: Connection, network: SolanaNetwork, account: SolanaAccount): void {
   connection.run(
     `INSERT INTO solana_accounts VALUES (?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO UPDATE SET lamports = excluded.lamports,
        slot = excluded.slot, chain_time = excluded.chain_time, read_at_ms = excluded.read_at_ms
@@ -236,15 +242,14 @@ export function putLamports(connection: Connection, network: SolanaNetwork, acco
   )
 }
 
-// What is kept of Solana accounts and mints: reads of one moment, writes of one transaction. The tables have files of their own.
-
 export function solanaStore(file: StoreFile): SolanaStore {
   return {
     portfolioOf: async (network, owner) => file.reading(read => portfolioOf(read, network, owner)),
     putOwner: (network, account, holdings) =>
       file.writing(({ connection }) => putOwner(connection, network, account, holdings)),
     mintsOf: async (network, mints) => file.reading(read => mintsOf(read, network, mints)),
-    putMints: (network, updates) => file.writing(({ connection }) => putMints(connection, network, updates)),
+    putMints: (network, updates) =>
+      file.writing(({ connection }) => putMints(connection, networkNumber(network), updates)),
     applyHoldings: (network, updates) => file.writing(({ connection }) => applyHoldings(connection, network, updates)),
     putLamports: (network, account) => file.writing(({ connection }) => putLamports(connection, network, account)),
   }

@@ -1,11 +1,20 @@
-// Staged Solana rows in a file of their own beside the store: appended without any index, then sorted and merged in one
-// transaction. The file is removed when it is merged.
+// Staged Solana rows in a file beside the store: appended without an index, then sorted and merged in one transaction, which
+// removes the file.
 import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import type { SolanaNetwork } from '../../model.ts'
 import type { SolanaStaging, StagedRows } from '../solana-staging.ts'
-import type { HoldingUpdate } from '../solana-store.ts'
+import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { storeFailure } from './failures.ts'
+import {
+  accountValues,
+  insertMintAccount,
+  insertMintMetadata,
+  metadataValues,
+  replaceMintAccount,
+  replaceMintMetadata,
+  versionBytes,
+} from './solana-holdings.ts'
 
 const schema = `
 CREATE TABLE IF NOT EXISTS checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
@@ -28,22 +37,12 @@ const mergeHoldings = `INSERT INTO main.solana_holdings
 const dropOlder = 'DELETE FROM main.solana_holdings WHERE network = :network AND slot <= :slot'
 // Marks of closed accounts guard against rows that come late: there are none after a merge.
 const dropClosed = 'DELETE FROM main.solana_holdings WHERE network = :network AND closed_at_ms = :now'
-const mergeMintAccounts = `INSERT INTO main.solana_mints
-    (network, mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule)
+const mergeMintAccounts = `${insertMintAccount}
   SELECT :network, mint, slot, read_at_ms, program, decimals, supply, name, symbol, amount_rule
-  FROM staged.mint_accounts WHERE true ORDER BY mint, slot
-  ON CONFLICT DO UPDATE SET account_slot = excluded.account_slot, account_read_at_ms = excluded.account_read_at_ms,
-    program = excluded.program, decimals = excluded.decimals, supply = excluded.supply, name = excluded.name,
-    symbol = excluded.symbol, amount_rule = excluded.amount_rule
-  WHERE account_slot IS NULL OR excluded.account_slot >= account_slot`
-const mergeMintMetadata = `INSERT INTO main.solana_mints
-    (network, mint, metadata_slot, metadata_read_at_ms, metadata_name, metadata_symbol, token_standard)
+  FROM staged.mint_accounts WHERE true ORDER BY mint, slot ${replaceMintAccount}`
+const mergeMintMetadata = `${insertMintMetadata}
   SELECT :network, mint, slot, read_at_ms, name, symbol, standard
-  FROM staged.mint_metadata WHERE true ORDER BY mint, slot
-  ON CONFLICT DO UPDATE SET metadata_slot = excluded.metadata_slot, metadata_read_at_ms = excluded.metadata_read_at_ms,
-    metadata_name = excluded.metadata_name, metadata_symbol = excluded.metadata_symbol,
-    token_standard = excluded.token_standard
-  WHERE metadata_slot IS NULL OR excluded.metadata_slot >= metadata_slot`
+  FROM staged.mint_metadata WHERE true ORDER BY mint, slot ${replaceMintMetadata}`
 
 export class SqliteSolanaStaging implements SolanaStaging {
   readonly removes = true
@@ -57,7 +56,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
   constructor(storePath: string, network: SolanaNetwork) {
     this.#storePath = storePath
     this.#path = `${storePath}-solana-${network}`
-    this.#network = solanaNetworks.indexOf(network)
+    this.#network = networkNumber(network)
   }
 
   async checkpoint(): Promise<string | undefined> {
@@ -74,15 +73,9 @@ export class SqliteSolanaStaging implements SolanaStaging {
       for (let first = 0; first < whole; first += holdingsPerRun)
         manyHoldings.run(...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
       for (const row of holdings.slice(whole)) holding.run(...holdingValues(row))
-      for (const { mint, slot, readAtMs, account: own, metadata: meta } of mints) {
-        if (own !== undefined) {
-          const { program, decimals, supply, name = null, symbol = null, amountRule = null } = own
-          account.run(mint, slot, readAtMs, program, decimals, supply.toString(), name, symbol, amountRule)
-        }
-        if (meta !== undefined) {
-          const { name = null, symbol = null, tokenStandard = null } = meta
-          metadata.run(mint, slot, readAtMs, name, symbol, tokenStandard)
-        }
+      for (const update of mints) {
+        if (update.account !== undefined) account.run(...accountValues(update, update.account))
+        if (update.metadata !== undefined) metadata.run(...metadataValues(update, update.metadata))
       }
       database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)').run(checkpoint)
       database.exec('COMMIT')
@@ -112,7 +105,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
     await this.discard()
   }
 
-  /** Into a table that is small beside what comes, rows go twice as fast when its index is made afterwards. */
+  /** Rows go twice as fast into a table that is small beside them when its index is made afterwards. */
   #withoutIndex(main: DatabaseSync, work: () => void): void {
     const count = (table: string) =>
       (main.prepare(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows
@@ -136,8 +129,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
   #staged() {
     if (this.#open === undefined) {
       const database = new DatabaseSync(this.#path)
-      // What a power cut takes away is read from the archive again.
-      // Appended pages need no journal, so that the usual one is smaller than a write-ahead log.
+      // The archive still has what a power cut loses. Appended pages need no journal, so it is smaller than a write-ahead log.
       database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
       database.exec(schema)
       this.#open = {
@@ -173,8 +165,5 @@ function holdingValues(row: HoldingUpdate): SQLInputValue[] {
 const zeroVersion = Buffer.alloc(8)
 
 function versionOf(writeVersion: bigint): Buffer {
-  if (writeVersion === 0n) return zeroVersion
-  const bytes = Buffer.allocUnsafe(8)
-  bytes.writeBigUInt64BE(writeVersion)
-  return bytes
+  return writeVersion === 0n ? zeroVersion : versionBytes(writeVersion)
 }
