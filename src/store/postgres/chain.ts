@@ -1,12 +1,11 @@
-// The changes of EVM chains, each as one transaction, before which it finds the numbers of chains and contracts. What a
-// commit does is `chain-commits.ts`.
+// Writing and reading EVM chains: each change is one transaction, and numbers of chains and contracts are found before it. What
+// a commit does is `chain-commits.ts`.
 import type { ChainId, Hash, TransferRow } from '../../model.ts'
-import type { ChainReader, ChainState, ChainWriter, HotBlock } from '../store.ts'
+import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
 import { hexTextOf } from './arrays.ts'
 import { blocksAround, hotBlocksOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
 import { contractCoverage, coverageByScope, coverageOf, watchContract, watchedContracts } from './coverage-table.ts'
-import type { Database } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { StoreDatabase } from './store-database.ts'
 
@@ -25,28 +24,22 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const numbers = await numbersOf(dictionary, chain, rowsOf(blocks))
       await store.writing(transaction => commits.addToHot(transaction, numbers, blocks, covered))
     },
-    finalize: async (chain, upTo) => {
-      const ordinal = await dictionary.addOrdinal(chain)
-      await store.writing(transaction => commits.finalize(transaction, ordinal, upTo))
-    },
-    putHead: async (chain, head) => {
-      const ordinal = await dictionary.addOrdinal(chain)
-      await store.writing(transaction => commits.putHead(transaction, ordinal, head))
-    },
-    addCoverage: async (chain, scope, interval) => {
-      const ordinal = await dictionary.addOrdinal(chain)
-      await store.writing(transaction => commits.addCovered(transaction, ordinal, [{ ...interval, scope }]))
-    },
+    finalize: (chain, upTo) =>
+      store.writingChain(chain, (transaction, ordinal) => commits.finalize(transaction, ordinal, upTo)),
+    putHead: (chain, head) =>
+      store.writingChain(chain, (transaction, ordinal) => commits.putHead(transaction, ordinal, head)),
+    addCoverage: (chain, scope, interval) =>
+      store.writingChain(chain, (transaction, ordinal) =>
+        commits.addCovered(transaction, ordinal, [{ ...interval, scope }]),
+      ),
     dropRange: async (chain, scope, interval) => {
       const ordinal = await dictionary.ordinalOf(chain)
       if (ordinal === undefined) return
       const contract = scope === 'full' ? undefined : await dictionary.contractOf(ordinal, scope)
       await store.writing(transaction => commits.dropRange(transaction, { ordinal, contract }, scope, interval))
     },
-    watchContract: async (chain, contract, watchedFrom) => {
-      const ordinal = await dictionary.addOrdinal(chain)
-      await store.writing(transaction => watchContract(transaction, ordinal, contract, watchedFrom))
-    },
+    watchContract: (chain, contract, watchedFrom) =>
+      store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
   }
 }
 
@@ -64,13 +57,22 @@ async function numbersOf(
   return { ordinal, contracts: await dictionary.addContracts(ordinal, addresses) }
 }
 
-// Reading what is kept of EVM chains, each question with one statement. The tables have files of their own.
+// Each question is one statement.
+
+const findState =
+  'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL'
 
 export function chainReader(store: StoreDatabase): ChainReader {
   const { database, dictionary } = store
   const noBlocks = { before: undefined, after: undefined }
   return {
-    chainState: chain => chainState(database, chain),
+    async chainState(chain) {
+      const [row] = await database.read(findState, chain)
+      if (row === undefined) return undefined
+      const [number, hash, timestamp, finalized] = row
+      const head = { number: Number(number), hash: hexTextOf<Hash>(hash), timestamp: Number(timestamp) }
+      return { head, finalized: Number(finalized) }
+    },
     coverage: (chain, scope) => store.ofChain(chain, [], ordinal => coverageOf(database, ordinal, scope)),
     coverageByScope: chain => store.ofChain(chain, [], ordinal => coverageByScope(database, ordinal)),
     contractCoverage: (chain, contract) =>
@@ -81,17 +83,5 @@ export function chainReader(store: StoreDatabase): ChainReader {
     watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),
     contractsOf: (chain, after, limit) =>
       store.ofChain(chain, [], ordinal => dictionary.contractsOf(ordinal, after, limit)),
-  }
-}
-
-async function chainState(database: Database, chain: ChainId): Promise<ChainState | undefined> {
-  const [row] = await database.read(
-    'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL',
-    chain,
-  )
-  if (row === undefined) return undefined
-  return {
-    head: { number: Number(row[0]), hash: hexTextOf<Hash>(row[1]), timestamp: Number(row[2]) },
-    finalized: Number(row[3]),
   }
 }

@@ -1,16 +1,8 @@
-// What PostgreSQL and the way to it say when they fail, in the words of the house. It decides nothing: callers throw what it returns.
-import { AlmanacError, messageOf } from '../../errors.ts'
+// PostgreSQL's and the network's failures as errors of Almanac. It decides nothing: callers throw what it returns.
+import { AlmanacError, type AlmanacErrorOptions, type ErrorCode, messageOf } from '../../errors.ts'
 
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-])
-/** The driver's own words, which carry no code, for a connection that ended or could not be had in time. */
+const networkCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/
+/** The driver's own words, which carry no code, for a connection that ended or did not open in time. */
 const connectionWords =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Cannot use a pool after)/
 
@@ -24,7 +16,7 @@ export function codeOf(error: unknown): string | undefined {
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error)
   if (code === undefined) return error instanceof Error && connectionWords.test(error.message)
-  return networkCodes.has(code) || code.startsWith('08') || code.startsWith('57P') || code === '25P03'
+  return networkCodes.test(code) || code.startsWith('08') || code.startsWith('57P') || code === '25P03'
 }
 
 /** The server rolled back because of others: a deadlock or a serialization failure. Repeating is right. */
@@ -49,57 +41,65 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === '23505' || (code === 'XX000' && /^duplicate key value violates/.test((error as Error).message))
 }
 
+const soon = { retryable: true, retryAfterMs: 1_000 }
+
+type Rule = { code: ErrorCode; fits: (code: string, error: unknown) => boolean; says: string } & AlmanacErrorOptions
+
+/** The first rule that fits. `says` follows "The database …"; a colon at its end is followed by the server's own words. */
+const rules: readonly Rule[] = [
+  {
+    code: 'store_failed',
+    fits: (_code, error) => isConnectionFailure(error),
+    says: 'cannot be reached.',
+    hint: 'check that the server runs and accepts connections; the same call succeeds once it does.',
+    ...soon,
+  },
+  {
+    code: 'store_locked',
+    fits: (code, error) => isRolledBackForOthers(error) || code === '55P03' || code === '57014',
+    says: 'has another process writing to the same rows.',
+    hint: 'try again in a moment.',
+    ...soon,
+  },
+  {
+    code: 'store_full',
+    fits: code => code === '53100' || code === '53200',
+    says: 'ran out of space; nothing of this commit was kept.',
+    hint: 'free space on the server; the same commit then succeeds.',
+    ...{ retryable: true, retryAfterMs: 10_000 },
+  },
+  {
+    code: 'store_failed',
+    fits: code => code === '53300',
+    says: 'has no connection left.',
+    hint: 'raise max_connections, put PgBouncer in front, or lower the pool parameter of the address.',
+    ...soon,
+  },
+  {
+    code: 'store_failed',
+    fits: code => code.startsWith('28') || code === '3D000' || code === '42501',
+    says: 'refuses this user:',
+    hint: 'check user, password, database and rights: the user must own the database or its schema.',
+  },
+  {
+    code: 'store_failed',
+    fits: code => code === '25006',
+    says: 'is read-only, as a replica is.',
+    hint: 'name the primary server under store.',
+    ...soon,
+  },
+  {
+    code: 'store_corrupt',
+    fits: code => code === 'XX001' || code === 'XX002',
+    says: 'found damaged data:',
+    hint: 'restore the server from a backup; nothing was changed by this call.',
+  },
+  { code: 'store_failed', fits: () => true, says: 'failed:' },
+]
+
 export function storeFailure(error: unknown, location: string): AlmanacError {
   if (error instanceof AlmanacError) return error
-  if (isConnectionFailure(error))
-    return new AlmanacError('store_failed', `The database ${location} cannot be reached.`, {
-      cause: error,
-      hint: 'check that the server runs and accepts connections; the same call succeeds once it does.',
-      retryable: true,
-      retryAfterMs: 1_000,
-    })
-  const code = codeOf(error) ?? ''
-  if (isRolledBackForOthers(error) || code === '55P03' || code === '57014')
-    return new AlmanacError('store_locked', `Another process is writing to the same rows of ${location}.`, {
-      cause: error,
-      hint: 'try again in a moment.',
-      retryable: true,
-      retryAfterMs: 1_000,
-    })
-  if (code === '53100' || code === '53200')
-    return new AlmanacError(
-      'store_full',
-      `The database server of ${location} ran out of space; nothing of this commit was kept.`,
-      {
-        cause: error,
-        hint: 'free space on the server; the same commit then succeeds.',
-        retryable: true,
-        retryAfterMs: 10_000,
-      },
-    )
-  if (code === '53300')
-    return new AlmanacError('store_failed', `The database server of ${location} has no connection left.`, {
-      cause: error,
-      hint: 'raise max_connections, put PgBouncer in front, or lower the pool parameter of the address.',
-      retryable: true,
-      retryAfterMs: 1_000,
-    })
-  if (code.startsWith('28') || code === '3D000' || code === '42501')
-    return new AlmanacError('store_failed', `The database ${location} refuses this user: ${messageOf(error)}.`, {
-      cause: error,
-      hint: 'check user, password, database and rights: the user must own the database or its schema.',
-    })
-  if (code === '25006')
-    return new AlmanacError('store_failed', `The database ${location} is read-only, as a replica is.`, {
-      cause: error,
-      hint: 'name the primary server under store.',
-      retryable: true,
-      retryAfterMs: 1_000,
-    })
-  if (code === 'XX001' || code === 'XX002')
-    return new AlmanacError('store_corrupt', `The database ${location} found damaged data: ${messageOf(error)}.`, {
-      cause: error,
-      hint: 'restore the server from a backup; nothing was changed by this call.',
-    })
-  return new AlmanacError('store_failed', `The database ${location} failed: ${messageOf(error)}.`, { cause: error })
+  const { code, fits, says, ...options } = rules.find(rule => rule.fits(codeOf(error) ?? '', error)) as Rule
+  const words = says.endsWith(':') ? `${says} ${messageOf(error)}.` : says
+  return new AlmanacError(code, `The database ${location} ${words}`, { ...options, cause: error })
 }

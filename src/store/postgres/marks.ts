@@ -1,11 +1,11 @@
-// What the operator, imported lists and the built-in pack say of contracts.
+// Marks: what the operator, imported lists and the built-in pack say of contracts.
 
 import { bytesOfHex } from '../../hex.ts'
-import type { Address, ChainId } from '../../model.ts'
-import type { Mark, MarkKey, MarkStore } from '../annotation-store.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
+import type { Address } from '../../model.ts'
+import type { AnnotationFilter, Mark, MarkKey, MarkStore } from '../annotation-store.ts'
+import { annotationRanks, markOf, storedFlag } from '../annotation-store.ts'
 import { byteaArray, hexTextOf, int4Array, int8Array, textArray } from './arrays.ts'
-import type { Database, Row, Transaction } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import type { Ordinals, WalkOrdinals } from './dictionary.ts'
 import { filterConditions } from './labels.ts'
 import type { StoreDatabase } from './store-database.ts'
@@ -30,7 +30,7 @@ export function markStore(store: StoreDatabase): MarkStore {
   }
 }
 
-/** One statement cannot write one row twice: what is said of one contract by one source is joined first, as it would be row by row. */
+/** Joins the marks of one contract by one source first: one statement cannot write one row twice. */
 export async function putMarks(transaction: Transaction, ordinals: Ordinals, marks: readonly Mark[]): Promise<void> {
   const byKey = new Map<string, Mark>()
   for (const mark of marks) {
@@ -54,8 +54,8 @@ export async function putMarks(transaction: Transaction, ordinals: Ordinals, mar
     byteaArray(sorted.map(mark => bytesOfHex(mark.contract))),
     textArray(sorted.map(mark => mark.source)),
     int4Array(sorted.map(mark => annotationRanks.indexOf(mark.rank))),
-    int8Array(sorted.map(mark => givenFlag(mark.verified))),
-    int8Array(sorted.map(mark => givenFlag(mark.spam))),
+    int8Array(sorted.map(mark => storedFlag(mark.verified))),
+    int8Array(sorted.map(mark => storedFlag(mark.spam))),
     int8Array(sorted.map(mark => mark.updatedAt)),
   )
 }
@@ -79,7 +79,7 @@ const columns =
 
 async function marksOf(database: Database, ordinal: number, contract: Address): Promise<Mark[]> {
   const sql = `SELECT ${columns} WHERE chain = $1 AND contract = $2 ORDER BY rank, updated_at DESC, source`
-  return (await database.read(sql, ordinal, bytesOfHex(contract))).map(markOf)
+  return (await database.read(sql, ordinal, bytesOfHex(contract))).map(row => markOf(row, contract))
 }
 
 async function marksAfter(
@@ -96,25 +96,5 @@ async function marksAfter(
     )
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const sql = `SELECT ${columns} ${where} ORDER BY chain, contract, source LIMIT $${values.push(limit)}`
-  return (await database.read(sql, ...values)).map(markOf)
-}
-
-function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
-  return {
-    chain: Number(chain) as ChainId,
-    contract: hexTextOf<Address>(contract),
-    source: source as string,
-    rank: annotationRanks[Number(rank)]!,
-    verified: shownFlag(verified),
-    spam: shownFlag(spam),
-    updatedAt: Number(updatedAt),
-  }
-}
-
-function givenFlag(flag: boolean | undefined): number | null {
-  return flag === undefined ? null : Number(flag)
-}
-
-function shownFlag(stored: string | null | undefined): boolean | undefined {
-  return stored === null ? undefined : stored === 't'
+  return (await database.read(sql, ...values)).map(row => markOf(row, hexTextOf<Address>(row[1])))
 }

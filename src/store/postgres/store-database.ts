@@ -66,6 +66,12 @@ export class StoreDatabase {
     return result
   }
 
+  /** The same with the number of a chain, which gets one where it has none. */
+  async writingChain<T>(chain: ChainId, work: (transaction: Transaction, ordinal: number) => Promise<T>): Promise<T> {
+    const ordinal = await this.dictionary.addOrdinal(chain)
+    return await this.writing(transaction => work(transaction, ordinal))
+  }
+
   /** One transaction that changes nothing an answer can show: the revision stays. */
   async writingUnseen<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.database.transaction(async transaction => {

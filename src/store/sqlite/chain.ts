@@ -1,11 +1,10 @@
-// The changes of EVM chains, each as one transaction. What a commit does is `chain-commits.ts`.
+// Writing and reading EVM chains: each change is one transaction. What a commit does is `chain-commits.ts`.
 
 import { hexOf } from '../../hex.ts'
-import type { ChainId, Hash } from '../../model.ts'
-import type { ChainReader, ChainState, ChainWriter } from '../store.ts'
+import type { Hash } from '../../model.ts'
+import type { ChainReader, ChainWriter } from '../store.ts'
 import { blocksAround, hotBlocksOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
-import type { Connection } from './connection.ts'
 import {
   addCoverageRows,
   contractCoverage,
@@ -33,11 +32,19 @@ export function chainWriter(file: StoreFile): ChainWriter {
   }
 }
 
-// Reading what is kept of EVM chains, each question at one moment. The tables have files of their own.
+// Each question reads one moment.
+
+const findState =
+  'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ? AND head_number IS NOT NULL'
 
 export function chainReader(file: StoreFile): ChainReader {
   return {
-    chainState: async chain => file.reading(read => chainState(read, chain)),
+    async chainState(chain) {
+      const row = file.reading(read => read.get(findState, chain)) as [number, Uint8Array, number, number] | undefined
+      if (row === undefined) return undefined
+      const [number, hash, timestamp, finalized] = row
+      return { head: { number, hash: hexOf<Hash>(hash), timestamp }, finalized }
+    },
     coverage: async (chain, scope) => file.ofChain(chain, [], (read, ordinal) => coverageOf(read, ordinal, scope)),
     coverageByScope: async chain => file.ofChain(chain, [], coverageByScope),
     contractCoverage: async (chain, contract) =>
@@ -50,14 +57,5 @@ export function chainReader(file: StoreFile): ChainReader {
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
     contractsOf: async (chain, after, limit) =>
       file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, after, limit)),
-  }
-}
-
-function chainState(connection: Connection, chain: ChainId): ChainState | undefined {
-  const row = connection.get('SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ?', chain)
-  if (row === undefined || row[0] === null) return undefined
-  return {
-    head: { number: row[0] as number, hash: hexOf<Hash>(row[1] as Uint8Array), timestamp: row[2] as number },
-    finalized: row[3] as number,
   }
 }

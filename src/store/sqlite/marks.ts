@@ -1,11 +1,11 @@
-// What the operator, imported lists and the built-in pack say of contracts. Functions that take a connection run
+// Marks: what the operator, imported lists and the built-in pack say of contracts. Functions that take a connection run
 // in their caller's transaction.
 
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import type { Address, ChainId } from '../../model.ts'
-import type { Mark, MarkKey, MarkStore } from '../annotation-store.ts'
-import { type AnnotationFilter, annotationRanks } from '../annotation-store.ts'
-import type { Connection, Row } from './connection.ts'
+import type { Address } from '../../model.ts'
+import type { AnnotationFilter, Mark, MarkKey, MarkStore } from '../annotation-store.ts'
+import { annotationRanks, markOf, storedFlag } from '../annotation-store.ts'
+import type { Connection } from './connection.ts'
 import type { Dictionary } from './dictionary.ts'
 import { filterConditions } from './labels.ts'
 import type { StoreFile } from './store-file.ts'
@@ -62,7 +62,7 @@ const columns =
 
 function marksOf(connection: Connection, ordinal: number, contract: Address): Mark[] {
   const sql = `SELECT ${columns} WHERE chain = ? AND contract = ? ORDER BY rank, updated_at DESC, source`
-  return connection.all(sql, ordinal, bytesOfHex(contract)).map(markOf)
+  return connection.all(sql, ordinal, bytesOfHex(contract)).map(row => markOf(row, contract))
 }
 
 function marksAfter(
@@ -79,25 +79,5 @@ function marksAfter(
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const sql = `SELECT ${columns} ${where} ORDER BY chain, contract, source LIMIT ?`
-  return connection.all(sql, ...values, limit).map(markOf)
-}
-
-function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
-  return {
-    chain: chain as ChainId,
-    contract: hexOf<Address>(contract as Uint8Array),
-    source: source as string,
-    rank: annotationRanks[rank as number]!,
-    verified: shownFlag(verified),
-    spam: shownFlag(spam),
-    updatedAt: updatedAt as number,
-  }
-}
-
-function storedFlag(flag: boolean | undefined): number | null {
-  return flag === undefined ? null : Number(flag)
-}
-
-function shownFlag(stored: Row[number] | undefined): boolean | undefined {
-  return stored === null ? undefined : stored === 1
+  return connection.all(sql, ...values, limit).map(row => markOf(row, hexOf<Address>(row[1] as Uint8Array)))
 }
