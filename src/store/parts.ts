@@ -46,6 +46,36 @@ export const partNames = Object.keys(partColumns) as PartName[]
 /** Engines keep counts while they write transfers: these are compared, never copied. */
 export type ReadableName = PartName | 'transfer_counts'
 
+/** The columns that a part is walked by, where an engine does not say otherwise. */
+export const partKeys: Record<ReadableName, readonly string[]> = {
+  secrets: ['name'],
+  chains: ['ordinal'],
+  contracts: ['id'],
+  blocks: ['chain', 'number'],
+  hot_blocks: ['chain', 'number'],
+  transfers: ['contract', 'block', 'tx', 'log', 'pos'],
+  hot_transfers: ['contract', 'block', 'tx', 'log', 'pos'],
+  transfer_counts: ['contract', 'bucket'],
+  activity: ['address', 'chain'],
+  hot_activity: ['address', 'chain', 'block'],
+  coverage: ['chain', 'scope', 'from_block'],
+  watched_contracts: ['chain', 'contract'],
+  solana_accounts: ['owner', 'network'],
+  solana_holdings: ['owner', 'account', 'network'],
+  solana_closed: ['account', 'network'],
+  solana_mints: ['mint', 'network'],
+  keys: ['id'],
+  key_uses: ['day', 'key_id', 'operation'],
+  labels: ['address', 'chain', 'source'],
+  contract_facts: ['chain', 'contract'],
+  contract_marks: ['chain', 'contract', 'source'],
+  checkpoints: ['name'],
+}
+
+export function columnsOfPart(part: ReadableName): readonly string[] {
+  return part === 'transfer_counts' ? ['contract', 'bucket', 'transfers'] : partColumns[part]
+}
+
 /** A page of a part, and the engine's own cursor of the next one; undefined after the last. */
 export type PartPage = { rows: PartRow[]; next: string | undefined }
 

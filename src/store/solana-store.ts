@@ -87,6 +87,24 @@ export type HoldingColumns = {
   amountRules: (string | null)[]
 }
 
+/** From the engines' rows: numbers are numbers or their text. */
+export function mintOf(row: readonly unknown[], named: Pick<Mint, 'mint' | 'name' | 'symbol'>): Mint {
+  const [program, decimals, supply, tokenStandard, amountRule, slot, readAtMs] = row
+  return {
+    ...named,
+    ...{ program: program as TokenProgram, decimals: Number(decimals), supply: BigInt(supply as string) },
+    tokenStandard: tokenStandard === null ? undefined : Number(tokenStandard),
+    amountRule: (amountRule as string | null) ?? undefined,
+    ...{ slot: Number(slot), readAtMs: Number(readAtMs) },
+  }
+}
+
+export function solanaAccountOf(row: readonly unknown[], owner: Uint8Array): SolanaAccount {
+  const [lamports, slot, chainTime, readAtMs] = row
+  const times = { slot: Number(slot), chainTime: Number(chainTime), readAtMs: Number(readAtMs) }
+  return { owner, lamports: BigInt(lamports as string), ...times }
+}
+
 export interface SolanaStore {
   /** One consistent look at an owner; undefined where the owner was never read. */
   portfolioOf(

@@ -166,7 +166,3 @@ export function hexTextOf<T extends string>(stored: Stored): T {
 export function textOf(stored: Stored): string | undefined {
   return stored === null || stored === undefined ? undefined : bytesOf(stored).toString('utf8')
 }
-
-export function optionalNumber(stored: Stored): number | undefined {
-  return stored === null || stored === undefined ? undefined : Number(stored)
-}

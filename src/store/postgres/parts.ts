@@ -1,6 +1,7 @@
 // The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
 import type { Block } from '../../model.ts'
 import {
+  columnsOfPart,
   copyCheckpointName,
   type PartName,
   type PartPage,
@@ -8,6 +9,7 @@ import {
   type PartValue,
   type PlaceRow,
   partColumns,
+  partKeys,
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
@@ -43,43 +45,16 @@ function kindOf(part: ReadableName, column: string): Kind {
   return kinds.get(`${part}.${column}`) ?? kinds.get(column) ?? 'int'
 }
 
-/** The columns that a part is walked by. */
-const keys: Record<ReadableName, readonly string[]> = {
-  secrets: ['name'],
-  chains: ['ordinal'],
-  contracts: ['id'],
-  blocks: ['chain', 'number'],
-  hot_blocks: ['chain', 'number'],
-  transfers: ['contract', 'block', 'place'],
-  hot_transfers: ['contract', 'block', 'place'],
-  transfer_counts: ['contract', 'bucket'],
-  activity: ['address', 'chain'],
-  hot_activity: ['address', 'chain', 'block'],
-  coverage: ['chain', 'scope', 'from_block'],
-  watched_contracts: ['chain', 'contract'],
-  solana_accounts: ['owner', 'network'],
-  solana_holdings: ['owner', 'account', 'network'],
-  solana_closed: ['account', 'network'],
-  solana_mints: ['mint', 'network'],
-  keys: ['id'],
-  key_uses: ['day', 'key_id', 'operation'],
-  labels: ['address', 'chain', 'source'],
-  contract_facts: ['chain', 'contract'],
-  contract_marks: ['chain', 'contract', 'source'],
-  checkpoints: ['name'],
-}
+const placeKey = ['contract', 'block', 'place']
+const keys = { ...partKeys, transfers: placeKey, hot_transfers: placeKey }
 /** Walked by one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
 const downwards: ReadonlySet<ReadableName> = new Set(['blocks', 'transfers'])
 
-const countColumns = ['contract', 'bucket', 'transfers']
-
-function columnsOf(part: ReadableName): readonly string[] {
-  return part === 'transfer_counts' ? countColumns : partColumns[part]
-}
-
 /** Transfers are stored with one place for three columns. */
 function storedColumnsOf(part: ReadableName): readonly string[] {
-  return part === 'transfers' || part === 'hot_transfers' ? ['contract', 'block', 'place', 'payload'] : columnsOf(part)
+  return part === 'transfers' || part === 'hot_transfers'
+    ? ['contract', 'block', 'place', 'payload']
+    : columnsOfPart(part)
 }
 
 const conditions: Partial<Record<ReadableName, string>> = {
@@ -202,7 +177,7 @@ function partRow(part: ReadableName, row: Row): PartRow {
     const position = [transactionIndexOf(high), logIndexOf(high, low), batchIndexOf(low)]
     return [Number(contract), Number(block), ...position, bytesOf(payload)]
   }
-  return columnsOf(part).map((column, index) => partValue(kindOf(part, column), row[index] ?? null))
+  return columnsOfPart(part).map((column, index) => partValue(kindOf(part, column), row[index] ?? null))
 }
 
 function partValue(kind: Kind, stored: string | null): PartValue {

@@ -10,6 +10,7 @@ import {
   networkNumber,
   type SolanaAccount,
   type SolanaStore,
+  solanaAccountOf,
 } from '../solana-store.ts'
 import { byteaArray, bytesOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
@@ -24,7 +25,7 @@ const ownerLock = 0x414c4d4f
 const accountLock = 0x414c4d41
 const lockStripes = 64
 
-export async function portfolioOf(
+async function portfolioOf(
   database: Database,
   network: SolanaNetwork,
   owner: Uint8Array,
@@ -40,17 +41,8 @@ export async function portfolioOf(
     owner,
   )
   if (rows[0] === undefined) return undefined
-  const [lamports, slot, chainTime, readAtMs] = rows[0]
-  return {
-    account: {
-      owner,
-      lamports: BigInt(lamports as string),
-      slot: Number(slot),
-      chainTime: Number(chainTime),
-      readAtMs: Number(readAtMs),
-    },
-    holdings: columnsOf(rows.map(row => row.slice(4)).filter(([account]) => account !== null)),
-  }
+  const held = rows.map(row => row.slice(4)).filter(([account]) => account !== null)
+  return { account: solanaAccountOf(rows[0], owner), holdings: columnsOf(held) }
 }
 
 function columnsOf(rows: readonly Row[]): HoldingColumns {
@@ -72,7 +64,7 @@ function columnsOf(rows: readonly Row[]): HoldingColumns {
 }
 
 /** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
-export async function putOwner(
+async function putOwner(
   transaction: Transaction,
   network: SolanaNetwork,
   account: SolanaAccount,
@@ -108,7 +100,7 @@ export async function putOwner(
   await applyUpdates(transaction, number, updates, known => known.slot <= slot)
 }
 
-export async function applyHoldings(
+async function applyHoldings(
   transaction: Transaction,
   network: SolanaNetwork,
   updates: readonly HoldingUpdate[],
@@ -263,11 +255,7 @@ async function writeClosed(transaction: Transaction, network: number, closed: re
   )
 }
 
-export async function putLamports(
-  transaction: Transaction,
-  network: SolanaNetwork,
-  account: SolanaAccount,
-): Promise<void> {
+async function putLamports(transaction: Transaction, network: SolanaNetwork, account: SolanaAccount): Promise<void> {
   await transaction.run(
     `INSERT INTO solana_accounts AS known (network, owner, lamports, slot, chain_time, read_at_ms)
      VALUES ($1, $2, $3::text::numeric, $4, $5, $6)

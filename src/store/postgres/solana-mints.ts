@@ -1,34 +1,19 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
-import type { SolanaNetwork, TokenProgram } from '../../model.ts'
-import { type Mint, type MintUpdate, networkNumber } from '../solana-store.ts'
-import { byteaArray, bytesOf, optionalNumber, textOf } from './arrays.ts'
-import type { Database, Row, Transaction } from './database.ts'
+import type { SolanaNetwork } from '../../model.ts'
+import { type Mint, type MintUpdate, mintOf, networkNumber } from '../solana-store.ts'
+import { byteaArray, bytesOf, textOf } from './arrays.ts'
+import type { Database, Transaction } from './database.ts'
 
 const lower = (a: string, b: string): string =>
   `CASE WHEN ${a} IS NULL OR ${b} IS NULL THEN 0 ELSE least(${a}, ${b}) END`
 
 export const nameColumn = "coalesce(m.name, m.metadata_name, '')"
 export const symbolColumn = "coalesce(m.symbol, m.metadata_symbol, '')"
-const mintColumns = `m.program, m.decimals, m.supply, ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule,
-  ${lower('m.account_slot', 'm.metadata_slot')}, ${lower('m.account_read_at_ms', 'm.metadata_read_at_ms')}, m.mint`
+const mintColumns = `m.program, m.decimals, m.supply, m.token_standard, m.amount_rule,
+  ${lower('m.account_slot', 'm.metadata_slot')}, ${lower('m.account_read_at_ms', 'm.metadata_read_at_ms')},
+  m.mint, ${nameColumn}, ${symbolColumn}`
 
-/** A row of `mintColumns`. */
-function mintOf(row: Row): Mint {
-  return {
-    program: row[0] as TokenProgram,
-    decimals: Number(row[1]),
-    supply: BigInt(row[2] as string),
-    name: textOf(row[3]) as string,
-    symbol: textOf(row[4]) as string,
-    tokenStandard: optionalNumber(row[5]),
-    amountRule: row[6] ?? undefined,
-    slot: Number(row[7]),
-    readAtMs: Number(row[8]),
-    mint: bytesOf(row[9]),
-  }
-}
-
-/** In the order in which they were asked for. */
+/** In the order of `mints`. */
 export async function mintsOf(
   database: Database,
   network: SolanaNetwork,
@@ -40,7 +25,9 @@ export async function mintsOf(
     networkNumber(network),
     byteaArray(mints),
   )
-  return rows.map(mintOf)
+  return rows.map(row =>
+    mintOf(row, { mint: bytesOf(row[7]), name: textOf(row[8]) as string, symbol: textOf(row[9]) as string }),
+  )
 }
 
 const putAccountSql = `INSERT INTO solana_mints AS known

@@ -1,4 +1,4 @@
-// Reading transfers: pages as columns, and counts. Each is one statement and therefore one snapshot.
+// Reading transfers: pages as columns, and counts. Each is one statement and so one snapshot.
 import { bucketBlocks } from '../schema.ts'
 import {
   emptyPage,
@@ -16,8 +16,8 @@ import { weightSql } from './transfer-rows.ts'
 
 type Order = TransferPageQuery['order']
 
-// The rows come as three values, not as rows of their own, because the driver pays for each value (for 100 rows 0.43 ms
-// against 0.48 ms). Limits within keep both branches on their index, whatever the planner thinks of the contract's size.
+// The rows come as three values, because the driver pays for each value (0.43 ms against 0.48 ms for 100 rows). Limits within
+// keep both branches on their index, whatever the planner assumes of the contract's size.
 function pageSql(order: Order): string {
   const [direction, beyond, within] = order === 'asc' ? ['ASC', '>', '<='] : ['DESC', '<', '>=']
   const branch = (table: string): string => `(SELECT block, place, timestamp, hash, payload FROM ${table}
@@ -31,11 +31,7 @@ function pageSql(order: Order): string {
 const pageSqlOf: Record<Order, string> = { asc: pageSql('asc'), desc: pageSql('desc') }
 const positionBytes = 4 + 8 + 8
 
-export async function transferPage(
-  database: Database,
-  contract: number,
-  query: TransferPageQuery,
-): Promise<TransferPage> {
+async function transferPage(database: Database, contract: number, query: TransferPageQuery): Promise<TransferPage> {
   const from = Math.max(0, query.fromBlock ?? 0)
   const to = Math.min(query.toBlock ?? blockMax, blockMax - 1)
   if (from > to || query.limit <= 0) return emptyPage
@@ -46,7 +42,7 @@ export async function transferPage(
   return pageOf(bytesOf(row[0]), bytesOf(row[1]), bytesOf(row[2]))
 }
 
-/** Rows lie strictly beyond it: the edge of the range or the cursor, whichever is further on. */
+/** Rows lie strictly beyond it: the edge of the range or the cursor, whichever comes later. */
 function startOf({ order, after }: TransferPageQuery, from: number, to: number): Bound {
   const edge: Bound = order === 'asc' ? { block: from, place: -1n } : { block: to + 1, place: -1n }
   if (after === undefined) return edge
@@ -88,7 +84,7 @@ const boundedCountSql = `SELECT ${hotCountSql} +
   $6::int8 * ${edge('$7', '$8')} + $9::int8 * ${edge('$10', '$11')}`
 
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-export async function transferCount(database: Database, contract: number, range: TransferRange): Promise<number> {
+async function transferCount(database: Database, contract: number, range: TransferRange): Promise<number> {
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax - 1)
   if (from > to) return 0
@@ -101,11 +97,11 @@ export async function transferCount(database: Database, contract: number, range:
   return Number(row?.[0])
 }
 
-/** Blocks that are scanned, and whether their rows are added to those of the buckets or taken off. */
+/** Blocks to scan, and whether to add their rows to those of the buckets or to subtract them. */
 type Edge = [sign: 1 | -1, from: number, to: number]
 const noEdge: Edge = [1, 1, 0]
 
-/** Of a bucket that is asked for in part, the side with fewer blocks is scanned: at most half of it. */
+/** Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of it. */
 function splitRange(from: number, to: number): { buckets: [first: number, last: number]; lower: Edge; upper: Edge } {
   const first = Math.floor(from / bucketBlocks)
   const last = Math.floor(to / bucketBlocks)
@@ -125,8 +121,6 @@ function splitRange(from: number, to: number): { buckets: [first: number, last: 
     upper: cutsLast ? [1, last * bucketBlocks, to] : above,
   }
 }
-
-// Reading transfers of contracts that have a number; any other has none.
 
 export function transferReader(store: StoreDatabase): TransferReader {
   const { database } = store

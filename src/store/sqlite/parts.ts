@@ -1,6 +1,7 @@
 // The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
 import type { SQLInputValue } from 'node:sqlite'
 import {
+  columnsOfPart,
   copyCheckpointName,
   type PartName,
   type PartPage,
@@ -8,6 +9,7 @@ import {
   type PartValue,
   type PlaceRow,
   partColumns,
+  partKeys,
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
@@ -24,7 +26,7 @@ type Layout = {
   /** Expressions in the order of the part's columns; without them the columns themselves. */
   select?: readonly string[]
   where?: string
-  key: readonly string[]
+  key?: readonly string[]
   insert?: { columns: readonly string[]; values: (row: PartRow) => PartValue[] }
 }
 
@@ -41,27 +43,23 @@ const blockLayout: Layout = {
   },
 }
 
-const layouts: Record<ReadableName, Layout> = {
-  secrets: { key: ['name'] },
-  chains: { key: ['ordinal'] },
-  contracts: { key: ['id'] },
+const solanaKey = ['network', 'account']
+
+/** Of the parts that do not lie as `parts.ts` says. */
+const layouts: Partial<Record<ReadableName, Layout>> = {
   blocks: blockLayout,
   hot_blocks: blockLayout,
-  transfers: { key: ['contract', 'block', 'tx', 'log', 'pos'] },
-  hot_transfers: { key: ['contract', 'block', 'tx', 'log', 'pos'] },
-  transfer_counts: { key: ['contract', 'bucket'] },
-  activity: { key: ['address', 'chain'] },
-  hot_activity: { key: ['address', 'chain', 'block'] },
   // A scope is text, or the bytes of a contract.
   coverage: {
     select: [
-      'chain',
-      "iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope)))",
-      'from_block',
-      'to_block',
-      'evidence',
+      ...[
+        'chain',
+        "iif(typeof(scope) = 'text', scope, '0x' || lower(hex(scope)))",
+        'from_block',
+        'to_block',
+        'evidence',
+      ],
     ],
-    key: ['chain', 'scope', 'from_block'],
     insert: {
       columns: partColumns.coverage,
       values: ([chain, scope, ...rest]) => [
@@ -71,12 +69,11 @@ const layouts: Record<ReadableName, Layout> = {
       ],
     },
   },
-  watched_contracts: { key: ['chain', 'contract'] },
   solana_accounts: { key: ['network', 'owner'] },
   // One table holds open and closed accounts; versions are 8 bytes.
   solana_holdings: {
     where: 'owner IS NOT NULL',
-    key: ['network', 'account'],
+    key: solanaKey,
     insert: {
       columns: partColumns.solana_holdings,
       values: row => [...row.slice(0, 7), versionBytes(BigInt(row[7] as string))],
@@ -85,19 +82,18 @@ const layouts: Record<ReadableName, Layout> = {
   solana_closed: {
     table: 'solana_holdings',
     where: 'owner IS NULL',
-    key: ['network', 'account'],
+    key: solanaKey,
     insert: {
       columns: partColumns.solana_closed,
       values: row => [...row.slice(0, 3), versionBytes(BigInt(row[3] as string)), row[4] ?? null],
     },
   },
   solana_mints: { key: ['network', 'mint'] },
-  keys: { key: ['id'] },
-  key_uses: { key: ['day', 'key_id', 'operation'] },
-  labels: { key: ['address', 'chain', 'source'] },
-  contract_facts: { key: ['chain', 'contract'] },
-  contract_marks: { key: ['chain', 'contract', 'source'] },
-  checkpoints: { where: `name <> '${copyCheckpointName}'`, key: ['name'] },
+  checkpoints: { where: `name <> '${copyCheckpointName}'` },
+}
+
+function layoutOf(part: ReadableName): Layout & { key: readonly string[] } {
+  return { key: partKeys[part], ...layouts[part] }
 }
 
 /** The process owns the file meanwhile: no other may index into a store that is copied. */
@@ -127,7 +123,7 @@ class SqliteParts implements StoreParts {
   async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
     const after = cursor === undefined ? undefined : (JSON.parse(cursor) as KeyText[]).map(keyOfText)
     const rows = part === 'transfers' ? this.#walkDown(after, limit) : this.#walk(part, after, limit)
-    const keyLength = layouts[part].key.length
+    const keyLength = layoutOf(part).key.length
     const last = rows.at(-1)
     const next =
       rows.length < limit || last === undefined ? undefined : JSON.stringify(last.slice(0, keyLength).map(textOfKey))
@@ -136,12 +132,11 @@ class SqliteParts implements StoreParts {
 
   /** Rows begin with their key. */
   #walk(part: ReadableName, after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
-    const { table = part, select, where, key } = layouts[part]
-    const columns = select ?? (part === 'transfer_counts' ? ['contract', 'bucket', 'transfers'] : partColumns[part])
+    const { table = part, select = columnsOfPart(part), where, key } = layoutOf(part)
     const beyond = after && `(${key.join()}) > (${key.map(() => '?').join()})`
     const conditions = [where, beyond].filter(condition => condition !== undefined)
     return this.#connection.all(
-      `SELECT ${[...key, ...columns].join()} FROM ${table}
+      `SELECT ${[...key, ...select].join()} FROM ${table}
        ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''} ORDER BY ${key.join()} LIMIT ?`,
       ...(after ?? []),
       limit,
@@ -177,7 +172,7 @@ class SqliteParts implements StoreParts {
   }
 
   #writeRows(part: PartName, rows: readonly PartRow[]): void {
-    const { table = part, insert } = layouts[part]
+    const { table = part, insert } = layoutOf(part)
     const columns = insert?.columns ?? partColumns[part]
     const statement = this.#connection.prepare(
       `INSERT OR REPLACE INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,

@@ -2,7 +2,7 @@
 // that take a connection run in their caller's transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import { hexOf } from '../../hex.ts'
-import type { SolanaNetwork, TokenProgram } from '../../model.ts'
+import type { SolanaNetwork } from '../../model.ts'
 import {
   closedKeptMs,
   forgottenAtOnceMax,
@@ -13,40 +13,27 @@ import {
   type MintAccount,
   type MintMetadata,
   type MintUpdate,
+  mintOf,
   networkNumber,
   type SolanaAccount,
   type SolanaStore,
+  solanaAccountOf,
 } from '../solana-store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
 
 const nameColumn = "coalesce(m.name, m.metadata_name, '')"
 const symbolColumn = "coalesce(m.symbol, m.metadata_symbol, '')"
-const mintColumns = `m.program, m.decimals, m.supply, ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule,
-  coalesce(min(m.account_slot, m.metadata_slot), 0), coalesce(min(m.account_read_at_ms, m.metadata_read_at_ms), 0)`
-
-/** A row of `mintColumns`. */
-function mintOf(row: Row, mint: Uint8Array): Mint {
-  return {
-    program: row[0] as TokenProgram,
-    decimals: row[1] as number,
-    supply: BigInt(row[2] as string),
-    name: row[3] as string,
-    symbol: row[4] as string,
-    tokenStandard: (row[5] as number | null) ?? undefined,
-    amountRule: (row[6] as string | null) ?? undefined,
-    slot: row[7] as number,
-    readAtMs: row[8] as number,
-    mint,
-  }
-}
+const mintColumns = `m.program, m.decimals, m.supply, m.token_standard, m.amount_rule,
+  coalesce(min(m.account_slot, m.metadata_slot), 0), coalesce(min(m.account_read_at_ms, m.metadata_read_at_ms), 0),
+  ${nameColumn}, ${symbolColumn}`
 
 function mintsOf(connection: Connection, network: SolanaNetwork, mints: readonly Uint8Array[]): Mint[] {
   const find = `SELECT ${mintColumns} FROM solana_mints m WHERE m.network = ? AND m.mint = ? AND m.program IS NOT NULL`
   return connection.snapshot(() =>
     mints.flatMap(mint => {
       const row = connection.get(find, networkNumber(network), mint)
-      return row === undefined ? [] : [mintOf(row, mint)]
+      return row === undefined ? [] : [mintOf(row, { mint, name: row[7] as string, symbol: row[8] as string })]
     }),
   )
 }
@@ -110,16 +97,7 @@ function portfolioOf(
     )
     if (account === undefined) return undefined
     const rows = connection.get(portfolioRows, networkNumber(network), owner) as Row
-    return {
-      account: {
-        owner,
-        lamports: BigInt(account[0] as string),
-        slot: account[1] as number,
-        chainTime: account[2] as number,
-        readAtMs: account[3] as number,
-      },
-      holdings: columnsOf(rows),
-    }
+    return { account: solanaAccountOf(account, owner), holdings: columnsOf(rows) }
   })
 }
 

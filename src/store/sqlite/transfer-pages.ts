@@ -1,4 +1,4 @@
-// Reading transfers: pages as columns of text and bytes, and counts. One page is one or two statements, never a row each.
+// Reading transfers: pages as columns, and counts. A page is one or two statements, never one for each row.
 import type { Position } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import {
@@ -16,14 +16,14 @@ import { isRangeSql } from './transfer-rows.ts'
 
 const blockMax = blockKeySpan - 1
 
-/** `whole`: the cold rows of a contract without hot ones, nothing of any other. */
+/** `whole`: the cold rows of a contract that has no hot ones; nothing of another. */
 type Part = 'hot' | 'cold' | 'whole'
 type Order = TransferPageQuery['order']
 
 // group_concat turns a page into three values, because node:sqlite pays for each value that it hands over (measured: 69 µs
 // against 180 µs for 100 rows of 5 columns). It keeps NUL bytes. CROSS JOIN fixes the order of the tables. There is one
-// bound on each side, because with a second one on the same side SQLite may search by that and walk to the page. A limit
-// that is a bare parameter makes SQLite plan the statement anew whenever it is bound: 200 µs a page instead of 155.
+// bound on each side, because SQLite may search by a second one and walk from there to the page. With a bare parameter as the
+// limit SQLite plans the statement again at each call: 200 µs a page instead of 155.
 function pageSql(table: '' | 'hot_', order: Order, condition = ''): string {
   const direction = order === 'asc' ? 'ASC' : 'DESC'
   const [beyond, within] = order === 'asc' ? ['>', '<='] : ['<', '>=']
@@ -37,7 +37,7 @@ function pageSql(table: '' | 'hot_', order: Order, condition = ''): string {
 
 const numberColumns = ['block', 'tx', 'log', 'pos', 'timestamp']
 
-/** Most contracts have no hot rows at most times; then this one statement is the page. */
+/** Most contracts have no hot rows most of the time; then this one statement is the page. */
 const unlessHot = 'AND NOT EXISTS (SELECT 1 FROM hot_transfers WHERE contract = ?2)'
 
 const sql: Record<Part, Record<Order, string>> = {
@@ -46,14 +46,14 @@ const sql: Record<Part, Record<Order, string>> = {
   whole: { asc: pageSql('', 'asc', unlessHot), desc: pageSql('', 'desc', unlessHot) },
 }
 
-/** Where the page starts, exclusive: the position asked for, or the edge of the range if that comes later. */
+/** Where the page starts, exclusive: the given position, or the edge of the range if that comes later. */
 function startOf({ order, after, fromBlock = 0, toBlock = blockMax }: TransferPageQuery): Position {
   const outside = { transactionIndex: -1, logIndex: -1, batchIndex: -1 }
   if (order === 'asc') return after === undefined || after.block < fromBlock ? { ...outside, block: fromBlock } : after
   return after === undefined || after.block > toBlock ? { ...outside, block: toBlock + 1 } : after
 }
 
-export function transferPage(
+function transferPage(
   connection: Connection,
   ordinal: number,
   contract: number,
@@ -114,7 +114,7 @@ function pageOf(row: readonly Uint8Array[]): TransferPage {
 
 const zero = 48
 
-/** Whole numbers with a comma behind each. Splitting texts and reading the pieces takes four times as long. */
+/** Integers, each with a comma after it. Splitting texts and reading the pieces takes four times as long. */
 function nextColumn(reader: { text: Uint8Array; at: number }, length: number): number[] {
   const { text } = reader
   const column = new Array<number>(length)
@@ -142,7 +142,7 @@ function joinPages(parts: readonly TransferPage[]): TransferPage {
 }
 
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-export function transferCount(connection: Connection, contract: number, range: TransferRange): number {
+function transferCount(connection: Connection, contract: number, range: TransferRange): number {
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax)
   if (from > to) return 0
@@ -171,7 +171,7 @@ function countCold(scan: Scan, from: number, to: number): number {
   return (kept[0] as number) - below - above
 }
 
-/** Counts the part of a bucket that was not asked for, by scanning whichever side of it has fewer blocks. */
+/** Counts the part of a bucket outside of the range, by scanning the side with fewer blocks. */
 function countEdge(scan: Scan, bucket: number, part: { from: number; to: number }): number {
   if (part.from > part.to) return 0
   const start = bucket * bucketBlocks
@@ -197,8 +197,6 @@ function countRows(scan: Scan, table: 'transfers' | 'hot_transfers', from: numbe
     count += idCountOf(payload as Uint8Array) - 1
   return count
 }
-
-// Reading transfers of contracts that have a number; any other has none.
 
 export function transferReader(file: StoreFile): TransferReader {
   return {
