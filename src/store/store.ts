@@ -1,5 +1,7 @@
-// The only door to the data: what every engine offers, in the words of the domain, joined from one file for each area. No
-// engine, SQL or rule of an answer here.
+// The only door to the data: what every engine offers, in the words of the domain. No engine, SQL or rule of an answer here.
+//
+// From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between processes.
+// Solana, keys and annotations have files of their own.
 
 import type {
   ActivityRow,
@@ -19,26 +21,26 @@ import type { SolanaStore } from './solana-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
- * AlmanacErrors with a `store_*` code. A store is a plain object whose functions need no `this`: what stands in front of one
- * spreads it and replaces what it changes.
+ * AlmanacErrors with a `store_*` code. A store is a plain object whose functions need no `this`: a wrapper spreads it and
+ * replaces what it changes.
  */
 export interface Store
   extends ChainReader,
     ChainWriter,
     TransferReader,
     ActivityReader,
-    SolanaStore,
-    KeyStore,
-    AnnotationStore,
+    CheckpointStore,
     LeaseStore,
     WorkStore,
-    CheckpointStore {
+    SolanaStore,
+    KeyStore,
+    AnnotationStore {
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string
   /**
-   * A number that is another one after anything that an answer can show was committed, by this or any other process.
-   * Cheap enough to ask for on every request; answers may be cached for as long as it stays.
+   * Changes after every commit, by any process, that an answer can show. Cheap enough for every request; answers may be cached
+   * while it stays the same.
    */
   revision(): number
   /** 32 random bytes, made with the store and the same for every process: signs cursors. */
@@ -47,26 +49,28 @@ export interface Store
   close(): Promise<void>
 }
 
+export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }
+
 /** A copy of the store on another server that follows it with a lag, for reads that may be a moment old. */
 export interface ReadReplica {
-  /** Undefined while the copy is further behind than allowed, or cannot be reached. Reads of one answer stay with one of both. */
+  /** Undefined while the copy lags more than allowed or cannot be reached. The reads of one answer stay with one of both. */
   current(): Store | undefined
   /** Reports a read that failed: the copy is not used until it has answered again. */
   failed(): void
-  /** Another number after anything that answers from the copy can show has changed, or the copy comes or goes. */
+  /** Changes when anything that answers from the copy can show changes, or the copy comes or goes. */
   revision(): number
   close(): Promise<void>
 }
 
-export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }
-
-// What is kept of EVM chains: heads, blocks, coverage and the commits that change them. Rows are read through other doors.
+// EVM chains: heads, blocks, coverage, and the commits that change them.
 
 export type ChainState = {
   head: Block
   /** The highest final block; -1 while none is known. Rows at or below it are cold. */
   finalized: number
 }
+
+export type WatchedContract = { contract: Address; watchedFrom: number }
 
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
@@ -75,7 +79,7 @@ export interface ChainReader {
   /** Every scope of a chain that has coverage, with its intervals. */
   coverageByScope(chain: ChainId): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
   /**
-   * What is covered for one contract: its own intervals, the full ones, and the watched ones from its `watchedFrom` on.
+   * The coverage of one contract: its own intervals, the full ones, and the watched ones from its `watchedFrom` on.
    * Sorted and disjoint, the strongest evidence where they overlap.
    */
   contractCoverage(chain: ChainId, contract: Address): Promise<CoveredInterval[]>
@@ -84,19 +88,17 @@ export interface ChainReader {
    * Every block that holds a row is known, and so are the ends of covered intervals.
    */
   blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
-  /** Not yet final blocks that are stored, lowest first. */
+  /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
-  /** Contracts that rows were ever stored for, in the order of their addresses, from behind `after` on. */
+  /** The contracts after `after` that rows were ever stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
 }
 
-export type WatchedContract = { contract: Address; watchedFrom: number }
-
-/** Rows of blocks that are final, in any order; the engine sorts. What lies above the known final block moves it there. */
+/** Rows of final blocks, in any order; the engine sorts. Blocks above the known final one move it there. */
 export type ColdCommit = {
   chain: ChainId
-  /** What the commit proves to be complete; empty where rows are put in without such a claim. */
+  /** What the commit proves to be complete; empty for rows without such a claim. */
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /** Every block that holds one of the rows, and the ends of the covered interval. */
   blocks: readonly Block[]
@@ -110,15 +112,15 @@ export type HotBlock = Block & { transfers: readonly TransferRow[]; activity: Pa
 export type HotCommit = {
   chain: ChainId
   /**
-   * The last block that stays: hot blocks above it are replaced by `blocks` in the same transaction. Appending to the
-   * chain is the case in which nothing stands above it. Never below the final block (`conflict`).
+   * The last block that stays: `blocks` replace the hot blocks above it in the same transaction. A commit appends where there
+   * are none above it. Never below the final block (`conflict`).
    */
   ancestor: number
   /** Lowest first, without gaps of numbers if `covered` is given. */
   blocks: readonly HotBlock[]
   /**
-   * The scope and evidence for which the blocks are complete. Coverage above `ancestor` in this scope is
-   * replaced; where blocks are really replaced, coverage above it in every scope is forgotten.
+   * The scope and evidence for which the blocks are complete. It replaces the coverage of this scope above `ancestor`; where
+   * blocks are really replaced, coverage above it is forgotten in every scope.
    */
   covered?: { scope: CoverageScope; from: number; evidence: CoveredInterval['evidence'] }
   /** The chain's new head; it may lie above the last block given. */
@@ -129,26 +131,26 @@ export interface ChainWriter {
   commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
   commitHot(commit: HotCommit): Promise<void>
   /**
-   * Adds rows to hot blocks that are stored already, for a contract or wallet that was asked for after they came. All or
-   * nothing: where a block is not hot any more or has another hash nothing is written and the answer is `conflict`.
+   * Adds rows to stored hot blocks, for a contract or wallet that was asked for later. All or nothing: `conflict` where a block
+   * is no longer hot or has another hash.
    */
   addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void>
   /** Moves hot rows at or below `upTo` to the cold tables and remembers `upTo` as final. */
   finalize(chain: ChainId, upTo: number): Promise<void>
-  /** Remembers the head that a node reported, with no rows. Never moves it below a stored hot block. */
+  /** Remembers the head that a node reported, without rows. Never moves it below a stored hot block. */
   putHead(chain: ChainId, head: Block): Promise<void>
   /** Records coverage without rows, as for the blocks below a contract's deployment. */
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**
-   * Forgets the cold transfers within an interval, of all contracts (`full`) or of one, and every coverage that vouched
-   * for them, so that they are indexed again.
+   * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that vouched for them:
+   * they are indexed again.
    */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
 }
 
-// Reading transfers: pages as columns, and counts. How a row is packed is `transfer-payload.ts`.
+// Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.
 
 export type TransferRange = {
   chain: ChainId
@@ -161,14 +163,14 @@ export type TransferRange = {
 
 export type TransferPageQuery = TransferRange & {
   order: 'asc' | 'desc'
-  /** Rows strictly beyond this position in the asked order. A `batchIndex` of -1 stands before the first row of its log. */
+  /** Rows strictly beyond this position in the given order. A `batchIndex` of -1 stands before the first row of its log. */
   after?: Position
   limit: number
 }
 
 /**
- * A page as the engines give it: columns of numbers and bytes, so that an answer can be written without an object per
- * row. Hot and cold rows merged, in the asked order. An ERC-2309 range is one row.
+ * A page as the engines give it: columns of numbers and bytes, so an answer is written without an object for each row. Hot and
+ * cold rows merged, in the given order. An ERC-2309 range is one row.
  */
 export type TransferPage = {
   length: number
@@ -180,44 +182,36 @@ export type TransferPage = {
   timestamps: readonly number[]
   /** 32 bytes a row. */
   blockHashes: Uint8Array
-  /** The rows' payloads (`transfer-payload.ts`) back to back. */
+  /** The rows' payloads back to back. */
   payloads: Uint8Array
 }
 
-const noBytes = new Uint8Array(0)
-
 export const emptyPage: TransferPage = {
   length: 0,
-  blocks: [],
-  transactionIndexes: [],
-  logIndexes: [],
-  batchIndexes: [],
-  timestamps: [],
-  blockHashes: noBytes,
-  payloads: noBytes,
+  ...{ blocks: [], transactionIndexes: [], logIndexes: [], batchIndexes: [], timestamps: [] },
+  ...{ blockHashes: new Uint8Array(0), payloads: new Uint8Array(0) },
 }
 
 export interface TransferReader {
   transferPage(query: TransferPageQuery): Promise<TransferPage>
-  /** How many transfers there are, an ERC-2309 range counting as many as its ids. From kept counts, never a whole scan. */
+  /** The number of transfers, an ERC-2309 range counting as many as its ids. From kept counts, never a whole scan. */
   transferCount(range: TransferRange): Promise<number>
 }
 
-// Reading which chains a wallet is active on. The rows come with the commits of `chain-store.ts`.
+// Activity: the chains that a wallet is active on. Its rows come with the commits of chains.
 
 export interface ActivityReader {
-  /** The chains on which the address is known to be active. */
   activityOf(address: Address): Promise<ReadonlyMap<ChainId, ActivityRow>>
 }
 
-// Small named texts that must survive a restart, such as where a feed stopped. What they mean is their writers' business.
+// Checkpoints: small named texts that must survive a restart, such as where a feed stopped. Their writers know what they mean.
 
 export interface CheckpointStore {
   checkpoint(name: string): Promise<string | undefined>
   putCheckpoint(name: string, value: string): Promise<void>
 }
 
-// Several indexers on one store: who may write, and writes that nobody else's can overtake. It says nothing of the work itself.
+// Leases: several indexers on one store, each piece of work with one writer at a time.
 
 /** The right to do a piece of work, such as following a chain. Each new holder gets a higher token. */
 export type Lease = { name: string; token: number }
@@ -228,45 +222,45 @@ export type FencedWriter = ChainWriter & Pick<CheckpointStore, 'putCheckpoint'>
 export interface LeaseStore {
   /**
    * Takes a name for `holder`, or keeps it for longer, by the store's clock. Undefined while another holder has it. A holder
-   * that comes back late keeps its token if nobody claimed the name meanwhile.
+   * that returns late keeps its token if no other claimed the name meanwhile.
    */
   claim(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
-  /** Gives a name back before its time; nothing happens where another holder has it by now. */
+  /** Gives a name back early; does nothing where another holder has it by now. */
   release(lease: Lease): Promise<void>
   fenced(lease: Lease): FencedWriter
 }
 
-// Processes on one store that ask each other for work, and tell how they fare. Nothing here must survive a crash of the store.
+// Work that processes on one store ask of each other, and their heartbeats. None of it must survive a crash of the store.
 
-/** Work of one name is done once for all who ask while it is not finished. */
+/** Work of one name is done once for all processes that ask while it is not finished. */
 export type WorkRequest = {
   name: string
-  /** Who can do it: a process takes work of the topics that it serves. */
+  /** A process takes work of the topics that it serves. */
   topic: string
-  /** How long whoever asks will wait. After that nobody begins with it any more. */
+  /** How long the asking process waits. No process starts the work after that. */
   waitMs: number
 }
 
-/** Finished or forgotten work stays this long, for those who still look for its outcome. */
+/** Finished or forgotten work stays this long for processes that still look for its outcome. */
 export const workKeptMs = 60_000
-/** What a process said that never took it back. */
+/** The heartbeat of a process that ended without taking it back. */
 export const heartbeatsKeptMs = 86_400_000
 
 export type Heartbeat = { process: string; ageMs: number; report: string }
 
 export interface WorkStore {
-  /** Asks for work, anew where it was finished before. */
+  /** Asks for work, again where it was finished before. */
   requestWork(request: WorkRequest): Promise<void>
   /**
-   * Takes work that nobody else has, oldest first, for at most `holdMs`: whoever dies meanwhile leaves it to others. `waitMs` is
-   * what is left of the wait.
+   * Takes work that no other process has, oldest first, for at most `holdMs`: work of a process that dies goes to others. `waitMs`
+   * is what is left of the wait.
    */
   takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]>
   finishWork(name: string, outcome: string): Promise<void>
-  /** The outcomes of those that are finished. */
+  /** The outcomes of finished work. */
   workOutcomes(names: readonly string[]): Promise<ReadonlyMap<string, string>>
-  /** What a process says of itself; an undefined report takes it back. */
+  /** What a process reports of itself; undefined takes it back. */
   putHeartbeat(process: string, report: string | undefined): Promise<void>
-  /** Of every process that did not take it back, youngest first, for a day. */
+  /** The reports that were not taken back, youngest first, for a day. */
   heartbeats(): Promise<Heartbeat[]>
 }
