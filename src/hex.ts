@@ -1,20 +1,20 @@
-// The values of hex digits by their character codes, for loops that read digits one by one. Nothing else of hex is here.
+// Hex digits, quantities and bytes: reads and writes the hex text of nodes and of the model. It knows nothing of their meaning.
 
-/** What stands for a character that is no digit: above all that two digits can make. */
+/** The value of any other character: above all that two digits can make. */
 export const noNibble = 0x100
 
-/** Up to the last ASCII character; those beyond are undefined. */
+/** The values of digits by their character codes, for loops over digits; undefined beyond ASCII. */
 export const nibbles = new Uint16Array(128).fill(noNibble)
 for (let digit = 0; digit < 16; digit++) {
   nibbles[digit.toString(16).charCodeAt(0)] = digit
   nibbles[digit.toString(16).toUpperCase().charCodeAt(0)] = digit
 }
 
-// Reads the hex text of JSON-RPC answers without throwing. Nothing here knows what the text means.
+// The text of JSON-RPC answers, read without throwing.
 
 /**
- * A quantity as a number, or -1 where the text is none or lies above `max`. Leading zeros are read, because some
- * nodes write them. By hand, because `parseInt` accepts rubbish and a pattern plus `Number` takes twice as long.
+ * A quantity as a number, or -1 where the text is not one or exceeds `max`. Accepts leading zeros, which some nodes write.
+ * By hand, because `parseInt` accepts garbage and a pattern plus `Number` takes twice as long.
  */
 export function quantityOf(text: unknown, max: number): number {
   if (typeof text !== 'string' || text.length < 3 || text.length > 66) return -1
@@ -39,11 +39,11 @@ export function isHexOf(text: unknown, bytes: number): text is string {
   return true
 }
 
-/** The bytes of `0x…` text; undefined where it is not whole bytes of hex digits. */
+/** The bytes of `0x…` text; undefined where that is not whole bytes of hex digits. */
 export function parseHex(text: unknown): Buffer | undefined {
   if (typeof text !== 'string' || text.length % 2 !== 0 || !text.startsWith('0x')) return undefined
   const bytes = Buffer.from(text.slice(2), 'hex')
-  // Buffer stops at the first digit that is none, so a short result is bad text.
+  // Buffer stops at the first character that is not a digit: a short result is bad text.
   return bytes.length * 2 + 2 === text.length ? bytes : undefined
 }
 
@@ -57,20 +57,19 @@ export function quantityBytes(text: unknown): Buffer | undefined {
 }
 
 /**
- * The low 20 bytes of a 32-byte word as 40 digits, taken from where the word's digits start. The upper twelve bytes are
- * not looked at: the EVM drops them wherever it takes a word for an address, so a contract that leaves them dirty means
- * the address below them.
+ * The low 20 bytes of a 32-byte word as 40 digits. The upper twelve bytes are ignored, as the EVM does wherever it takes a word
+ * for an address.
  */
 export function addressDigits(text: string, wordStart: number): string {
   return text.slice(wordStart + 24, wordStart + 64)
 }
 
-/** A number as the nodes write it. */
+/** A number as nodes write it. */
 export function quantityHex(number: number): string {
   return `0x${number.toString(16)}`
 }
 
-// Between the model's hex texts and the bytes that engines store.
+// Between the model's hex text, which was checked at the edge, and stored bytes.
 
 export function bytesOfHex(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex')

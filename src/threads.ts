@@ -1,5 +1,5 @@
-// Calls across a thread: the methods of an object on one side of a MessagePort, called from the other. Errors keep their
-// code and hint. It carries plain data only.
+// Calls between threads: the methods of an object on one side of a MessagePort, called from the other. It carries plain data
+// and errors with every field.
 
 import { readlinkSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
@@ -17,7 +17,7 @@ type Call = (...parameters: unknown[]) => Promise<unknown>
 type Request = { call: number; method: string; parameters: unknown[] }
 type Reply = { reply: number; value?: unknown; error?: PlainError }
 
-/** Answers the calls that come through the port with the methods given. */
+/** Answers calls from the port with these methods. */
 export function serveThread(port: Port, methods: Methods): void {
   port.on('message', async given => {
     const message = given as Request | undefined
@@ -34,7 +34,7 @@ export function serveThread(port: Port, methods: Methods): void {
   })
 }
 
-/** The far side's methods, as calls. When the far thread ends, `fail` ends every call that is under way. */
+/** Calls the methods of the other side. `fail` rejects every pending and later call, for when that thread ends. */
 export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (reason: Error) => void } {
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let calls = 0
@@ -66,34 +66,33 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
   return { far, fail }
 }
 
-// What threads that index may take from the one that answers: memory and processor time. Linux gives each thread a priority of
-// its own; elsewhere that part does nothing.
+// Limits of indexing threads, which share memory and processor time with the one that answers.
 
 /**
- * Three halves of 8 MB for young objects: V8's own choice, four times as much, makes parsing no faster and takes 100 MB more. The
- * old ones are what an answer or a commit holds; more than this would be a leak.
+ * Three spaces of 8 MB for young objects: V8's default, four times as much, parses no faster and takes 100 MB more. Old objects
+ * are what an answer or a commit holds; more than this is a leak.
  */
 export const indexingMemory: ResourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
 
-/** Of 20 below the usual one: on a busy core a tenth of the time, on an idle one all of it. */
+/** Of 20: a tenth of the time on a busy core, all of it on an idle one. */
 export const indexingNiceness = 10
 
-/** For the thread that calls and those that it starts from then on. */
+/** For the calling thread and those that it starts later. On Linux only, which gives each thread its own priority. */
 export function yieldToServing(): void {
   try {
     const thread = Number(/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1])
     if (Number.isSafeInteger(thread)) setPriority(thread, indexingNiceness)
   } catch {
-    // No such file, or no permission: the scheduler decides alone.
+    // No such file, or no permission: the usual priority stays.
   }
 }
 
-// Keeps compiled code on disk between starts, which takes half of the time to start away. Without a place to keep it nothing changes.
+// Caches compiled code on disk between starts, which halves the time to start.
 
-/** By then what a start needs is loaded; a process that is killed later leaves the next one a warm cache. */
+/** A start has loaded its code by then; a process that is killed later leaves a warm cache. */
 const flushAfterMs = 5_000
 
-/** For the thread that calls, and only for what it imports afterwards. */
+/** For the calling thread, and only for what it imports afterwards. */
 export function keepCompiledCode(): void {
   try {
     // Not below the system's temporary folder, where another user could put code in its place.

@@ -1,9 +1,9 @@
-// What a commit must fulfil, whatever the engine: pure checks that throw `conflict`.
+// Checks of a commit that every engine makes: pure, and throwing `conflict`.
 import { AlmanacError } from '../errors.ts'
 import type { Block, Hash, TransferRow } from '../model.ts'
 import type { ColdCommit, HotCommit, Lease } from './store.ts'
 
-/** How far up a cold commit claims finality; -1 where it claims nothing. */
+/** The highest block that a cold commit claims to be final; -1 where it claims none. */
 export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'covered'>): number {
   let highest = -1
   for (const { number } of blocks) highest = Math.max(highest, number)
@@ -11,7 +11,7 @@ export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'c
   return highest
 }
 
-/** A row whose block is unknown could not be answered with its hash and moment. */
+/** A row of an unknown block could not be answered with the block's hash and time. */
 export function unknownBlock(block: number): AlmanacError {
   return new AlmanacError('conflict', `The commit has a transfer in block ${block}, but not that block.`, {
     hint: 'give every block that holds a row in the same commit.',
@@ -22,8 +22,8 @@ export function requireSameBranch(blocks: readonly Block[], hotHashes: ReadonlyM
   for (const { number, hash } of blocks) {
     const stored = hotHashes.get(number)
     if (stored !== undefined && stored !== hash)
-      throw new AlmanacError('conflict', `Block ${number} is stored as ${stored}, and the final commit says ${hash}.`, {
-        hint: 'replace the blocks that are not final from their common ancestor on, then commit again.',
+      throw new AlmanacError('conflict', `Block ${number} is stored as ${stored}; the final commit has ${hash}.`, {
+        hint: 'replace the blocks above the common ancestor that are not final, then commit again.',
       })
   }
 }
@@ -63,7 +63,7 @@ export function requireOwnRows(number: number, rows: readonly TransferRow[]): vo
 }
 
 export function leaseLost({ name, token }: Lease): AlmanacError {
-  return new AlmanacError('conflict', `The lease ${name} has another holder than the one with token ${token}.`, {
+  return new AlmanacError('conflict', `The lease ${name} with token ${token} now has another holder.`, {
     hint: 'nothing was written; leave this work to its new holder.',
   })
 }

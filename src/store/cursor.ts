@@ -1,8 +1,8 @@
-// Signed cursors: where a run of pages stands and what it asked for, in one short text. It reads no data and knows no HTTP.
+// Signed cursors: the place and the question of a run of pages in one short text. It reads no data and knows no HTTP.
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Address, ChainId, Position } from '../model.ts'
 
-/** Everything that the next page needs; times are unix seconds, so that dates meet the blocks known by then. */
+/** Everything that the next page needs. Times are unix seconds, so dates meet the blocks known by then. */
 export type PageCursor = {
   chain: ChainId
   contract: Address
@@ -34,12 +34,12 @@ const flag = { asc: 1, hex: 2, countTotal: 4, mayContinue: 8, fromBlock: 16, toB
 const hashBlockBytes = 64
 
 export class CursorSigner {
-  /** The key as HMAC mixes it into its two hashes (RFC 2104), with room for what is hashed behind it. */
+  /** The key as HMAC mixes it into its two hashes (RFC 2104), with room for the bytes to hash after it. */
   readonly #inner = Buffer.alloc(hashBlockBytes + cursorBytesMax, 0x36)
   readonly #outer = Buffer.alloc(hashBlockBytes + 32, 0x5c)
 
   constructor(secret: Uint8Array) {
-    // A key of its own, so that the store's secret can sign other things without one passing for another.
+    // A derived key: the store's secret can sign other things without one passing for another.
     const key = createHmac('sha256', secret).update('almanac page cursor').digest()
     for (const [at, byte] of key.entries()) {
       this.#inner[at]! ^= byte
@@ -75,11 +75,11 @@ export class CursorSigner {
     return bytes.toString('base64url', 0, at)
   }
 
-  /** Undefined for anything that this store's secret did not sign, to the byte. */
+  /** Undefined for anything that this store's secret did not sign byte for byte. */
   open(text: string): PageCursor | undefined {
     if (text.length > cursorLengthMax) return undefined
     const bytes = Buffer.from(text, 'base64url')
-    // Base64 has several spellings of the same bytes; only the one that was given out is valid.
+    // Base64 has several spellings of the same bytes; only the canonical one is valid.
     if (bytes.toString('base64url') !== text || bytes.length < 2 + contractBytes + macBytes) return undefined
     const signed = bytes.subarray(0, bytes.length - macBytes)
     if (!timingSafeEqual(this.#mac(signed), bytes.subarray(bytes.length - macBytes))) return undefined

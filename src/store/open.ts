@@ -1,4 +1,4 @@
-// From the address of a store to the store: the only place that knows which engines there are.
+// Opens the store at an address: the only place that knows the engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { StoreParts } from './parts.ts'
@@ -9,8 +9,8 @@ export type { StoreRole }
 
 export type OpenStoreOptions = {
   /**
-   * `owner`: the one process that indexes; a second one is refused where the store is a file. `reader`: serves requests, with short writes that
-   * never block its thread. `tool`: a command with short writes beside a running owner.
+   * `owner`: the one process that indexes; a file refuses a second one. `reader`: serves requests, with short writes that never
+   * block its thread. `tool`: a command with short writes beside a running owner.
    */
   role: StoreRole
 }
@@ -18,12 +18,12 @@ export type OpenStoreOptions = {
 export async function openStore(url: string, { role }: OpenStoreOptions): Promise<Store> {
   if (url.startsWith('file:')) return await openSqliteStore(resolve(pathOf(url)), role)
   if (/^postgres(ql)?:/i.test(url)) {
-    // Loaded only here, so that a store in a file needs no driver in memory.
+    // Loaded only here: a store in a file needs no driver in memory.
     const { openPostgresStore } = await import('./postgres/postgres-store.ts')
     return await openPostgresStore(url)
   }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
-  throw new AlmanacError('not_configured', `A store at an address with ${scheme} is not available in this version.`, {
+  throw new AlmanacError('not_configured', `This version has no store for an address with ${scheme}.`, {
     hint: 'set store to a file, such as file:./almanac.db, or to postgres://user:password@host/database.',
   })
 }
@@ -33,12 +33,12 @@ export async function openReplica(store: Store, url: string, lagMsMax: number): 
   const { openReadReplica } = await import('./postgres/read-replica.ts')
   const { isPostgresStore } = await import('./postgres/postgres-store.ts')
   if (isPostgresStore(store)) return openReadReplica({ primary: store, url, lagMsMax })
-  throw new AlmanacError('config_invalid', 'store_read names a replica, and the store has none: it is a file.', {
+  throw new AlmanacError('config_invalid', 'store_read needs a PostgreSQL store; this store is a file.', {
     hint: 'remove store_read, or name a PostgreSQL server under store.',
   })
 }
 
-/** A store as plain parts, for moving house: nobody may write to it meanwhile. */
+/** A store as plain parts, for copying it: no process may write to it meanwhile. */
 export async function openStoreParts(url: string): Promise<StoreParts> {
   if (url.startsWith('file:')) {
     const { openSqliteParts } = await import('./sqlite/parts.ts')
@@ -54,7 +54,7 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
     const { backUpFile } = await import('./sqlite/backup.ts')
     return await backUpFile(resolve(pathOf(url)), target)
   }
-  throw new AlmanacError('config_invalid', 'A store on a server is backed up with the tools of the server.', {
+  throw new AlmanacError('config_invalid', 'A store on a server is backed up with the tools of that server.', {
     hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
   })
 }
@@ -63,7 +63,7 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
 function pathOf(url: string): string {
   const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
   if (path === '' || path.endsWith('/') || path.includes('\0'))
-    throw new AlmanacError('config_invalid', `The store ${JSON.stringify(url)} names no file.`, {
+    throw new AlmanacError('config_invalid', `The store ${JSON.stringify(url)} does not name a file.`, {
       hint: 'set store to a file, such as file:./almanac.db.',
     })
   return path

@@ -98,8 +98,8 @@ function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {
   if (block > blockMax || transactionIndex > transactionIndexMax || timestamp > timestampMax || timestamp < 0)
     throw new AlmanacError(
       'store_failed',
-      `Transaction ${transactionIndex} of block ${block}, at time ${timestamp}, lies beyond what a store can hold.`,
-      { hint: 'index this chain with index: on-demand, which keeps no activity but that of wallets asked for.' },
+      `Transaction ${transactionIndex} of block ${block}, at time ${timestamp}, does not fit into a store.`,
+      { hint: 'index this chain with index: on-demand, which stores only the activity of requested wallets.' },
     )
   bytes.writeUInt32BE(block, at)
   bytes.writeUIntBE(transactionIndex * 4 + Math.floor(timestamp / 2 ** 32), at + 4, 3)

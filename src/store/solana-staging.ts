@@ -1,5 +1,5 @@
-// The bulk way in for Solana: rows wait aside, out of every answer, until all of them are brought in at once. For imports
-// of whole networks, where one upsert a row costs five times as much.
+// Bulk imports of whole Solana networks: rows are staged, outside of every answer, and merged all at once. One upsert for each
+// row would cost five times as much.
 import type { SolanaNetwork } from '../model.ts'
 import type { HoldingUpdate, MintUpdate } from './solana-store.ts'
 import { SqliteSolanaStaging } from './sqlite/solana-staging.ts'
@@ -8,15 +8,15 @@ import type { Store } from './store.ts'
 export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }
 
 export interface SolanaStaging {
-  /** Whether a merge can take away what a whole state lacks. */
+  /** Whether a merge can remove what a whole state lacks. */
   readonly removes: boolean
-  /** What the last commit was given; undefined where nothing is staged. */
+  /** The checkpoint of the last commit; undefined where nothing is staged. */
   checkpoint(): Promise<string | undefined>
   /** Rows and checkpoint, all or nothing. */
   commit(rows: StagedRows, checkpoint: string): Promise<void>
   /**
-   * Brings every staged row in; of one account the newest counts, staged or stored. Where the rows are all that there was
-   * at `slot` (`whole`), what is stored from then or before and not among them goes. Afterwards nothing is staged.
+   * Merges every staged row; of one account the newest counts, staged or stored. Where the rows are the `whole` state at `slot`,
+   * stored rows of that slot or before that are not among them are removed. Afterwards nothing is staged.
    */
   merge(state: { slot: number; whole: boolean }): Promise<void>
   /** Forgets what is staged. */

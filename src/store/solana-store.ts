@@ -112,9 +112,9 @@ export interface SolanaStore {
     owner: Uint8Array,
   ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined>
   /**
-   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
-   * gone, unless what is stored of a token account (held or closed) has a higher slot than the reading. An older reading
-   * than the stored one changes nothing.
+   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are removed,
+   * unless what is stored of a token account (held or closed) has a higher slot. A reading older than the stored one changes
+   * nothing.
    */
   putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
   /** Those of the given mints whose own account was read. */
@@ -122,8 +122,8 @@ export interface SolanaStore {
   putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
   /**
    * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
-   * so that of two updates in one slot without write versions the later call wins. A close is remembered with its
-   * version, so that an older reading cannot bring the account back; an owner's next newer reading may forget it.
+   * so of two updates in one slot without write versions the later call wins. A close is remembered with its version: an older
+   * reading cannot bring the account back; the owner's next newer reading may forget it.
    */
   applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
   /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */

@@ -1,11 +1,11 @@
-// Packs transfers straight from the hex text of a node's answer: the payload of `transfer-payload.ts` without a bigint or a
-// text in between, because going through them takes twice as long. `packTransfer` stays the reference for the bytes.
+// Packs transfers straight from the hex text of a node's answer, in the layout of `transfer-payload.ts`: going through bigints
+// and texts takes twice as long. Tests compare the bytes with `test/pack-transfer.ts`.
 import { nibbles, noNibble } from '../hex.ts'
 import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
 
-/** Where a row's fields stand in hex text. Each `…At` is the place of the first digit; words are 64 digits, addresses 40. */
+/** Where a row's fields are in hex text. Each `…At` is the place of the first digit; words have 64 digits, addresses 40. */
 export type HexTransfer = {
-  /** `payloadFlags` of standard and batch only; the rest is found here. */
+  /** `payloadFlags` of standard and batch only; the packer finds the others. */
   flags: number
   /** `0x` and 64 digits. */
   transactionHash: string
@@ -24,7 +24,7 @@ export type HexTransfer = {
   /** `0x` and one to 64 digits. */
   value: string
   idCount: number
-  /** `0x` and 40 digits: who sent the transaction. Anything else, and zero, is no sender, and no reason to refuse the row. */
+  /** The sender of the transaction, `0x` and 40 digits. Anything else, and zero, counts as unknown. */
   sender: string | undefined
 }
 
@@ -33,17 +33,17 @@ const firstSlabBytes = 4_096
 const slabBytesMax = 65_536
 
 /**
- * One for each batch of rows. The payloads are views of slabs that belong to this packer alone, so a batch can be handed
- * to another thread without copying anything else.
+ * One for each batch of rows. The payloads are views of slabs that only this packer uses, so a batch moves to another thread
+ * without copying anything else.
  */
 export class TransferPacker {
   #slab = new Uint8Array(0)
   #start = 0
   #at = 0
   #slabBytes = firstSlabBytes / 2
-  /** Gathers the bits that only a digit that is none can set. */
+  /** Collects the bits that only a character other than a digit sets. */
   #badDigits = 0
-  /** The sender that is packed in `#senderBytes`: the same for all rows of a transaction. */
+  /** The sender in `#senderBytes`: the same for all rows of a transaction. */
   #sender: string | undefined
   readonly #senderBytes = new Uint8Array(20)
 
@@ -88,7 +88,7 @@ export class TransferPacker {
     this.#start = 0
   }
 
-  /** Compares packed bytes, which mostly differ in the first one. An address that is zero has no place: nobody sends from it. */
+  /** Compares packed bytes, which mostly differ in the first one. A zero address is not packed and never sends. */
   #sentBy(sender: string, toAt: number, fromAt: number): number {
     if (sender !== this.#sender && !this.#readSender(sender)) return 0
     if (toAt >= 0 && this.#isSender(toAt)) return payloadFlags.sentByRecipient
@@ -144,7 +144,7 @@ export class TransferPacker {
     return length
   }
 
-  /** As integers, but one takes no byte and zero takes one. */
+  /** Like an integer, but 1 takes no byte and 0 takes one. */
   #amount(text: string, from: number): number {
     const at = this.#at
     const length = this.#integer(text, from, from + 64)
@@ -159,7 +159,7 @@ function hasPrefix(text: string): boolean {
   return text.charCodeAt(0) === 0x30 && text.charCodeAt(1) === 0x78
 }
 
-/** False as well where the text ends before: the digits are then found to be none. */
+/** False where the text ends early too: reading its digits then fails. */
 function allZero(text: string, from: number, to: number): boolean {
   for (let place = from; place < to; place++) if (text.charCodeAt(place) !== 0x30) return false
   return true

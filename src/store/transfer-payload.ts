@@ -1,5 +1,5 @@
-// How a transfer is packed into bytes. Every engine stores the same payload, so that a page can be answered by copying
-// bytes: unpacking each row into columns costs three times the whole query.
+// How a transfer is packed into bytes. Every engine stores the same payload, so a page is answered by copying bytes: unpacking
+// each row into columns costs three times the whole query.
 //
 //   byte 0      flags (below)
 //   byte 1..3   lengths of the token id, the amount and the value
@@ -28,7 +28,7 @@ export const payloadFlags = {
   toZero: 8,
   operator: 16,
   range: 32,
-  /** Who sent the transaction, in two bits; neither: unknown. The sender itself would take 20 bytes a row. */
+  /** Who sent the transaction, in two bits; none: unknown. The sender itself would take 20 bytes a row. */
   sentByRecipient: 64,
   sentByGiver: 128,
   sentByOther: 64 | 128,
@@ -119,7 +119,7 @@ export function idCountOf(payload: Uint8Array): number {
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(payload.byteLength - 4)
 }
 
-// Every stored transfer of a contract within a range, row by row, for work that looks at whole ranges. Pages for answers are read as they are.
+// Every stored transfer of a contract within a range, row by row, for work on whole ranges. Answers read pages as they are.
 
 export type StoredTransfer = Position & { blockHash: Hash; timestamp: number; payload: Uint8Array }
 
@@ -136,7 +136,7 @@ export async function* storedTransfers(
     const page = await store.transferPage({ ...range, limit, ...(after === undefined ? {} : { after }) })
     const rows = transfersOfPage(page)
     if (rows === undefined) {
-      // A damaged payload hides where the next one starts. A page of one row needs no such knowledge.
+      // A damaged payload hides where the next one starts, which a page of one row does not need to know.
       limit = 1
       continue
     }

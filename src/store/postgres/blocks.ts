@@ -1,4 +1,4 @@
-// Known blocks, hot and cold, and finding them by moment. Callers hold the transaction.
+// Known blocks, hot and cold, and finding them by time. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
@@ -22,7 +22,7 @@ function columnsOf(blocks: readonly Block[]): [Buffer, Buffer, Buffer] {
 
 const given = 'unnest($2::int4[], $3::int8[], $4::bytea[]) AS given (number, timestamp, hash)'
 
-/** Rows carry their block's hash and moment: where a known block is corrected, so are its rows. */
+/** Rows carry their block's hash and time: correcting a known block corrects its rows. */
 export async function putColdBlocks(
   transaction: Transaction,
   ordinal: number,
@@ -100,8 +100,8 @@ export async function moveBlocksToCold(transaction: Transaction, ordinal: number
 }
 
 /**
- * Timestamps never decrease with the number, so the first block at or after a moment is found by halving the numbers:
- * about 30 point reads within one statement, and no index of timestamps to keep.
+ * Timestamps never decrease with the number, so halving the numbers finds the first block at or after a moment: about 30 point
+ * reads within one statement, and no index of timestamps.
  */
 const blocksAroundSql = `
   WITH RECURSIVE halving (low, high) AS (

@@ -1,8 +1,7 @@
-// The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
+// The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
 //
-// Locks are taken in one order, so that commits wait for each other and never in a circle: the chain's row (only where hot
-// rows or finality change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain thus
-// write their rows side by side.
+// Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality change), rows
+// of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows side by side.
 import { joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
@@ -22,7 +21,7 @@ import type { Transaction } from './database.ts'
 import { blockMax } from './place.ts'
 import * as transfers from './transfer-rows.ts'
 
-/** What a commit needs from the dictionary, found before its transaction begins. */
+/** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
 
 export async function commitCold(
@@ -61,7 +60,7 @@ export async function commitHot(
   const { covered } = commit
   if (replaced === 0 && covered === undefined) return
   await lockCoverage(transaction, ordinal)
-  // After a reorganisation every claim above the ancestor speaks of blocks that are gone, whatever its scope.
+  // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
   const above = { from: commit.ancestor + 1, to: blockMax }
   await removeCoverageRows(
     transaction,
@@ -115,8 +114,8 @@ export async function addCovered(
 }
 
 /**
- * Rows go, and so does every claim that they are there: a dropped contract can no longer be vouched for by `full` or
- * `watched`. Activity stays, because a first and a last transaction cannot be taken apart again.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract. Activity stays,
+ * because a first and a last transaction cannot be taken apart again.
  */
 export async function dropRange(
   transaction: Transaction,
@@ -136,7 +135,7 @@ async function finalizedOf(transaction: Transaction, ordinal: number): Promise<n
   return Number(finalized)
 }
 
-/** Holds off every other change of hot rows and of finality until the end; returns the final block. */
+/** Locks out other changes of hot rows and finality until the commit; returns the final block. */
 async function lockChain(transaction: Transaction, ordinal: number): Promise<number> {
   const [[finalized] = []] = await transaction.query(
     'SELECT finalized FROM chains WHERE ordinal = $1 FOR NO KEY UPDATE',

@@ -1,4 +1,4 @@
-// Connections to the server: prepared statements, transactions and their repetition. It knows no table.
+// Connections to the server: prepared statements, and transactions with their retries. It knows no table.
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { isConnectionFailure, isLockTimeout, isLostName, isRolledBackForOthers, storeFailure } from './failures.ts'
 
-/** Values come as the server writes them: text, or null. Each reader knows its columns. */
+/** Values as the server writes them: text, or null. Each reader knows its columns. */
 export type Row = (string | null)[]
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
@@ -16,9 +16,8 @@ export type DatabaseOptions = {
   location: string
   connectionsMax: number
   /**
-   * Named statements are planned once for each connection. They work behind PgBouncer 1.21 and later in transaction mode,
-   * where max_prepared_statements is above 0; without them each call is planned anew. Where names turn out not to work they are
-   * given up.
+   * Named statements are planned once for each connection; others at each call. PgBouncer in transaction mode supports them from
+   * 1.21 on where max_prepared_statements is above 0. Where names turn out not to work they are given up.
    */
   namedStatements: boolean
 }
@@ -29,13 +28,13 @@ const idleTimeoutMs = 60_000
 const attemptsMax = 5
 /**
  * A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long: the
- * server ends it after this time, which others can wait for.
+ * server ends it after this time, and other processes wait longer than that.
  */
 const stallMsMax = 10_000
 const lockWaitMsMax = 12_000
 /**
- * While it waits for the rows of a COPY the server looks at no timeout: whoever is stopped there, or cut off, would keep its locks
- * for hours. Those who waited for one in vain end it.
+ * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut off, would keep
+ * its locks for hours. A process that waited for such a lock in vain ends it.
  */
 const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
@@ -64,13 +63,13 @@ export class Database {
       keepAlive: true,
       allowExitOnIdle: true,
     })
-    // An idle connection that the server ends is replaced with the next call, which reports what is wrong if it lasts.
+    // The next call replaces an idle connection that the server ended, and reports what is wrong if it lasts.
     this.#pool.on('error', () => {})
     // The same between two statements of a transaction: the next one fails, and nothing must end the process before.
     this.#pool.on('connect', client => client.on('error', () => {}))
   }
 
-  /** One statement, one snapshot. Repeated once on another connection, because reading twice changes nothing. */
+  /** One statement, one snapshot. Retried once on another connection: reading twice changes nothing. */
   async read(sql: string, ...values: Value[]): Promise<Row[]> {
     try {
       try {
@@ -84,7 +83,7 @@ export class Database {
     }
   }
 
-  /** One statement that writes, in a transaction of its own. Repeated only where nothing of it can have happened. */
+  /** One statement that writes, in its own transaction. Retried only where nothing of it can have happened. */
   async write(sql: string, ...values: Value[]): Promise<Row[]> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -96,7 +95,7 @@ export class Database {
     }
   }
 
-  /** Runs `work` in one transaction; it is rolled back when it throws and repeated when the server asks for that. */
+  /** Runs `work` in one transaction; rolled back when it throws and retried when the server asks for that. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const progress = { begun: false }
@@ -115,7 +114,7 @@ export class Database {
     }
   }
 
-  /** A pooler that gives each transaction any session loses names, or finds them taken. Nothing was done then. */
+  /** A pooler that gives each transaction any session loses names, or finds them taken. Nothing was written then. */
   #givesUpNames(error: unknown): boolean {
     if (!isLostName(error)) return false
     this.#namedStatements = false
@@ -149,7 +148,7 @@ export class Database {
     }
   }
 
-  /** The name follows from the text, so that every process gives one statement one name. */
+  /** The name is a hash of the text: every process gives one statement one name. */
   statement(sql: string, values: readonly Value[]): pg.QueryArrayConfig<Value[]> {
     const config = { text: sql, values: values as Value[], rowMode: 'array' as const, types: asText }
     if (!this.#namedStatements) return config
@@ -190,8 +189,8 @@ export class Transaction {
   }
 
   /**
-   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: of those Citus tells how many rows were given, not how many
-   * were written.
+   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: for these Citus reports how many rows were given, not how
+   * many were written.
    */
   async runCounted(sql: string, ...values: Value[]): Promise<number> {
     const [[count] = []] = await this.query(
@@ -202,7 +201,7 @@ export class Transaction {
     return Number(count)
   }
 
-  /** A statement that writes and tells of what it wrote; no row means that it wrote nothing. */
+  /** A statement that writes and returns what it wrote; no row means that it wrote nothing. */
   async write(sql: string, ...values: Value[]): Promise<Row[]> {
     const rows = await this.query(sql, ...values)
     if (rows.length > 0) this.changed = true
@@ -215,8 +214,8 @@ export class Transaction {
   }
 
   /**
-   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing of it kept, where
-   * `refused` says of the server's error that this is to be expected.
+   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing kept, where `refused`
+   * accepts the server's error.
    */
   async copyIn(sql: string, chunks: Iterable<Uint8Array>, refused: (error: unknown) => boolean): Promise<boolean> {
     await this.script('SAVEPOINT copy')

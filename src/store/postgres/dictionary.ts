@@ -1,5 +1,5 @@
-// The small integers that stand for chains and contracts in every row. Once given, a number never changes, so each process
-// remembers those it met. They are given outside of the transactions that use them: one that nobody uses does no harm.
+// The small integers that stand for chains and contracts in every row. A number never changes, so each process remembers those
+// it met. They are assigned outside of the transactions that use them: an unused one does no harm.
 import { LRUCache } from 'lru-cache'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
@@ -8,7 +8,7 @@ import type { Database } from './database.ts'
 
 const contractsMax = 100_000
 
-/** Of the chains that rows name, found before the transaction that writes them. */
+/** Of the chains of rows, found before the transaction that writes them. */
 export type Ordinals = ReadonlyMap<ChainId, number>
 
 export type WalkOrdinals = Record<'filter' | 'after', number | undefined>
@@ -48,7 +48,7 @@ export class Dictionary {
     return ordinals
   }
 
-  /** Those of the chain that rows are chosen by, and of the row behind which they begin, where there are such. */
+  /** The numbers of the chain to filter by and of the row to start after, where given. */
   async ordinalsOf(chains: Record<'filter' | 'after', ChainId | undefined>): Promise<WalkOrdinals> {
     const ordinalIf = async (chain: ChainId | undefined) =>
       chain === undefined ? undefined : await this.ordinalOf(chain)
@@ -87,7 +87,7 @@ export class Dictionary {
     return rows.map(([address]) => hexTextOf<Address>(address))
   }
 
-  /** The numbers of all these contracts; those that have none yet get one. */
+  /** The numbers of all these contracts; new ones get one. */
   async addContracts(ordinal: number, addresses: Iterable<Address>): Promise<ReadonlyMap<Address, number>> {
     const numbers = new Map<Address, number>()
     const unknown: Address[] = []
@@ -97,7 +97,7 @@ export class Dictionary {
       else numbers.set(address, known)
     }
     if (unknown.length === 0) return numbers
-    // Sorted, so that two processes that meet the same new contracts wait for each other in one order.
+    // Sorted: two processes that meet the same new contracts wait for each other in one order.
     const wanted = byteaArray(unknown.sort().map(bytesOfHex))
     await this.#findContracts(ordinal, wanted, numbers)
     if (unknown.some(address => !numbers.has(address))) {

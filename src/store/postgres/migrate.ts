@@ -1,4 +1,4 @@
-// Brings a database to the current schema. Any number of processes may start at once: the first one works, the others wait.
+// Brings a database to the current schema. Any number of processes may start at once: the first one migrates, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
 import { nextStep, requireKnown, versionAfter } from '../schema.ts'
@@ -8,14 +8,14 @@ import { migrations } from './migrations.ts'
 /** "ALMN": the advisory lock of migrations. */
 const migrationLock = 0x414c4d4e
 
-/** Each step is a transaction of its own, so that what was reached stays reached. */
+/** Each step is its own transaction: a later failure does not undo it. */
 export async function migrate(database: Database, steps = migrations): Promise<void> {
   while (!(await database.transaction(transaction => migrateOnce(transaction, database.location, steps))));
 }
 
 /** Returns whether nothing is left to do. */
 async function migrateOnce(transaction: Transaction, location: string, steps: readonly string[]): Promise<boolean> {
-  // A lock of the transaction, not of the session: those do not work behind PgBouncer.
+  // A lock of the transaction: PgBouncer does not support those of the session.
   await transaction.query('SELECT pg_advisory_xact_lock($1)::text', migrationLock)
   const version = await versionOf(transaction)
   requireKnown(version, steps, location)
@@ -42,7 +42,7 @@ async function versionOf(transaction: Transaction): Promise<number> {
   return Number(version)
 }
 
-/** Tables of another program with one of our names would fail in the middle with words that help nobody. */
+/** A table of another program with one of our names would fail a step halfway with an unclear message. */
 async function requireEmpty(transaction: Transaction, location: string): Promise<void> {
   const [[taken] = []] = await transaction.query("SELECT to_regclass('transfers')::text")
   if (taken !== null)
@@ -51,9 +51,9 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
     })
 }
 
-// How the tables are spread where the Citus extension is there. The only file that knows Citus: statements are the same.
+// How tables are distributed where the Citus extension is installed. No other file knows Citus: statements are the same.
 
-/** Tables by the column that decides on which worker a row lies; those of one group lie together. */
+/** Tables by the column that decides on which worker a row lies; rows of one group lie together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [
   { column: 'contract', tables: ['transfers', 'hot_transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks', 'hot_blocks'] },
@@ -63,7 +63,7 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
 ]
 
 /**
- * Small, and read beside the others: a copy on every worker. The tables that are missing here (revisions, label_changes, leases,
+ * Small, and read beside the others: a copy on every worker. Tables not listed here (revisions, label_changes, leases,
  * checkpoints, keys) stay on the coordinator, where every process connects.
  */
 const reference = [
@@ -81,12 +81,12 @@ export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }
 
-/** A transaction that writes to a reference table or reads shards, and then spreads tables, must use one connection to each worker. */
+/** A transaction that writes to a reference table or reads shards, and then distributes tables, needs one connection to each worker. */
 export async function useOneConnection(transaction: Transaction): Promise<void> {
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
 }
 
-/** After a step of the schema, in the same transaction: tables that are new are spread, with the rows that the step gave them. */
+/** After a step of the schema, in the same transaction: distributes new tables, with their rows. */
 export async function distributeTables(transaction: Transaction): Promise<void> {
   for (const table of reference)
     if (await isLocal(transaction, table)) await transaction.query('SELECT create_reference_table($1)::text', table)
@@ -99,7 +99,7 @@ export async function distributeTables(transaction: Transaction): Promise<void> 
   }
 }
 
-/** Whether the table is there and was not spread yet. */
+/** Whether the table exists and is not distributed yet. */
 async function isLocal(transaction: Transaction, table: string): Promise<boolean> {
   const found = await transaction.query(
     `SELECT 1 WHERE to_regclass($1) IS NOT NULL

@@ -3,7 +3,7 @@ import { versionAfter } from '../schema.ts'
 
 /** The bucket that keeps a contract's whole count. */
 export const wholeBucket = -1
-/** Each process counts its commits in one of these rows, so that two processes seldom wait for each other. */
+/** Each process counts its commits in one of these rows: two processes seldom wait for each other. */
 export const revisionRows = 64
 /** The row after them counts the changes of labels. */
 export const labelRevisionRow = 64

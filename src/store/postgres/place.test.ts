@@ -4,7 +4,7 @@ import type { Position } from '../../model.ts'
 import {
   batchIndexOf,
   boundOf,
-  isBehind,
+  isAfter,
   logIndexOf,
   placeHigh,
   placeLow,
@@ -65,8 +65,8 @@ describe('places', () => {
       fc.property(asked, stored, fc.boolean(), (position, other, near) => {
         const row = near ? { ...other, block: Math.min(position.block, 2 ** 31 - 2) } : other
         const order = compare(row, position)
-        expect(isBehind(boundOf(row), boundOf(position))).toBe(order > 0)
-        expect(isBehind(boundOf(position), boundOf(row))).toBe(order < 0)
+        expect(isAfter(boundOf(row), boundOf(position))).toBe(order > 0)
+        expect(isAfter(boundOf(position), boundOf(row))).toBe(order < 0)
       }),
       { numRuns: 1_000 },
     )

@@ -1,18 +1,18 @@
-// Where a row stands within its block as one integer that keeps the order: 20 bits of transaction index, 23 of log index, 20
-// of batch index. Blocks are 31 bits.
+// The place of a row within its block as one integer that keeps the order: 20 bits of transaction index, 23 of log index, 20
+// of batch index. Blocks have 31 bits.
 import { AlmanacError } from '../../errors.ts'
 import type { Position } from '../../model.ts'
 
 const transactionIndexMax = 2 ** 20 - 1
 const logIndexMax = 2 ** 23 - 1
 const batchIndexMax = 2 ** 20 - 1
-/** Nothing is stored at it, so that it stands above all. */
+/** Above every stored block. */
 export const blockMax = 2 ** 31 - 1
 
-/** A bound of pages: rows before or behind it. */
+/** A bound of pages: rows before or after it. */
 export type Bound = { block: number; place: bigint }
 
-/** Refuses what does not fit rather than storing another position. */
+/** Refuses a position that does not fit, which would be stored as another one. */
 export function requireFits({ block, transactionIndex, logIndex, batchIndex }: Position): void {
   if (
     block < blockMax &&
@@ -23,7 +23,7 @@ export function requireFits({ block, transactionIndex, logIndex, batchIndex }: P
     return
   throw new AlmanacError(
     'store_failed',
-    `Block ${block}, transaction ${transactionIndex}, log ${logIndex}, position ${batchIndex} lies beyond what the PostgreSQL store can hold.`,
+    `Block ${block}, transaction ${transactionIndex}, log ${logIndex}, position ${batchIndex} does not fit into a PostgreSQL store.`,
     { hint: 'keep this chain in a file store.' },
   )
 }
@@ -53,7 +53,7 @@ export function batchIndexOf(low: number): number {
   return low & 0xfffff
 }
 
-/** A position of any size as a bound: what is larger than anything stored stands behind all that it could be compared with. */
+/** A position of any size as a bound: one that is larger than anything stored comes after all that it is compared with. */
 export function boundOf({ block, transactionIndex, logIndex, batchIndex }: Position): Bound {
   if (block >= blockMax) return { block: blockMax, place: 0n }
   if (transactionIndex > transactionIndexMax) return { block: block + 1, place: -1n }
@@ -62,6 +62,6 @@ export function boundOf({ block, transactionIndex, logIndex, batchIndex }: Posit
   return { block, place: (BigInt(transactionIndex) << 43n) + (BigInt(logIndex) << 20n) + within }
 }
 
-export function isBehind(a: Bound, b: Bound): boolean {
+export function isAfter(a: Bound, b: Bound): boolean {
   return a.block > b.block || (a.block === b.block && a.place > b.place)
 }

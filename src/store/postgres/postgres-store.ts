@@ -1,4 +1,4 @@
-// The store on a PostgreSQL server. It only joins the parts: statements, transactions and errors are theirs.
+// The store on a PostgreSQL server. It only joins the parts, which have the statements, transactions and errors.
 import type { FencedWriter, Lease, Store, StoreInfo } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
@@ -15,7 +15,7 @@ import { databaseOptions, StoreDatabase } from './store-database.ts'
 import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
-/** Tells a replica, beside what every engine offers, which commits this process knows of and when it last asked. */
+/** Beside what every engine offers: which commits this process knows and when it last asked, for a replica. */
 export type PostgresStore = Store & { seen(): { commits: number; atMs: number } }
 
 export async function openPostgresStore(url: string): Promise<PostgresStore> {

@@ -1,5 +1,4 @@
-// A streaming replica of the database that answers may come from while it is close enough behind. It decides nothing but that, and
-// writes nothing.
+// A streaming replica of the database that answers may come from while its lag is small. It decides only that, and writes nothing.
 import type { ReadReplica, Store } from '../store.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
@@ -14,8 +13,8 @@ const restMs = 1_000
 type Seen = { commits: number; atMs: number }
 
 /**
- * The lag is how long ago the primary had the first commit that the replica has not, by this process's clock alone: both count
- * commits in the same rows, which the replica replays like any other.
+ * The lag is the age of the primary's first commit that the replica lacks, by this process's clock alone: both count commits in
+ * the same rows, which the replica replays like any other.
  */
 export function openReadReplica({
   primary,
@@ -30,7 +29,7 @@ export function openReadReplica({
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
   const store = postgresStore(new StoreDatabase(database, watch, new Dictionary(database)))
-  /** Commits of the primary that the replica was not seen to have, oldest first. */
+  /** Commits of the primary that the replica has not shown yet, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0
   let wasCurrent = false

@@ -1,13 +1,13 @@
-// Knows within a moment that something an answer can show was committed, by whichever process. It polls, because LISTEN does
-// not work behind PgBouncer; what this process commits itself is known at once.
+// Notices within a moment that any process committed something an answer can show. It polls, because LISTEN does not work
+// through PgBouncer; commits of this process are known at once.
 import { changesKept } from '../label-changes.ts'
 import type { Database, Transaction } from './database.ts'
 import { labelRevisionRow, revisionRows } from './migrations.ts'
 
-/** How old an answer may be that another process's commit has changed. */
+/** The maximum age of an answer that another process's commit has changed. */
 const pollMs = 200
 
-/** Every store of this process on one database shares one watch, and so do their caches. */
+/** All stores of this process on one database share one watch, and so do their caches. */
 const watches = new Map<string, RevisionWatch>()
 
 export function watchRevision(address: string, database: Database): RevisionWatch {
@@ -20,7 +20,7 @@ export function watchRevision(address: string, database: Database): RevisionWatc
 export class RevisionWatch {
   readonly #address: string
   readonly #databases = new Set<Database>()
-  /** Rows only count up, and a commit holds its row to its end: a higher value is a commit that was not known. */
+  /** Rows only count up, and a commit holds its row to its end: a higher value is a new commit. */
   readonly #known = new Map<number, number>()
   readonly #ownRow = Math.floor(Math.random() * revisionRows)
   #value = 1
@@ -36,27 +36,27 @@ export class RevisionWatch {
     return this.#value
   }
 
-  /** How many commits are known of, by all processes: the same number on a replica that has replayed them. */
+  /** The number of known commits of all processes: the same on a replica that has replayed them. */
   get commits(): number {
     let sum = 0
     for (const value of this.#known.values()) sum += value
     return sum
   }
 
-  /** When that was last asked for with success, by `performance.now()`; long ago where it never was. */
+  /** When that was last read, by `performance.now()`; long ago where it never was. */
   get seenAtMs(): number {
     return this.#seenAtMs
   }
 
   /**
-   * Another number after labels were changed. While the server cannot be asked nobody knows, and it is another one too; both
-   * only count up, and so their sum never comes back.
+   * Changes after labels changed, and at each failed poll, after which that is unknown. Both parts only count up, so their sum
+   * never repeats.
    */
   get labels(): number {
     return (this.#known.get(labelRevisionRow) ?? 0) + this.#failures
   }
 
-  /** Called where labels are changed, within the transaction. `ranges` say where (label-changes.ts). */
+  /** Within a transaction that changes labels. `ranges` say where (label-changes.ts). */
   async countLabels(transaction: Transaction, ranges: Uint8Array): Promise<number> {
     const [[value] = []] = await transaction.query(
       'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
@@ -84,7 +84,7 @@ export class RevisionWatch {
     watches.delete(this.#address)
   }
 
-  /** The last statement of a transaction that changed what answers show. Call `committed` with the result afterwards. */
+  /** The last statement of a transaction that changed what answers show. Call `committed` with the result after the commit. */
   async countUp(transaction: Transaction): Promise<number> {
     const [[value] = []] = await transaction.query(
       'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
@@ -119,7 +119,7 @@ export class RevisionWatch {
     try {
       await this.refresh()
     } catch {
-      // Nobody knows what was committed meanwhile: what is cached must not be answered as if it were current.
+      // What was committed meanwhile is unknown: cached answers must not pass for current ones.
       this.#value += 1
       this.#failures += 1
     }

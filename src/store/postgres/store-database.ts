@@ -1,5 +1,5 @@
-// The database of a store as its tables use it: reads, transactions that count the revision up, and the numbers of chains
-// and contracts. It knows no table but those.
+// The database of a store for its tables: transactions that count the revision up, and the numbers of chains and contracts. It
+// knows no other table.
 
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
@@ -10,7 +10,7 @@ import type { Database, DatabaseOptions, Transaction } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { RevisionWatch } from './revision.ts'
 
-/** Throws, as one of the last statements of a transaction, where its writes are no longer wanted. */
+/** Throws, near the end of a transaction, where another holder has the lease. */
 export type Fence = (transaction: Transaction) => Promise<void>
 
 export class StoreDatabase {
@@ -31,7 +31,7 @@ export class StoreDatabase {
     return !this.#closed
   }
 
-  /** A second face of the same database, each of whose transactions ends with the fence. */
+  /** The same database, with the fence at the end of each transaction. */
   fenced(fence: Fence): StoreDatabase {
     return new StoreDatabase(this.database, this.watch, this.dictionary, fence)
   }
@@ -81,7 +81,7 @@ export class StoreDatabase {
     })
   }
 
-  /** One transaction that tells, where it changed anything, that labels changed, and of which addresses. */
+  /** One transaction that records, where it changed anything, whose labels changed. */
   async writingLabels<T>(
     work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
   ): Promise<T> {
@@ -104,16 +104,16 @@ export class StoreDatabase {
   }
 }
 
-// What the address of a database says beyond where it is: two settings of ours, taken out before the driver reads the rest.
+// The address of a database carries two settings of ours, which are removed before the driver reads it.
 
 const connectionsDefault = 10
 const connectionsMax = 200
 
-/** `postgres://user@host/name?pool=10&prepare=false`, and everything that the driver knows, such as sslmode. */
+/** `postgres://user@host/name?pool=10&prepare=false`, and the driver's own parameters, such as sslmode. */
 export function databaseOptions(address: string): DatabaseOptions {
   const url = URL.parse(address)
   if (url === null || url.pathname.length < 2)
-    throw new AlmanacError('config_invalid', `The store ${redactStore(address)} names no database.`, {
+    throw new AlmanacError('config_invalid', `The store ${redactStore(address)} does not name a database.`, {
       hint: 'set store to postgres://user:password@host:5432/database.',
     })
   const pool = Number(url.searchParams.get('pool') ?? connectionsDefault)

@@ -10,7 +10,7 @@ import {
 import { bytesOf } from './arrays.ts'
 import type { Database } from './database.ts'
 import { wholeBucket } from './migrations.ts'
-import { type Bound, batchIndexOf, blockMax, boundOf, isBehind, logIndexOf, transactionIndexOf } from './place.ts'
+import { type Bound, batchIndexOf, blockMax, boundOf, isAfter, logIndexOf, transactionIndexOf } from './place.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { weightSql } from './transfer-rows.ts'
 
@@ -47,7 +47,7 @@ function startOf({ order, after }: TransferPageQuery, from: number, to: number):
   const edge: Bound = order === 'asc' ? { block: from, place: -1n } : { block: to + 1, place: -1n }
   if (after === undefined) return edge
   const cursor = boundOf(after)
-  return isBehind(cursor, edge) === (order === 'asc') ? cursor : edge
+  return isAfter(cursor, edge) === (order === 'asc') ? cursor : edge
 }
 
 function pageOf(positions: Buffer, blockHashes: Buffer, payloads: Buffer): TransferPage {

@@ -10,13 +10,12 @@ import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
 import { placeHigh, placeLow, requireFits } from './place.ts'
 
-// The counts that are kept of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is
-// one stored row and as many transfers as it has ids. Callers hold the transaction.
+// Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one stored row
+// and as many transfers as it has ids.
 
-/** By how much a bucket changes. */
 export type CountChange = { contract: number; bucket: number; stored: number; transfers: number }
 
-/** How many transfers a row stands for, in SQL: the last four bytes of the payload where it is a range. */
+/** The number of transfers of a row, in SQL: the last four bytes of the payload where it is a range. */
 export const weightSql = `CASE WHEN get_byte(payload, 0) & ${payloadFlags.range} = 0 THEN 1
   ELSE ('x' || encode(substring(payload FROM octet_length(payload) - 3), 'hex'))::bit(32)::int8 END`
 
@@ -32,7 +31,7 @@ export function changeOf([contract, bucket, stored, transfers]: Row): CountChang
   }
 }
 
-/** Rows are taken in one order by every process, so that two that count for one contract wait and do not deadlock. */
+/** Every process takes rows in one order: two that count for one contract wait and do not deadlock. */
 export async function addToCounts(
   transaction: Transaction,
   changes: readonly CountChange[],
@@ -120,12 +119,12 @@ function columnsOf(rows: readonly StoredRow[]): Buffer[] {
   ]
 }
 
-/** What one COPY takes: far less than the time after which the server takes it for stalled. */
+/** The rows of one COPY: far less than would make it look stalled. */
 const copiedRowsMax = 20_000
 
 /**
- * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that asks: it is tried
- * first, and the server's refusal of a row that is there already leads to the slower way.
+ * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that checks: it is tried
+ * first, and where the server refuses a stored row, the INSERT follows.
  */
 export async function insertCold(transaction: Transaction, rows: readonly StoredRow[]): Promise<number> {
   let added = 0
@@ -165,7 +164,7 @@ async function insertMissing(transaction: Transaction, rows: readonly StoredRow[
   return changes.reduce((sum, { stored }) => sum + stored, 0)
 }
 
-/** Deletes cold rows, of one contract or of all of a chain, and takes them out of the counts. */
+/** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
 export async function deleteCold(
   transaction: Transaction,
   of: { contract: number } | { ordinal: number },

@@ -1,4 +1,4 @@
-// A copy of the file while others read and write it: one consistent moment, compact, ready to be put in its place.
+// Copies the file while other processes read and write it: one consistent moment, compact, ready to replace the original.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,8 +7,8 @@ import { storeFailure } from './failures.ts'
 import { prepareFile } from './open-file.ts'
 
 /**
- * VACUUM INTO reads within one snapshot, which holds up nobody; SQLite's backup API would begin anew with every commit of another
- * process. The copy has its name only once it is whole and checked.
+ * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another process. The
+ * copy gets its name once it is whole and checked.
  */
 export async function backUpFile(path: string, target: string): Promise<{ bytes: number }> {
   if (!existsSync(path))
@@ -36,25 +36,25 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
   }
 }
 
-/** A rename would put it in the place of what another backup has made meanwhile; a link does not. */
+/** A rename would replace what another backup has made meanwhile; a link does not. */
 function publish(partial: string, target: string): void {
   try {
     linkSync(partial, target)
   } catch {
     if (existsSync(target)) throw alreadyThere(target)
-    // There are file systems without links.
+    // Some file systems have no links.
     renameSync(partial, target)
   }
   rmSync(partial, { force: true })
 }
 
 function alreadyThere(target: string): AlmanacError {
-  return new AlmanacError('conflict', `${target} is there already and was left as it is.`, {
+  return new AlmanacError('conflict', `${target} already exists and was left as it is.`, {
     hint: 'name a file that does not exist yet.',
   })
 }
 
-/** What a service that opens the copy expects: the log beside the file, and no damage. */
+/** Checks what a service expects of the copy: the log beside the file, and no damage. */
 function check(path: string): void {
   const copy = new DatabaseSync(path)
   try {

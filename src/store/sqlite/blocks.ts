@@ -1,4 +1,4 @@
-// Known blocks, hot and cold, and finding them by number or moment. Callers hold the transaction.
+// Known blocks, hot and cold, and finding them by number or time. Callers hold the transaction.
 
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
@@ -18,7 +18,7 @@ function blockOf(row: Row | undefined): Block | undefined {
   return { number, hash: hexOf<Hash>(row[1] as Uint8Array), timestamp: row[2] as number }
 }
 
-/** A block that is known already is written again only where the new reading differs. */
+/** Writes a known block again only where the new reading differs. */
 export function putBlocks(connection: Connection, table: BlockTable, ordinal: number, blocks: readonly Block[]): void {
   const put = connection.prepare(`INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE
     SET hash = excluded.hash, timestamp = excluded.timestamp WHERE hash <> excluded.hash OR timestamp <> excluded.timestamp`)
@@ -39,7 +39,7 @@ export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
   return rows.map(row => blockOf(row) as Block)
 }
 
-/** Forgets hot blocks above `number` and says how many there were. */
+/** Returns how many there were. */
 export function dropHotBlocksAbove(connection: Connection, ordinal: number, number: number): number {
   return connection.run(
     'DELETE FROM hot_blocks WHERE key >= ? AND key < ?',
@@ -94,8 +94,8 @@ export function blocksAround(
 }
 
 /**
- * Timestamps never decrease with the number, so the place is found by halving the numbers: about 25 point reads, and no
- * index of timestamps to keep.
+ * Timestamps never decrease with the number, so halving the numbers finds the place: about 25 point reads, and no index of
+ * timestamps.
  */
 function blocksAroundIn(
   connection: Connection,

@@ -1,4 +1,4 @@
-// The commits of EVM chains, each within the transaction that its caller holds: cold and hot rows, finality, coverage.
+// The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
 import { joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
@@ -54,7 +54,7 @@ export function commitHot(context: WriteContext, commit: HotCommit): void {
   transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
   for (const block of commit.blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
   const above = { from: commit.ancestor + 1, to: aboveAll }
-  // After a reorganisation every claim above the ancestor speaks of blocks that are gone, whatever its scope.
+  // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
   if (replaced > 0) removeCoverageOfAllScopes(connection, ordinal, above)
   else if (commit.covered !== undefined) removeCoverageRows(connection, ordinal, commit.covered.scope, above)
   const last = commit.blocks.at(-1)
@@ -98,8 +98,8 @@ export function putHead({ connection, dictionary }: WriteContext, chain: ChainId
 }
 
 /**
- * Rows go, and so does every claim that they are there: a dropped contract can no longer be vouched for by `full` or
- * `watched`. Activity stays, because a first and a last transaction cannot be taken apart again.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract. Activity stays,
+ * because a first and a last transaction cannot be taken apart again.
  */
 export function dropRange(context: WriteContext, chain: ChainId, scope: CoverageScope, interval: Interval): void {
   const { connection, dictionary } = context

@@ -8,7 +8,7 @@ export type ConnectionOptions = {
   busyTimeoutMs: number
   cacheMegabytes: number
   mmapBytes: number
-  /** A commit that leaves the log longer than this moves it into the file, on its own time. */
+  /** A commit that leaves the log longer than this moves it into the file. */
   logPagesMax: number
 }
 
@@ -28,7 +28,7 @@ export class Connection {
       PRAGMA journal_size_limit = ${logBytesKept}`)
   }
 
-  /** Prepared once for each text; rows come as arrays, which costs less than objects. */
+  /** Prepared once for each text; rows are arrays, which cost less than objects. */
   prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
@@ -51,7 +51,7 @@ export class Connection {
     return this.prepare(sql).all(...values) as unknown as Row[]
   }
 
-  /** Several reads of one moment: what others commit meanwhile is not seen. */
+  /** Several reads of one moment: commits meanwhile are not seen. */
   snapshot<T>(read: () => T): T {
     this.run('BEGIN')
     try {

@@ -1,11 +1,11 @@
-// The small integers that stand for chains and contracts in every row. Once given, a number never changes.
+// The small integers that stand for chains and contracts in every row. A number never changes.
 import { LRUCache } from 'lru-cache'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { Connection } from './connection.ts'
 
 const contractsMax = 20_000
-/** Before every address. */
+/** Sorts before every address. */
 const noAddress = new Uint8Array(0)
 
 export class Dictionary {
@@ -67,7 +67,7 @@ export class Dictionary {
     return this.contractOf(ordinal, address) as number
   }
 
-  /** After a rollback: numbers that it took back must not be used. */
+  /** After a rollback, which took numbers back. */
   forget(): void {
     this.#ordinals.clear()
     this.#contracts.clear()

@@ -100,7 +100,7 @@ CREATE TABLE watched_contracts (
   PRIMARY KEY (chain, contract)
 ) WITHOUT ROWID;
 
--- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions 8 bytes, big-endian, so that they compare.
+-- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions are 8 big-endian bytes, which compare as they do.
 CREATE TABLE solana_accounts (
   network INTEGER NOT NULL,
   owner BLOB NOT NULL,

@@ -1,5 +1,5 @@
-// Opening the file: what it is, whether this version may use it, and bringing it to the current schema. A file that is
-// refused is left exactly as it was.
+// Opens the file: checks what it is and whether this version may use it, and brings it to the current schema. A refused file is
+// left exactly as it was.
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -37,7 +37,7 @@ export const writeOptions: ConnectionOptions = {
 /** Bulk commits: a log of 16 MB takes a tenth less time than SQLite's usual 4 MB. */
 export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 32, logPagesMax: 4_000 }
 
-/** Checks the place before SQLite does, because its own words for these are the same few. */
+/** Checks the place first, because SQLite has one message for all of these. */
 function requirePlace(path: string): void {
   const location = `file:${path}`
   const parent = dirname(path)
@@ -100,8 +100,8 @@ function versionOf(connection: Connection, path: string, steps: readonly string[
   return version as number
 }
 
-// The right to index into a store, held by one process at a time. It is a lock of the kernel on a file beside the store, so
-// that no way of dying leaves it behind; it says nothing about short writes, which other processes may do meanwhile.
+// The right to index into a store, held by one process at a time: a kernel lock on a file beside the store, which ends with the
+// process. Other processes may do short writes meanwhile.
 
 export class Ownership {
   readonly #lock: DatabaseSync
@@ -109,7 +109,7 @@ export class Ownership {
   constructor(path: string) {
     this.#lock = new DatabaseSync(`${path}-lock`, { timeout: 0 })
     try {
-      // Nothing is ever written, so that no journal needs to appear beside it.
+      // Nothing is ever written, so it needs no journal.
       this.#lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
     } catch (error) {
       this.#lock.close()

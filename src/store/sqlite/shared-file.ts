@@ -1,6 +1,6 @@
-// What processes on one store tell each other, in a small file beside it: a commit of history never makes a request wait that
-// only wants to be counted. Nothing in it is irreplaceable, so that backups leave it out. It opens the file and knows its schema;
-// `allowances.ts` and `work.ts` use it.
+// What processes on one store tell each other, in a small file beside it: a request that is only counted never waits for a commit
+// of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its schema; `keys.ts` and
+// `work.ts` use it.
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'
@@ -71,7 +71,7 @@ export class SharedFile {
     this.#queue.close()
   }
 
-  /** Opened when it is first needed: most commands never are among several. */
+  /** Opens the file at the first use: most commands run alone and never need it. */
   #open(how: ConnectionOptions): Connection {
     const connection = new Connection(this.#path, how)
     try {

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS mint_accounts (mint BLOB, slot INTEGER, read_at_ms IN
   supply TEXT, name TEXT, symbol TEXT, amount_rule TEXT);
 CREATE TABLE IF NOT EXISTS mint_metadata (mint BLOB, slot INTEGER, read_at_ms INTEGER, name TEXT, symbol TEXT, standard INTEGER);`
 
-// Sorted by key, so that the merge walks the tables once; older rows of a key come first and are overwritten.
+// Sorted by key: the merge walks the tables once; older rows of a key come first and are overwritten.
 const mergeHoldings = `INSERT INTO main.solana_holdings
   SELECT :network, account, owner, mint, amount, program, slot, version, iif(owner IS NULL, :now, NULL)
   FROM staged.holdings AS h

@@ -1,4 +1,4 @@
-// The store in one SQLite file. It only joins the parts: transactions, snapshots and errors are theirs.
+// The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statSync } from 'node:fs'
 import type { FencedWriter, Lease, Store, StoreInfo } from '../store.ts'
 import { activityReader } from './activity.ts'
@@ -71,8 +71,8 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
 }
 
 /**
- * A row that only commits which answers can show count up, read in 2.5 µs. PRAGMA data_version costs 2.2 µs and changes
- * with every commit, so that the use counts of keys and checkpoints would empty caches every second.
+ * A row that only commits which answers can show count up, read in 2.5 µs. PRAGMA data_version costs 2.2 µs and changes with
+ * every commit: use counts of keys and checkpoints would empty caches every second.
  */
 function revision(file: StoreFile): number {
   return file.reading(read => (read.get('SELECT value FROM revision') as Row)[0] as number)

@@ -1,5 +1,5 @@
-// The file of a store as its tables use it: reads, transactions that count the revision up, and the numbers of chains and
-// contracts. It knows no table but those.
+// The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and contracts. It
+// knows no other table.
 import type { Address, ChainId } from '../../model.ts'
 import type { Connection, Row } from './connection.ts'
 import { Dictionary } from './dictionary.ts'
@@ -8,12 +8,12 @@ import { WriteQueue } from './write-queue.ts'
 
 export type WriteContext = { connection: Connection; dictionary: Dictionary }
 
-/** Throws, within the transaction, where its writes are no longer wanted. */
+/** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
 
 export type StoreFileParts = { path: string; read: Connection; openWrite: () => Connection; waitMsMax: number }
 
-/** The one writer of a store, and what it knows of numbers that were given. */
+/** The one writer of a store, with the numbers that it knows. */
 type Writer = { queue: WriteQueue; dictionary: Dictionary | undefined }
 
 export class StoreFile {
@@ -36,7 +36,7 @@ export class StoreFile {
     this.#fence = fenced?.fence
   }
 
-  /** A second face of the same file, each of whose transactions begins with the fence. */
+  /** The same file, with the fence at the start of each transaction. */
   fenced(fence: Fence): StoreFile {
     return new StoreFile(this.#parts, { writer: this.#writer, fence })
   }
@@ -87,7 +87,7 @@ export class StoreFile {
   }
 
   async close(): Promise<void> {
-    // The writer is the last to leave: it moves the log into the file and removes it.
+    // The writer closes last: it moves the log into the file and removes it.
     await this.#writer.queue.settled()
     this.#read.close()
     this.#writer.queue.close()

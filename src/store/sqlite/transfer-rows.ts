@@ -1,11 +1,11 @@
-// Writing transfers, cold and hot, and the counts that are kept of the cold ones. Callers hold the transaction.
+// Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import type { TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection } from './connection.ts'
 
-/** Rows of one contract; the contract itself is the number that the dictionary gave it. */
+/** By the number that the dictionary gave the contract. */
 export type RowsByContract = Map<number, PlacedRow[]>
 export type PlacedRow = Omit<TransferRow, 'contract'>
 
@@ -36,7 +36,7 @@ function bucketOf({ block }: PlacedRow): number {
   return Math.floor(block / bucketBlocks)
 }
 
-/** Returns how many rows were new. Those that are there already are left alone and not counted again. */
+/** Returns how many rows were new. Stored ones are left alone and not counted again. */
 export function insertCold(connection: Connection, rowsByContract: RowsByContract): number {
   let added = 0
   for (const contract of [...rowsByContract.keys()].sort((a, b) => a - b)) {
@@ -62,7 +62,7 @@ function splitByBucket(sorted: readonly PlacedRow[]): PlacedRow[][] {
   return parts
 }
 
-/** Rows of one statement count alike, so that its number of changes is enough: ranges go one by one. */
+/** Rows of one statement count alike, so its number of changes is enough; ranges go one by one. */
 function insertBucket(
   connection: Connection,
   contract: number,
@@ -107,12 +107,12 @@ function addToCounts(connection: Connection, contract: number, bucket: number, c
   connection.run('UPDATE contracts SET transfers = transfers + ? WHERE id = ?', count, contract)
 }
 
-/** A contract with ERC-2309 ranges: counting its rows needs their payloads. Others pay nothing for it. */
+/** Counting the rows of a contract with ERC-2309 ranges needs their payloads. Others pay nothing for it. */
 function markRanges(connection: Connection, contract: number): void {
   connection.run('UPDATE contracts SET has_ranges = 1 WHERE id = ? AND has_ranges = 0', contract)
 }
 
-/** Deletes cold rows of one contract and takes them out of the counts. */
+/** Deletes cold rows of one contract and subtracts them from the counts. */
 export function deleteCold(connection: Connection, contract: number, from: number, to: number): void {
   const rows = connection.all(
     `SELECT block / ${bucketBlocks}, count(*) FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? GROUP BY 1`,

@@ -1,11 +1,11 @@
 // The write side of a store: one transaction at a time, in the order of the calls. It waits for other processes without
-// ever blocking the thread, because the same thread serves requests.
+// blocking the thread, which also serves requests.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
 
 const pollMs = 2
-/** A transaction longer than this is followed by a pause, so that the short writes of other processes get their turn. */
+/** A pause follows a transaction longer than this: the short writes of other processes get their turn. */
 const longTransactionMs = 20
 const pauseMs = 3 * pollMs
 
