@@ -12,33 +12,27 @@ const textType = 25
 const headerBytes = 20
 
 export function int4Array(values: readonly number[]): Buffer {
-  const bytes = arrayOf(int4Type, values.length, values.length * 8)
-  let at = headerBytes
-  for (const value of values) {
-    at = bytes.writeInt32BE(4, at)
-    at = bytes.writeInt32BE(value, at)
-  }
-  return bytes
+  return fixedArray({ type: int4Type, size: 4 }, values, (bytes, value, at) => bytes.writeInt32BE(value, at))
 }
 
 /** Integers up to 2^53. */
 export function int8Array(values: readonly (number | null)[]): Buffer {
-  return eightByteArray(int8Type, values, writeInt8)
+  return fixedArray({ type: int8Type, size: 8 }, values, writeInt8)
 }
 
 export function float8Array(values: readonly (number | null)[]): Buffer {
-  return eightByteArray(float8Type, values, (bytes, value, at) => bytes.writeDoubleBE(value, at))
+  return fixedArray({ type: float8Type, size: 8 }, values, (bytes, value, at) => bytes.writeDoubleBE(value, at))
 }
 
-function eightByteArray(
-  type: number,
+function fixedArray(
+  { type, size }: { type: number; size: number },
   values: readonly (number | null)[],
   write: (bytes: Buffer, value: number, at: number) => number,
 ): Buffer {
-  const bytes = arrayOf(type, values.length, values.length * 12)
+  const bytes = arrayOf(type, values.length, values.length * (4 + size))
   let at = headerBytes
   for (const value of values) {
-    at = bytes.writeInt32BE(value === null ? -1 : 8, at)
+    at = bytes.writeInt32BE(value === null ? -1 : size, at)
     if (value === null) bytes.writeInt32BE(1, 4)
     else at = write(bytes, value, at)
   }

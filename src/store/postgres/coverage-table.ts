@@ -9,46 +9,29 @@ import type { Database, Row, Transaction } from './database.ts'
 /** Guards rewriting the coverage of a chain. It is taken after all locks of rows. */
 const coverageLock = 0x414c4d43
 
-type Scoped = CoveredInterval & { scope: CoverageScope }
-
-function intervalOf(row: Row): Scoped {
-  return {
-    from: Number(row[0]),
-    to: Number(row[1]),
-    evidence: row[2] as Evidence,
-    scope: row[3] as CoverageScope,
-  }
-}
-
-function plain({ from, to, evidence }: Scoped): CoveredInterval {
-  return { from, to, evidence }
-}
-
 const columns = 'from_block, to_block, evidence, scope'
+
+function intervalOf([from, to, evidence]: Row): CoveredInterval {
+  return { from: Number(from), to: Number(to), evidence: evidence as Evidence }
+}
+
+function byScope(rows: readonly Row[]): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
+  const grouped = Map.groupBy(rows, row => row[3] as CoverageScope)
+  return [...grouped].map(([scope, ofScope]) => ({ scope, intervals: ofScope.map(intervalOf) }))
+}
 
 export async function coverageOf(
   database: Database,
   ordinal: number,
   scope: CoverageScope,
 ): Promise<CoveredInterval[]> {
-  const rows = await database.read(
-    `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 ORDER BY from_block`,
-    ordinal,
-    scope,
-  )
-  return rows.map(intervalOf).map(plain)
+  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 ORDER BY from_block`
+  return (await database.read(find, ordinal, scope)).map(intervalOf)
 }
 
-export async function coverageByScope(
-  database: Database,
-  ordinal: number,
-): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]> {
-  const rows = await database.read(
-    `SELECT ${columns} FROM coverage WHERE chain = $1 ORDER BY scope LIKE '0x%', scope, from_block`,
-    ordinal,
-  )
-  const byScope = Map.groupBy(rows.map(intervalOf), ({ scope }) => scope)
-  return [...byScope].map(([scope, intervals]) => ({ scope, intervals: intervals.map(plain) }))
+export async function coverageByScope(database: Database, ordinal: number): Promise<ReturnType<typeof byScope>> {
+  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 ORDER BY scope LIKE '0x%', scope, from_block`
+  return byScope(await database.read(find, ordinal))
 }
 
 /** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
@@ -65,9 +48,9 @@ export async function contractCoverage(
     bytesOfHex(contract),
   )
   const covered = rows.flatMap(row => {
-    const interval = intervalOf(row)
-    if (interval.scope !== 'watched') return [plain(interval)]
-    return row[4] === null ? [] : removeCoverage([plain(interval)], { from: 0, to: Number(row[4]) - 1 })
+    const [, , , scope, watchedFrom] = row
+    if (scope !== 'watched') return [intervalOf(row)]
+    return watchedFrom === null ? [] : removeCoverage([intervalOf(row)], { from: 0, to: Number(watchedFrom) - 1 })
   })
   return covered.reduce<CoveredInterval[]>(addCoverage, [])
 }
@@ -80,7 +63,7 @@ export async function lockCoverage(transaction: Transaction, ordinal: number): P
 export async function addCoverageRows(
   transaction: Transaction,
   ordinal: number,
-  { scope, ...added }: Scoped,
+  { scope, ...added }: CoveredInterval & { scope: CoverageScope },
 ): Promise<void> {
   const touched = await transaction.query(
     `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 AND from_block <= $3 AND to_block >= $4 ORDER BY from_block`,
@@ -89,7 +72,8 @@ export async function addCoverageRows(
     added.to + 1,
     added.from - 1,
   )
-  await rewrite(transaction, ordinal, touched.map(intervalOf), intervals => addCoverage(intervals, added), scope)
+  const before = touched.map(intervalOf)
+  await rewrite(transaction, ordinal, scope, before, addCoverage(before, added))
 }
 
 /** Removes an interval from these scopes of the chain, or from every one. */
@@ -107,19 +91,18 @@ export async function removeCoverageRows(
     removed.from,
     scopes === undefined ? null : textArray(scopes),
   )
-  for (const [scope, rows] of Map.groupBy(touched.map(intervalOf), row => row.scope))
-    await rewrite(transaction, ordinal, rows, intervals => removeCoverage(intervals, removed), scope)
+  for (const { scope, intervals } of byScope(touched))
+    await rewrite(transaction, ordinal, scope, intervals, removeCoverage(intervals, removed))
 }
 
 async function rewrite(
   transaction: Transaction,
   ordinal: number,
-  touched: readonly Scoped[],
-  change: (intervals: CoveredInterval[]) => CoveredInterval[],
   scope: CoverageScope,
+  before: readonly CoveredInterval[],
+  after: readonly CoveredInterval[],
 ): Promise<void> {
-  const before = touched.map(plain)
-  const { gone, added } = coverageChange(before, change(before))
+  const { gone, added } = coverageChange(before, after)
   if (gone.length > 0)
     await transaction.run(
       'DELETE FROM coverage WHERE chain = $1 AND scope = $2 AND from_block = ANY($3::int8[])',

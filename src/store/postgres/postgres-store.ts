@@ -1,5 +1,5 @@
 // The store on a PostgreSQL server. It only joins the parts, which have the statements, transactions and errors.
-import type { FencedWriter, Lease, Store, StoreInfo } from '../store.ts'
+import type { Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
@@ -43,8 +43,14 @@ export function postgresStore(store: StoreDatabase): PostgresStore {
     location: database.location,
     revision: () => watch.value,
     seen: () => ({ commits: watch.commits, atMs: watch.seenAtMs }),
-    secret: () => secret(database),
-    info: () => infoOf(database),
+    async secret() {
+      const [[value] = []] = await database.read("SELECT value FROM secrets WHERE name = 'cursor'")
+      return bytesOf(value)
+    },
+    async info() {
+      const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
+      return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes: Number(size) }
+    },
     close: () => store.close(),
     ...chainReader(store),
     ...chainWriter(store),
@@ -54,23 +60,11 @@ export function postgresStore(store: StoreDatabase): PostgresStore {
     ...keyStore(store),
     ...annotationStore(store),
     ...leases(store),
-    fenced: lease => fencedWriter(store, lease),
+    fenced(lease) {
+      const fenced = store.fenced(transaction => requireLease(transaction, lease))
+      return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
+    },
     ...workStore(database),
     ...checkpointStore(store),
   }
-}
-
-async function secret(database: Database): Promise<Uint8Array> {
-  const [[value] = []] = await database.read("SELECT value FROM secrets WHERE name = 'cursor'")
-  return bytesOf(value)
-}
-
-async function infoOf(database: Database): Promise<StoreInfo> {
-  const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
-  return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes: Number(size) }
-}
-
-function fencedWriter(store: StoreDatabase, lease: Lease): FencedWriter {
-  const fenced = store.fenced(transaction => requireLease(transaction, lease))
-  return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
 }

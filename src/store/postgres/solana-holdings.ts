@@ -100,6 +100,9 @@ async function putOwner(
   await applyUpdates(transaction, number, updates, known => known.slot <= slot)
 }
 
+const readingSlots =
+  'SELECT owner, reading_slot FROM solana_accounts WHERE network = $1 AND owner = ANY($2::bytea[]) AND reading_slot IS NOT NULL'
+
 async function applyHoldings(
   transaction: Transaction,
   network: SolanaNetwork,
@@ -108,26 +111,14 @@ async function applyHoldings(
   const number = networkNumber(network)
   const owners = updates.flatMap(update => ('closed' in update ? [] : [update.owner]))
   await lock(transaction, ownerLock, owners)
-  const readings = await readingSlots(transaction, number, owners)
+  const found = await transaction.query(readingSlots, number, byteaArray(owners))
+  const readings = new Map(found.map(([owner, slot]) => [keyOf(bytesOf(owner)), Number(slot)]))
   // An update that is older than the owner's last reading, of an account that the reading does not list, is out of date.
   const fenced = updates.map((update): HoldingUpdate => {
     if ('closed' in update || (readings.get(keyOf(update.owner)) ?? 0) <= update.slot) return update
     return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
   })
   await applyUpdates(transaction, number, fenced, (known, update) => !isNewer(known, update))
-}
-
-async function readingSlots(
-  transaction: Transaction,
-  network: number,
-  owners: readonly Uint8Array[],
-): Promise<Map<string, number>> {
-  const rows = await transaction.query(
-    'SELECT owner, reading_slot FROM solana_accounts WHERE network = $1 AND owner = ANY($2::bytea[]) AND reading_slot IS NOT NULL',
-    network,
-    byteaArray(owners),
-  )
-  return new Map(rows.map(([owner, slot]) => [keyOf(bytesOf(owner)), Number(slot)]))
 }
 
 type Version = { slot: number; writeVersion: bigint }

@@ -1,10 +1,10 @@
 // The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statSync } from 'node:fs'
-import type { FencedWriter, Lease, Store, StoreInfo } from '../store.ts'
+import type { Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { chainReader, chainWriter } from './chain.ts'
-import { Connection, type Row } from './connection.ts'
+import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
@@ -48,9 +48,15 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
   return {
     engine: 'sqlite',
     location: file.location,
-    revision: () => revision(file),
-    secret: async () => secret(file),
-    info: async () => infoOf(file),
+    // Only commits that answers can show count this row up; it is read in 2.5 µs. PRAGMA data_version costs 2.2 µs and changes
+    // with every commit: use counts of keys and checkpoints would empty caches every second.
+    revision: () => file.reading(read => read.get('SELECT value FROM revision')?.[0] as number),
+    secret: async () =>
+      file.reading(read => read.get("SELECT value FROM secrets WHERE name = 'cursor'")?.[0] as Uint8Array),
+    async info() {
+      const sizeBytes = sizeOf(parts.path) + sizeOf(`${parts.path}-wal`)
+      return { engine: 'sqlite', location: file.location, schemaVersion, sizeBytes }
+    },
     close: async () => {
       await shared.close()
       await file.close()
@@ -64,33 +70,15 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
     ...keyStore(file, shared),
     ...annotationStore(file),
     ...leases(file),
-    fenced: lease => fencedWriter(file, lease),
+    fenced(lease) {
+      const fenced = file.fenced(connection => requireLease(connection, lease))
+      return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
+    },
     ...workStore(shared),
     ...checkpointStore(file),
   }
 }
 
-/**
- * A row that only commits which answers can show count up, read in 2.5 µs. PRAGMA data_version costs 2.2 µs and changes with
- * every commit: use counts of keys and checkpoints would empty caches every second.
- */
-function revision(file: StoreFile): number {
-  return file.reading(read => (read.get('SELECT value FROM revision') as Row)[0] as number)
-}
-
-function secret(file: StoreFile): Uint8Array {
-  return file.reading(read => (read.get("SELECT value FROM secrets WHERE name = 'cursor'") as Row)[0] as Uint8Array)
-}
-
-function infoOf({ location, path }: StoreFile): StoreInfo {
-  return { engine: 'sqlite', location, schemaVersion, sizeBytes: sizeOf(path) + sizeOf(`${path}-wal`) }
-}
-
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function fencedWriter(file: StoreFile, lease: Lease): FencedWriter {
-  const fenced = file.fenced(connection => requireLease(connection, lease))
-  return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
 }

@@ -59,41 +59,26 @@ function transferPage(
   contract: number,
   query: TransferPageQuery,
 ): TransferPage {
-  const read = (part: Part, limit: number) =>
-    limit <= 0 ? emptyPage : partOf(connection, ordinal, contract, part, { ...query, limit })
+  const { order, fromBlock = 0, toBlock = blockMax } = query
+  const { block, transactionIndex, logIndex, batchIndex } = startOf(query)
+  const keyBase = ordinal * blockKeySpan + blockKeySpan - 1
+  const end = order === 'asc' ? toBlock : fromBlock
+  const read = (part: Part, limit: number): TransferPage => {
+    if (limit <= 0) return emptyPage
+    const start = [keyBase, contract, block, transactionIndex, logIndex, batchIndex]
+    const row = connection.get(sql[part][order], ...start, end, limit) as Row
+    return row[0] === null ? emptyPage : pageOf(row as Uint8Array[])
+  }
   // Rows that become hot or final after this look may be missed or found: a page of either moment is right.
   const whole = read('whole', query.limit)
   if (whole.length > 0) return whole
   // Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows.
   return connection.snapshot(() => {
-    const [first, second]: Part[] = query.order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
+    const [first, second]: Part[] = order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
     const begun = read(first!, query.limit)
     const rest = read(second!, query.limit - begun.length)
     return rest.length === 0 ? begun : begun.length === 0 ? rest : joinPages([begun, rest])
   })
-}
-
-function partOf(
-  connection: Connection,
-  ordinal: number,
-  contract: number,
-  part: Part,
-  query: TransferPageQuery,
-): TransferPage {
-  const { order, limit, fromBlock = 0, toBlock = blockMax } = query
-  const start = startOf(query)
-  const row = connection.get(
-    sql[part][order],
-    ordinal * blockKeySpan + blockKeySpan - 1,
-    contract,
-    start.block,
-    start.transactionIndex,
-    start.logIndex,
-    start.batchIndex,
-    order === 'asc' ? toBlock : fromBlock,
-    limit,
-  ) as Row
-  return row[0] === null ? emptyPage : pageOf(row as Uint8Array[])
 }
 
 function pageOf(row: readonly Uint8Array[]): TransferPage {
