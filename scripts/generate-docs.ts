@@ -11,8 +11,9 @@ import { packageVersion } from '../src/cli/process.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
-import { AlmanacError, errorCodes, errorGuide } from '../src/errors.ts'
+import { AlmanacError, errorCodes } from '../src/errors.ts'
 import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
+import { errorGuide } from './error-guide.ts'
 
 // The page of the spam rules, written from the table itself.
 

@@ -58,34 +58,21 @@ export function highestHotBlock(connection: Connection, ordinal: number): Block 
   return nextBelow(connection, 'hot_blocks', ordinal, blockKeySpan - 1)
 }
 
-/** The highest known block at or below `number`. */
+/** The highest known block at or below `number`. Keys run against numbers. */
 function nextBelow(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
-  return blockOf(
-    connection.get(
-      `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1`,
-      blockKey(ordinal, number),
-      blockKey(ordinal, 0),
-    ),
-  )
+  const find = `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1`
+  return blockOf(connection.get(find, blockKey(ordinal, number), blockKey(ordinal, 0)))
 }
 
-/** The lowest known block at or above `number`. */
-function nextAbove(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
-  return blockOf(
-    connection.get(
-      `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1`,
-      blockKey(ordinal, blockKeySpan - 1),
-      blockKey(ordinal, number),
-    ),
-  )
+function lowestBlock(connection: Connection, table: BlockTable, ordinal: number): Block | undefined {
+  const find = `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1`
+  return blockOf(connection.get(find, blockKey(ordinal, blockKeySpan - 1), blockKey(ordinal, 0)))
 }
+
+type Around = { before: Block | undefined; after: Block | undefined }
 
 /** Hot blocks lie above all cold ones. */
-export function blocksAround(
-  connection: Connection,
-  ordinal: number,
-  timestamp: number,
-): { before: Block | undefined; after: Block | undefined } {
+export function blocksAround(connection: Connection, ordinal: number, timestamp: number): Around {
   return connection.snapshot(() => {
     const hot = blocksAroundIn(connection, 'hot_blocks', ordinal, timestamp)
     const cold = blocksAroundIn(connection, 'blocks', ordinal, timestamp)
@@ -97,15 +84,10 @@ export function blocksAround(
  * Timestamps never decrease with the number, so halving the numbers finds the place: about 25 point reads, and no index of
  * timestamps.
  */
-function blocksAroundIn(
-  connection: Connection,
-  table: BlockTable,
-  ordinal: number,
-  timestamp: number,
-): { before: Block | undefined; after: Block | undefined } {
+function blocksAroundIn(connection: Connection, table: BlockTable, ordinal: number, timestamp: number): Around {
   let before: Block | undefined
   let after: Block | undefined
-  let low = nextAbove(connection, table, ordinal, 0)?.number ?? 0
+  let low = lowestBlock(connection, table, ordinal)?.number ?? 0
   let high = nextBelow(connection, table, ordinal, blockKeySpan - 1)?.number ?? -1
   while (low <= high) {
     const middle = low + Math.floor((high - low) / 2)

@@ -9,6 +9,13 @@ export const applicationId = 0x414c4d4e
 /** The key of a block is `ordinal * 2^40 + (2^40 - 1 - number)`: filling newest first then appends within each chain. */
 export const blockKeySpan = 2 ** 40
 
+const transferColumns = `  contract INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  tx INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  pos INTEGER NOT NULL,
+  payload BLOB NOT NULL,`
+
 // Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first is
 // appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
 // Hot tables hold the blocks above the final one and are replaced by block; cold tables hold the rest.
@@ -38,12 +45,7 @@ CREATE TABLE contracts (
 );
 
 CREATE TABLE transfers (
-  contract INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  tx INTEGER NOT NULL,
-  log INTEGER NOT NULL,
-  pos INTEGER NOT NULL,
-  payload BLOB NOT NULL,
+${transferColumns}
   PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
 ) WITHOUT ROWID;
 CREATE TABLE transfer_counts (
@@ -63,12 +65,7 @@ CREATE TABLE activity (
 ) WITHOUT ROWID;
 
 CREATE TABLE hot_transfers (
-  contract INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  tx INTEGER NOT NULL,
-  log INTEGER NOT NULL,
-  pos INTEGER NOT NULL,
-  payload BLOB NOT NULL,
+${transferColumns}
   chain INTEGER NOT NULL,
   PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
 ) WITHOUT ROWID;

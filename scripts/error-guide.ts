@@ -1,0 +1,110 @@
+// What each error code means and how to solve it: the text of docs/errors.md.
+import type { ErrorCode } from '../src/errors.ts'
+
+export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: string }>> = {
+  bad_request: {
+    means: 'A parameter, a flag or an address is not valid. `details` names it and lists what is accepted.',
+    solve: 'Correct the request as the message says; `/reference` lists every parameter.',
+  },
+  unauthorized: {
+    means: 'The request has no key, or one that is unknown, expired or revoked.',
+    solve: 'Send a valid key in the header `X-API-Key`; create one with `almanac keys create`.',
+  },
+  forbidden: {
+    means: 'The key is valid but lacks the scope of this operation.',
+    solve: 'Use another key, or create one with the scope: `almanac keys create --scopes …`.',
+  },
+  not_found: {
+    means: 'The path, key or method does not exist.',
+    solve: 'Check the path against `/openapi.json`, or the name against `almanac keys list`.',
+  },
+  method_not_allowed: {
+    means: 'The path exists, but not with this HTTP method.',
+    solve: 'Use one of the methods in the header `Allow`.',
+  },
+  request_timeout: {
+    means: 'The request did not arrive within 30 seconds.',
+    solve: 'Look for a slow client or a proxy that delays requests.',
+  },
+  uri_too_long: {
+    means: 'The URL is longer than `limits.urlBytesMax`.',
+    solve: 'Request less at once, or raise the limit.',
+  },
+  headers_too_large: {
+    means: 'The headers are larger than `limits.headerBytesMax`.',
+    solve: 'Send fewer cookies and headers, or raise the limit.',
+  },
+  answer_too_large: {
+    means: 'The answer would be longer than `limits.answerBytesMax`.',
+    solve: 'Request a smaller page (`limit`), or raise the limit.',
+  },
+  rate_limited: {
+    means: 'The key exceeded its rate of requests per second.',
+    solve: 'Wait as `Retry-After` says, or give the key a higher `--rate`.',
+  },
+  quota_exceeded: {
+    means: 'The key has used up its quota of the day (UTC).',
+    solve: 'Wait for midnight UTC, or give the key a higher `--quota`.',
+  },
+  overloaded: {
+    means: 'More requests are waiting than `limits.queueMax` allows.',
+    solve: 'Try again after `Retry-After`; if it persists, add API processes (docs/scale.md).',
+  },
+  timeout: {
+    means: 'The answer, or a node, took longer than `limits.requestTimeoutMs`.',
+    solve: 'Try again; if it persists, look at the endpoints in `almanac status`.',
+  },
+  upstream_failed: {
+    means: 'A node could not be reached or refused the call. The message names its host.',
+    solve: 'Check that the node runs and that its URL and key are correct; add a second endpoint.',
+  },
+  upstream_invalid: {
+    means:
+      'A node gave an answer that fails a check: another chain, broken links, logs that do not match the header. None of it was stored.',
+    solve: 'Check the URL of the endpoint; add one of another provider to fall back on.',
+  },
+  upstream_rate_limited: {
+    means: 'A node or provider limits the rate of requests.',
+    solve: 'Lower `requestsPerSecond` of the chain, raise the plan, or add a second endpoint.',
+  },
+  not_configured: {
+    means: 'The chain or network is not in the configuration.',
+    solve: 'Add it: `almanac init`, or a line under `chains` or `solana`.',
+  },
+  config_invalid: {
+    means: 'The configuration has an error. The message names the file, the line and the nearest valid name.',
+    solve: 'Correct it and run `almanac config check`; docs/settings.md lists every setting.',
+  },
+  store_newer: {
+    means: 'A newer version wrote the store, and this version cannot read it.',
+    solve: 'Run the newer version again, or restore a backup from before it (docs/guides/upgrades.md).',
+  },
+  store_corrupt: {
+    means: 'The store is damaged, is not an Almanac store, or was written before 0.1.0.',
+    solve: 'Restore a backup, or index again into an empty store; check the disk.',
+  },
+  store_full: {
+    means: 'The disk is full. Committed data is safe, and requests are still answered.',
+    solve: 'Free or add space; indexing resumes by itself.',
+  },
+  store_locked: {
+    means: 'Another process indexes into the store, or has locked it.',
+    solve: 'Stop the other process, or start this one with `--only api`.',
+  },
+  store_failed: {
+    means: 'The store or the database server failed a call.',
+    solve: 'Read the cause in the log; Almanac reconnects by itself.',
+  },
+  conflict: {
+    means: 'The command would overwrite or mix up existing data.',
+    solve: 'Follow the message: use another name, another file, or an explicit flag.',
+  },
+  interrupted: {
+    means: 'A signal or the end of the service stopped the work. Committed data stays.',
+    solve: 'Start it again; it resumes where it stopped.',
+  },
+  internal: {
+    means: 'A defect in Almanac.',
+    solve: 'Find the `request_id` in the log and report the entry.',
+  },
+}
