@@ -80,6 +80,6 @@ describe('places', () => {
       { logIndex: 2 ** 23 },
       { batchIndex: 2 ** 20 },
     ])
-      expect(() => requireFits({ ...position, ...beyond })).toThrow(/beyond what the PostgreSQL store can hold/)
+      expect(() => requireFits({ ...position, ...beyond })).toThrow(/does not fit into a PostgreSQL store/)
   })
 })
