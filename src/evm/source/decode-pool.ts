@@ -137,7 +137,7 @@ class DecodeWorker {
     const waiting = this.#tasks.get(message.id)
     this.#tasks.delete(message.id)
     if (this.#tasks.size === 0) this.#worker.unref()
-    if ('defect' in message) waiting?.reject(new Error(message.defect))
+    if ('error' in message) waiting?.reject(fromPlain(message.error))
     else waiting?.resolve(message)
   }
 
