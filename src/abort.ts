@@ -1,8 +1,11 @@
-// An abort signal that follows others for as long as it is needed, and lets go of them. `AbortSignal.any` and `AbortSignal.timeout`
-// stay registered with a long-lived source until it ends, which adds up over millions of requests.
+// Cancelling and waiting: signals that follow others, pauses that a signal ends, and a clock that tests can move by hand.
 
 export type LinkedSignal = Disposable & { readonly signal: AbortSignal; abort(reason: unknown): void }
 
+/**
+ * A signal that follows others until it is disposed. `AbortSignal.any` and `AbortSignal.timeout` stay registered with a
+ * long-lived source until that source ends, which adds up over millions of requests.
+ */
 export function followSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
   const links = sources.map(source => {
@@ -20,26 +23,9 @@ export function followSignals(...sources: readonly AbortSignal[]): LinkedSignal 
   }
 }
 
-// Waiting that a signal can end. It never throws: whoever waited looks at the signal itself.
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve()
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
-}
-
-// Time as the transport sees it, so that tests can move it by hand.
-
 export type Clock = {
   now(): number
-  /** Calls back once, later; the returned function calls it off. */
+  /** Calls back once, later; the returned function cancels it. */
   after(ms: number, callback: () => void): () => void
 }
 
@@ -51,18 +37,16 @@ export const realClock: Clock = {
   },
 }
 
-/** Waits, unless the signal ends the wait first. */
-export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const onAbort = (): void => {
+/** Waits until the time has passed or the signal fires. It never throws: the caller checks the signal. */
+export function pause(ms: number, signal: AbortSignal, clock: Clock = realClock): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve()
+    const done = (): void => {
       cancel()
-      reject(signal.reason)
-    }
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', onAbort)
+      signal.removeEventListener('abort', done)
       resolve()
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
+    }
+    const cancel = clock.after(ms, done)
+    signal.addEventListener('abort', done, { once: true })
   })
 }

@@ -97,19 +97,26 @@ export type CoveredInterval = Interval & { evidence: Evidence }
 
 // The part of `/status` that indexers report. Types only.
 
+/** An endpoint's health: the one type for it, from the transport to `/status`. */
 export type EndpointStatus = {
-  /** Fit to be shown: no path, no key. */
+  /** Safe to show: no path, no key. */
   endpoint: string
   healthy: boolean
-  /** Why it is not. */
+  /** The last failure of an EVM endpoint. */
   reason?: string
+  /** The same for Solana, null while it is healthy. */
   fault?: string | null
   head?: number
   slot?: number
   latency_ms?: number
   requests?: number
   errors?: number
+  /** How many requests the adaptive limit allows at once. */
+  concurrency?: number
 }
+
+/** Whether the WebSocket of a chain is up. */
+export type SocketStatus = { endpoint: string; connected: boolean; reconnects: number }
 
 export type ChainStatus = {
   state: 'backfilling' | 'live' | 'stalled'
@@ -128,6 +135,8 @@ export type ChainStatus = {
   /** Of the last minute; null where nothing is read. */
   rates?: { blocksPerSecond: number; rowsPerSecond: number; bytesPerSecond: number } | null
   rpc: readonly EndpointStatus[]
+  /** Absent where no WebSocket is configured. */
+  ws?: SocketStatus
 }
 
 export type SolanaStatus = {

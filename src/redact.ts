@@ -1,5 +1,5 @@
-// Makes an address fit for a log, an error or a page. Providers put keys into user names, paths and queries: only the
-// scheme and the host stay.
+// Hides the secrets of addresses before they reach a log, an error or a page. Providers put keys into user names, paths and
+// queries, so only the scheme and the host remain.
 
 export function redactUrl(text: string): string {
   const url = URL.parse(text)
@@ -9,7 +9,7 @@ export function redactUrl(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${rest}`
 }
 
-/** The same for the place of the store: a file shows its path, a server its host and database. */
+/** A store that is a file keeps its path; a server keeps its host and database. */
 export function redactStore(text: string): string {
   if (!/^postgres(ql)?:/i.test(text)) return text
   const url = URL.parse(text)
@@ -18,7 +18,7 @@ export function redactStore(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
-/** Hides every address and every key of ours that occurs in a text. */
+/** Hides every address and every Almanac key in a text. */
 export function redactText(text: string): string {
   return text
     .replace(/(?:https?|wss?|postgres(?:ql)?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)

@@ -139,17 +139,24 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
       [
         'answers a JSON-RPC error',
         { kind: 'rpc-error', code: -32005, message: 'Node is behind' },
-        /answered error -32005/,
+        /failed \w+ \(refused\)\S* \(Node is behind\)/,
       ],
-      ['answers cut bodies', { kind: 'cut' }, /could not be asked|answered no JSON-RPC/],
-      ['answers HTML', { kind: 'garbage', body: '<html></html>' }, /answered no JSON-RPC/],
-      ['answers an empty result', { kind: 'garbage', body: '{"jsonrpc":"2.0","result":null}' }, /without a slot/],
+      ['answers cut bodies', { kind: 'cut' }, /failed \w+ \((transport|invalid-answer)\)/],
+      ['answers HTML', { kind: 'garbage', body: '<html></html>' }, /failed \w+ \(invalid-answer\) \(an HTML page\)/],
+      [
+        'answers an empty result',
+        { kind: 'garbage', body: '{"jsonrpc":"2.0","id":0,"result":null}' },
+        /without a slot/,
+      ],
       [
         'answers a list that is none',
-        { kind: 'garbage', body: '{"jsonrpc":"2.0","result":{"context":{"slot":9007199254740990},"value":[{}]}}' },
-        /answered something else/,
+        {
+          kind: 'garbage',
+          body: '{"jsonrpc":"2.0","id":0,"result":{"context":{"slot":9007199254740990},"value":[{}]}}',
+        },
+        /\(invalid-answer\) \(an answer of another shape\)/,
       ],
-      ['resets connections', { kind: 'reset' }, /could not be asked/],
+      ['resets connections', { kind: 'reset' }, /failed \w+ \(transport\)/],
     ]
     const parts: [string, (call: { method: string; params: unknown[] }) => boolean, RegExp][] = [
       ['the Token-2022 accounts', isProgram('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'), /Token-2022 accounts of/],

@@ -4,6 +4,8 @@ import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
 import type { Address, ChainId, Hash } from '../model.ts'
+import type { EndpointSettings } from '../rpc/client.ts'
+import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { Store } from '../store/store.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
@@ -12,7 +14,6 @@ import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
-import type { EndpointSettings, RpcObserver } from './rpc/endpoint.ts'
 import { HeadsFeed } from './rpc/heads.ts'
 import { DecodePool } from './source/decode-pool.ts'
 
@@ -140,6 +141,9 @@ export function connectChain(
   // Limits are set for the whole chain; each endpoint gets its share.
   const share = (whole: number | undefined): number | undefined =>
     whole === undefined ? undefined : whole / urls.length
-  const limits: EndpointSettings = { requestsPerSecond: share(requestsPerSecond), requestsPerDay: share(dailyBudget) }
+  const limits: Omit<EndpointSettings, 'url'> = {
+    requestsPerSecond: share(requestsPerSecond),
+    requestsPerDay: share(dailyBudget),
+  }
   return { chain, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }

@@ -1,26 +1,33 @@
-// What may be shown of an endpoint: its host. Keys live in paths, queries and credentials, and providers repeat them in their errors.
+// An endpoint's URL, taken apart: what may be shown, and what is secret. Keys are in paths, queries and credentials, and
+// providers repeat them in their errors.
 
 export type EndpointAddress = {
-  /** The host, with a number where several endpoints share it. Fit for logs. */
+  /** Safe to log. It ends in a number where several endpoints would share it. */
   name: string
   origin: string
   /** Path and query: a secret. */
   path: string
   authorization: string | undefined
   isPrivate: boolean
-  /** Takes every secret of the URL out of a text. */
+  /** Removes every secret of the URL from a text. */
   redact: (text: string) => string
 }
 
-export function endpointAddresses(urls: readonly string[], isPrivate = isPrivateHost): EndpointAddress[] {
+export type AddressOptions = { isPrivate?: (hostname: string) => boolean; nameOf?: (url: URL) => string }
+
+export function endpointAddresses(
+  urls: readonly string[],
+  { isPrivate = isPrivateHost, nameOf = url => url.host }: AddressOptions = {},
+): EndpointAddress[] {
   const seen = new Map<string, number>()
   return urls.map(text => {
     const url = new URL(text)
-    const count = (seen.get(url.host) ?? 0) + 1
-    seen.set(url.host, count)
+    const name = nameOf(url)
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
     return {
-      name: count === 1 ? url.host : `${url.host}#${count}`,
+      name: count === 1 ? name : `${name}#${count}`,
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       authorization: login === ':' ? undefined : `Basic ${Buffer.from(login).toString('base64')}`,
@@ -30,7 +37,7 @@ export function endpointAddresses(urls: readonly string[], isPrivate = isPrivate
   })
 }
 
-// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"), which would make every message unreadable.
+// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"); hiding them would garble every message.
 const pathSecretLengthMin = 8
 const credentialLengthMin = 4
 
@@ -38,7 +45,7 @@ function redactorOf(url: URL): (text: string) => string {
   const inPath = [...url.pathname.split('/'), ...url.searchParams.values()].filter(p => p.length >= pathSecretLengthMin)
   const credentials = [url.username, url.password].filter(part => part.length >= credentialLengthMin)
   const secrets = [...inPath, ...credentials].flatMap(part => [part, decode(part)])
-  // The longest first, so that no rest of one stays behind.
+  // Longest first: a secret that contains another must not leave a remainder.
   const ordered = [...new Set(secrets)].sort((a, b) => b.length - a.length)
   return text => ordered.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
 }

@@ -1,9 +1,9 @@
-// How well an endpoint has done lately: latency, failures, and whether it is left alone for a while. Pure bookkeeping.
+// How well an endpoint has done lately: latency, failures, and whether it rests. Bookkeeping only: no requests, no timers.
 import type { Clock } from '../abort.ts'
 
 const samplesMax = 64
 const samplesForTail = 8
-/** So many failures in a row and the endpoint is left alone. */
+/** After this many failures in a row the endpoint rests. */
 const failuresToRest = 3
 const restFirstMs = 1_000
 const restMaxMs = 60_000
@@ -34,7 +34,7 @@ export class EndpointHealth {
     this.#clock = clock
   }
 
-  /** False while the endpoint rests; afterwards one success or failure decides. */
+  /** False while the endpoint rests; the next success or failure after that decides. */
   get healthy(): boolean {
     return this.restsForMs === 0
   }
@@ -43,7 +43,7 @@ export class EndpointHealth {
     return Math.max(0, this.#restUntil - this.#clock.now(), this.#distrustUntil - this.#clock.now())
   }
 
-  /** What failed last; undefined once it answers again. */
+  /** The last failure; undefined once the endpoint answers again. */
   get reason(): string | undefined {
     return this.#clock.now() < this.#distrustUntil ? this.#distrustReason : this.#reason
   }
@@ -52,16 +52,13 @@ export class EndpointHealth {
     return this.#latencyMs
   }
 
-  /**
-   * Lower is better: the time that a request will take, as far as the past tells. The past fades, so that an endpoint that
-   * was slow once is tried again.
-   */
+  /** The time that a request is likely to take. The past fades, so an endpoint that was slow is tried again. */
   get expectedMs(): number {
     const faded = 0.5 ** ((this.#clock.now() - this.#sampledAt) / fadeHalfMs)
     return Math.max(1, (this.#latencyMs ?? 0) * (1 + 9 * this.#failureShare) * faded)
   }
 
-  /** The time within which 19 of 20 requests of a method were answered; undefined while too few were. */
+  /** The time within which 19 of 20 requests of a method were answered; undefined until enough were. */
   tailMs(method: string): number | undefined {
     return this.#latencies.get(method)?.tailMs
   }
@@ -75,7 +72,7 @@ export class EndpointHealth {
     this.#reason = undefined
   }
 
-  /** `restMs` leaves the endpoint alone at once, for that long. */
+  /** `restMs` makes the endpoint rest at once, for that long. */
   failed(reason: string, { restMs }: { restMs?: number } = {}): void {
     this.errors++
     this.#reason = reason
@@ -87,7 +84,7 @@ export class EndpointHealth {
     this.#restUntil = this.#clock.now() + (restMs ?? ownMs)
   }
 
-  /** It answered, and wrongly. That it goes on answering is no excuse, so successes do not shorten this rest. */
+  /** It gave a wrong answer. Successes do not shorten this rest: it goes on answering. */
   distrusted(reason: string): void {
     const now = this.#clock.now()
     this.errors++
@@ -98,7 +95,7 @@ export class EndpointHealth {
     this.#distrustUntil = now + Math.min(restMaxMs, restFirstMs * 2 ** (this.#distrusts - 1))
   }
 
-  /** Another endpoint was faster: the time so far is a lower bound of what this one would have taken. */
+  /** Another endpoint was faster: the time so far is a lower bound for this one. */
   overtaken(method: string, elapsedMs: number): void {
     this.#sample(method, elapsedMs * 2)
     this.#failureShare += (1 - this.#failureShare) * memory
@@ -118,7 +115,7 @@ export class EndpointHealth {
       this.#latencyMs === undefined ? elapsedMs : this.#latencyMs + (elapsedMs - this.#latencyMs) * memory
     const latencies = this.#latencies.get(method) ?? { samples: [], taken: 0, tailMs: undefined }
     latencies.samples[latencies.taken++ % samplesMax] = elapsedMs
-    // Sorting for every request would cost more than the rest of the bookkeeping.
+    // Sorting at every request would cost more than all other bookkeeping.
     if (latencies.taken % samplesForTail === 0) latencies.tailMs = tailOf(latencies.samples)
     this.#latencies.set(method, latencies)
   }
@@ -128,41 +125,4 @@ type Latencies = { samples: number[]; taken: number; tailMs: number | undefined 
 
 function tailOf(samples: readonly number[]): number | undefined {
   return samples.toSorted((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
-}
-
-// When an endpoint that keeps failing is left alone, and when it may be tried again. No calls, no timers.
-
-const failuresMax = 3
-const pauseMsMin = 1_000
-const pauseMsMax = 30_000
-
-export class Breaker {
-  readonly #nowMs: () => number
-  #failures = 0
-  #openUntilMs = 0
-
-  constructor(nowMs: () => number = () => performance.now()) {
-    this.#nowMs = nowMs
-  }
-
-  get open(): boolean {
-    return this.#nowMs() < this.#openUntilMs
-  }
-
-  get opensInMs(): number {
-    return Math.max(0, this.#openUntilMs - this.#nowMs())
-  }
-
-  succeeded(): void {
-    this.#failures = 0
-    this.#openUntilMs = 0
-  }
-
-  /** Each failure past the third doubles the pause; after a pause one call more may try. */
-  failed(): void {
-    this.#failures++
-    if (this.#failures < failuresMax) return
-    const pauseMs = Math.min(pauseMsMax, pauseMsMin * 2 ** (this.#failures - failuresMax))
-    this.#openUntilMs = this.#nowMs() + pauseMs
-  }
 }

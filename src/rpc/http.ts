@@ -1,4 +1,4 @@
-// One HTTP exchange with a bound on its time and its size. Knows no JSON-RPC; never says where it went.
+// One HTTP request with a bound on its time and its size. It knows no JSON-RPC, and its errors never show the URL.
 import { PassThrough, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
@@ -26,18 +26,18 @@ export class HttpChannel {
     this.#address = address
     this.#pool = new Pool(address.origin, {
       connections: connectionsMax,
-      // A connection that breaks takes one request with it, not a pipeline of them.
+      // A connection that breaks must not take a pipeline of requests with it.
       pipelining: 1,
       keepAliveTimeout: 20_000,
       connect: { timeout: 5_000 },
-      // The whole exchange has one timer of its own.
+      // One timer covers the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     this.#headers = {
       'content-type': 'application/json',
       accept: 'application/json',
-      // Packing costs more than it saves on the way to the same machine.
+      // Compression costs more than it saves on the same machine or network.
       'accept-encoding': address.isPrivate ? 'identity' : 'gzip, br',
       ...(address.authorization === undefined ? {} : { authorization: address.authorization }),
     }
@@ -80,16 +80,14 @@ async function readBounded(stream: Readable, bytesMax: number): Promise<Buffer> 
   let bytes = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    // Leaving the loop destroys the stream, and with it the connection: nothing more is read.
+    // Leaving the loop destroys the stream and the connection: nothing more is read.
     if (bytes > bytesMax) throw new HttpFailure('response-too-large', `the answer is larger than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
 }
 
-// What a Retry-After header asks for. It sets no bound: whoever waits does.
-
-/** Seconds or a date, as milliseconds from now; undefined where the header is missing or says neither. */
+/** A Retry-After header in seconds or as a date, as milliseconds from now; undefined where it is missing or neither. */
 export function retryAfterOf(header: string | string[] | undefined, nowMs = Date.now()): number | undefined {
   const text = Array.isArray(header) ? header[0] : header
   if (text === undefined || text.trim() === '') return undefined

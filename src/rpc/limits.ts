@@ -1,26 +1,28 @@
-// How much an endpoint is asked at once: as much as a local node takes, and elsewhere as much as it has shown to take. Additive
-// increase, multiplicative decrease, Retry-After, calls per second and per day. Waiting callers are bounded.
+// How much an endpoint is asked at once: everything a local node takes, and elsewhere what the endpoint has shown to bear.
+// Additive increase, multiplicative decrease, Retry-After, calls per second and per day. The queue is bounded.
 import type { Clock } from '../abort.ts'
 
 export type LimitOptions = {
-  /** A local node starts at the maximum, any other at a polite few. */
+  /** A local node starts at the maximum, any other at a few. */
   isPrivate: boolean
   requestsPerSecond?: number | undefined
   requestsPerDay?: number | undefined
+  /** In place of `requestsPerDay`, where several endpoints share one. */
+  budget?: DailyBudget | undefined
   queueMax?: number
 }
 
 export type Permit = { readonly startedAt: number }
-/** `limited`: it said that it is asked too much. `slow`: it did not answer in time. `neutral`: nothing to learn from. */
+/** `limited`: it said that it is asked too much. `slow`: it did not answer in time. `neutral`: nothing to learn. */
 export type Outcome = { result: 'ok' | 'limited' | 'slow' | 'neutral'; retryAfterMs?: number | undefined }
 
 const concurrencyMax = 64
 const politeStart = 4
 const pauseFirstMs = 250
 const pauseMaxMs = 30_000
-/** A server that asks for more patience than this is treated as one that asks for this. */
+/** Upper bound on what a server's Retry-After may ask for. */
 const retryAfterMaxMs = 10 * 60_000
-/** Nobody waits for a pause that is longer: they are told when to come back. */
+/** Callers are not kept waiting for a longer pause: they are told when to come back. */
 export const patienceMs = 10_000
 
 export class LimitExceeded extends Error {
@@ -33,8 +35,8 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** `urgent` goes before everything that waits, `idle` behind it. */
-type Turn = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
+/** `urgent` goes before everything that waits, `idle` after it. */
+type Admission = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
 
 type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
 
@@ -45,7 +47,7 @@ export class AdaptiveLimit {
   readonly #urgent: Waiting[] = []
   readonly #waiting: Waiting[] = []
   readonly #idle: Waiting[] = []
-  /** In the order of their turns. */
+  /** The first queue that is not empty goes first. */
   readonly #queues: readonly Waiting[][] = [this.#urgent, this.#waiting, this.#idle]
   #concurrency: number
   #inFlight = 0
@@ -59,7 +61,7 @@ export class AdaptiveLimit {
   constructor(clock: Clock, options: LimitOptions) {
     this.#clock = clock
     this.#options = options
-    this.#budget = new DailyBudget(options.requestsPerDay ?? Number.POSITIVE_INFINITY, () => clock.now())
+    this.#budget = options.budget ?? new DailyBudget(options.requestsPerDay ?? Number.POSITIVE_INFINITY, clock)
     this.#concurrency = options.isPrivate ? concurrencyMax : politeStart
     this.#tokens = this.#bucketSize
     this.#tokensAt = clock.now()
@@ -76,12 +78,9 @@ export class AdaptiveLimit {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /** Waits for a turn. `cost` is the number of calls in the request: providers count calls, not requests. */
-  acquire({ cost, urgent, idle = false, signal }: Turn): Promise<Permit> {
-    if (this.#budget.left <= 0) {
-      const message = `the daily budget of ${this.#options.requestsPerDay} calls is used up`
-      return Promise.reject(new LimitExceeded('daily-budget', message, this.availableInMs))
-    }
+  /** Waits until the request may start. `cost` is its number of calls: providers count calls, not requests. */
+  acquire({ cost, urgent, idle = false, signal }: Admission): Promise<Permit> {
+    if (this.#budget.left <= 0) return Promise.reject(this.#overBudget())
     const queueMax = this.#options.queueMax ?? 2_000
     if (this.#queues.reduce((sum, queue) => sum + queue.length, 0) >= queueMax) {
       return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
@@ -117,14 +116,14 @@ export class AdaptiveLimit {
     if (result === 'limited') this.#pause(retryAfterMs)
     if (result === 'ok') {
       this.#pauses = 0
-      // One more for every round of successes: requests that were under way together count as one round.
+      // One more for each round of successes: requests in flight together count as one round.
       this.#concurrency = Math.min(concurrencyMax, this.#concurrency + 1 / this.#concurrency)
     }
     this.#pump()
   }
 
   #decrease(permit: Permit): void {
-    // Requests that started before the last decrease tell of the same overload.
+    // Requests that started before the last decrease belong to the same overload.
     if (permit.startedAt < this.#decreasedAt) return
     this.#concurrency = Math.max(1, this.#concurrency / 2)
     this.#decreasedAt = this.#clock.now()
@@ -135,13 +134,21 @@ export class AdaptiveLimit {
     const ownMs = Math.min(pauseMaxMs, pauseFirstMs * 2 ** (Math.max(1, this.#pauses) - 1))
     const pauseMs = retryAfterMs === undefined ? ownMs : Math.min(retryAfterMaxMs, retryAfterMs)
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs)
-    if (pauseMs <= patienceMs) return
-    for (const queue of this.#queues) for (const waiting of queue.splice(0)) waiting.refuse(this.#paused())
+    if (pauseMs > patienceMs) this.#refuseAll(this.#paused())
+  }
+
+  #refuseAll(error: LimitExceeded): void {
+    for (const queue of this.#queues) for (const waiting of queue.splice(0)) waiting.refuse(error)
   }
 
   #paused(): LimitExceeded {
     const waitMs = this.#pausedUntil - this.#clock.now()
     return new LimitExceeded('paused', `it asked to be left alone for another ${Math.ceil(waitMs)} ms`, waitMs)
+  }
+
+  #overBudget(): LimitExceeded {
+    const { requestsPerDay, setting, renewsInMs } = this.#budget
+    return new LimitExceeded('daily-budget', `the ${requestsPerDay} calls a day of ${setting} are used up`, renewsInMs)
   }
 
   #pump(): void {
@@ -151,6 +158,10 @@ export class AdaptiveLimit {
       const queue = this.#queues.find(({ length }) => length > 0)
       const next = queue?.[0]
       if (queue === undefined || next === undefined || this.#inFlight >= this.concurrency) return
+      if (this.#budget.left <= 0) {
+        this.#refuseAll(this.#overBudget())
+        return
+      }
       const now = this.#clock.now()
       const waitMs = Math.max(this.#pausedUntil - now, this.#tokenWaitMs(next.cost, now))
       if (waitMs > 0) {
@@ -179,30 +190,25 @@ export class AdaptiveLimit {
   }
 }
 
-// How many requests a day, from midnight to midnight UTC, may still be sent. It only counts; a restart begins anew.
-
 const dayMs = 86_400_000
 
+/** Counts requests from midnight to midnight UTC. A restart begins anew. */
 export class DailyBudget {
   readonly requestsPerDay: number
-  readonly #nowMs: () => number
+  /** The setting it comes from, for messages. */
+  readonly setting: string
+  readonly #clock: Pick<Clock, 'now'>
   #day = 0
   #spent = 0
 
-  constructor(requestsPerDay: number, nowMs: () => number = Date.now) {
+  constructor(requestsPerDay: number, clock: Pick<Clock, 'now'>, setting = 'dailyBudget') {
     this.requestsPerDay = requestsPerDay
-    this.#nowMs = nowMs
-  }
-
-  /** Counts one request. False, and not counted, where the day has none left. */
-  spend(): boolean {
-    if (this.left <= 0) return false
-    this.use(1)
-    return true
+    this.setting = setting
+    this.#clock = clock
   }
 
   get left(): number {
-    const day = Math.floor(this.#nowMs() / dayMs)
+    const day = Math.floor(this.#clock.now() / dayMs)
     if (day !== this.#day) {
       this.#day = day
       this.#spent = 0
@@ -210,65 +216,12 @@ export class DailyBudget {
     return this.requestsPerDay - this.#spent
   }
 
-  /** Counts requests that are sent whatever is left: a batch may be larger than that. */
+  /** A batch may use more than is left. */
   use(requests: number): void {
     this.#spent += requests
   }
 
   get renewsInMs(): number {
-    return dayMs - (this.#nowMs() % dayMs)
-  }
-}
-
-// How fast one endpoint is asked: a rate that is set, or one that is found by halving at each refusal and growing slowly
-// since. It only waits; it never fails a call by itself.
-
-/** Where no rate is set, refusals bring it down from here. */
-const rateMax = 1_000
-const rateMin = 0.5
-const growthPerSecond = 1.1
-/** A quiet endpoint may be asked this many seconds' worth at once. */
-const burstSeconds = 1
-
-export class Pace {
-  readonly #fixed: number | undefined
-  readonly #nowMs: () => number
-  #rate: number
-  #tokens: number
-  #countedAtMs: number
-  #blockedUntilMs = 0
-
-  constructor(requestsPerSecond: number | undefined, nowMs: () => number = () => performance.now()) {
-    this.#fixed = requestsPerSecond
-    this.#nowMs = nowMs
-    this.#rate = requestsPerSecond ?? rateMax
-    this.#tokens = Math.max(1, this.#rate * burstSeconds)
-    this.#countedAtMs = nowMs()
-  }
-
-  get requestsPerSecond(): number {
-    return this.#rate
-  }
-
-  /** Takes a place in the line and says how long to wait for it. */
-  reserveMs(): number {
-    const now = this.#nowMs()
-    const seconds = (now - this.#countedAtMs) / 1_000
-    this.#countedAtMs = now
-    if (this.#fixed === undefined) this.#rate = Math.min(rateMax, this.#rate * growthPerSecond ** seconds)
-    this.#tokens = Math.min(Math.max(1, this.#rate * burstSeconds), this.#tokens + seconds * this.#rate) - 1
-    const forRate = this.#tokens >= 0 ? 0 : (-this.#tokens / this.#rate) * 1_000
-    return Math.max(forRate, this.#blockedUntilMs - now, 0)
-  }
-
-  /** The endpoint said that it is asked too much. */
-  refused({ inFlight, retryAfterMs }: { inFlight: number; retryAfterMs: number | undefined }): void {
-    const now = this.#nowMs()
-    // One overload refuses all calls that are under way: it counts once.
-    if (now >= this.#blockedUntilMs && this.#fixed === undefined) {
-      this.#rate = Math.max(rateMin, Math.min(this.#rate, 20 * (inFlight + 1)) / 2)
-      this.#tokens = Math.min(this.#tokens, 0)
-    }
-    this.#blockedUntilMs = Math.max(this.#blockedUntilMs, now + Math.min(retryAfterMs ?? 1_000, 30_000))
+    return dayMs - (this.#clock.now() % dayMs)
   }
 }

@@ -1,21 +1,25 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { realClock } from '../abort.ts'
 import { DailyBudget } from '../rpc/limits.ts'
-import { SolanaEndpoint } from './endpoint.ts'
 import { SolanaRpc } from './rpc.ts'
 
 const evening = Date.UTC(2025, 0, 31, 23, 59, 59)
 
 test('counts from midnight to midnight UTC', () => {
   let now = evening
-  const budget = new DailyBudget(2, () => now)
-  expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false])
+  const budget = new DailyBudget(2, { now: () => now })
+  const spend = () => {
+    if (budget.left > 0) return budget.use(1) === undefined
+    return false
+  }
+  expect([spend(), spend(), spend()]).toEqual([true, true, false])
   expect(budget.renewsInMs).toBe(1_000)
   now += 999
-  expect(budget.spend()).toBe(false)
+  expect(spend()).toBe(false)
   now += 1
-  expect([budget.spend(), budget.spend(), budget.spend()]).toEqual([true, true, false])
+  expect([spend(), spend(), spend()]).toEqual([true, true, false])
   expect(budget.renewsInMs).toBe(86_400_000)
 })
 
@@ -25,16 +29,18 @@ test('bounds what all endpoints are sent together, failures too, and names the s
   let status = 503
   const server = createServer((_, answer) => {
     sent++
-    answer.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'the hash' }))
+    answer.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: 'the hash' }))
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const endpoints = ['/a', '/b'].map(path => new SolanaEndpoint({ network: 'devnet', url: url + path }))
-  const rpc = new SolanaRpc({ network: 'devnet', endpoints, budget: new DailyBudget(3, () => now) })
+  const clock = { ...realClock, now: () => now }
+  const rpc = new SolanaRpc({ network: 'devnet', urls: [`${url}/a`, `${url}/b`], dailyBudget: 3, clock })
   try {
     const refusal = {
       code: 'upstream_rate_limited',
-      message: 'The 3 requests of solana.devnet.dailyBudget are used up: getGenesisHash was not sent.',
+      message: expect.stringMatching(/^solana devnet endpoint .* failed getGenesisHash \(quota\)\.$/),
+      cause: { message: 'the 3 calls a day of solana.devnet.dailyBudget are used up' },
+      hint: 'raise solana.devnet.dailyBudget, or wait until midnight UTC.',
       retryable: true,
       retryAfterMs: 1_000,
     }

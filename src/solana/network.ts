@@ -1,19 +1,17 @@
-// One Solana network of the service: reads owners when they are asked for, keeps them fresh where there is a socket, and
-// says how it fares. The parts are built here and closed here.
+// One Solana network of the service: reads owners on demand, keeps them fresh where there is a socket, and reports its status.
+// It builds its parts and closes them.
 
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { type SolanaNetwork, solanaNetworks } from '../model.ts'
-import { DailyBudget } from '../rpc/limits.ts'
+import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
 import type { Store } from '../store/store.ts'
-import { SolanaEndpoint } from './endpoint.ts'
 import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
 import { type Freshness, OnDemand, readBalance } from './source.ts'
 import { YellowstoneFeed } from './yellowstone.ts'
 
-/** Two seconds: a feed that is further behind is not fresh. */
+/** Two seconds: a feed that lags more is not fresh. */
 const feedLagSlotsMax = 5
 const sampleMs = 1_000
 
@@ -37,19 +35,7 @@ export type NetworkOptions = {
   metrics?: Metrics | undefined
 }
 
-export type NetworkStatus = {
-  state: 'live' | 'stalled'
-  slot: number
-  lag_seconds: number
-  rpc: {
-    endpoint: string
-    healthy: boolean
-    slot: number
-    fault: string | null
-    requests: number
-    errors: number
-    latency_ms?: number
-  }[]
+export type NetworkStatus = SolanaStatus & {
   feed: { connected: boolean; slot: number; complete: boolean } | null
   watched: { owners: number; live: number; subscriptions: number; reconnects: number; connected: boolean } | null
 }
@@ -67,12 +53,8 @@ export class Network {
   constructor({ network, settings, store, log, metrics }: NetworkOptions) {
     this.#network = network
     this.#store = store
-    // The rate is that of all endpoints together.
-    const requestsPerSecond =
-      settings.requestsPerSecond === undefined ? undefined : settings.requestsPerSecond / settings.rpc.length
-    const endpoints = settings.rpc.map(url => new SolanaEndpoint({ network, url, requestsPerSecond }))
-    const budget = settings.dailyBudget === undefined ? undefined : new DailyBudget(settings.dailyBudget)
-    const rpc = new SolanaRpc({ network, endpoints, budget })
+    const { rpc: urls, requestsPerSecond, dailyBudget } = settings
+    const rpc = new SolanaRpc({ network, urls, requestsPerSecond, dailyBudget })
     this.#rpc = rpc
     this.#onDemand = new OnDemand({
       rpc,
@@ -124,7 +106,7 @@ export class Network {
     const account = await readBalance({ rpc: this.#rpc, owner, readAtMs })
     const complete = this.#feed.completeSlot
     if (complete === undefined || complete < account.slot - feedLagSlotsMax) return undefined
-    // A reading as of slot 0, when there was nothing, makes the owner known and leaves its holdings as they are.
+    // A reading as of slot 0, before anything existed, makes the owner known and leaves its holdings as they are.
     await this.#store.putOwner(this.#network, { ...account, slot: 0 }, [])
     await this.#store.putLamports(this.#network, account)
     return { slot: complete, chainTime: account.chainTime, readAtMs }
@@ -139,10 +121,7 @@ export class Network {
       state: healthy && (followed === undefined || followed.connected) ? 'live' : 'stalled',
       slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
-      rpc: endpoints.map(({ endpoint, healthy, slot, fault, requests, errors, latencyMs }) => ({
-        ...{ endpoint, healthy, slot, fault: fault ?? null, requests, errors },
-        ...(latencyMs === undefined ? {} : { latency_ms: Math.round(latencyMs) }),
-      })),
+      rpc: endpoints,
       feed: this.#feed?.status() ?? null,
       watched: followed?.watched ?? null,
     }
@@ -163,23 +142,22 @@ export class Network {
     await this.#rpc.close()
   }
 
-  /** A node of another network is most likely a mistake; a local one has a genesis of its own. */
+  /** A node of another network is most likely a mistake; a local one has its own genesis. */
   async #checkGenesis(log: Log): Promise<void> {
     const network = this.#network
     try {
       const genesis = await this.#rpc.genesisHash()
       if (genesis === genesisHashes[network]) return
-      const text = `The endpoints of solana.${network} serve another ledger than Solana ${network}.`
       const isOnThisMachine = this.#rpc.status().every(({ endpoint }) => /\/\/(127\.|localhost|\[::1\])/.test(endpoint))
-      if (isOnThisMachine) log.debug({ network, genesis }, text)
-      else log.warn({ network, genesis }, text)
+      log[isOnThisMachine ? 'debug' : 'warn'](
+        { network, genesis },
+        'Solana endpoints serve the ledger of another network',
+      )
     } catch (error) {
-      log.warn({ network, reason: messageOf(error) }, 'The Solana ledger could not be checked.')
+      log.warn({ network, reason: messageOf(error) }, 'Solana ledger not checked')
     }
   }
 }
-
-// Builds the Solana half of the service from its settings: what the command line starts and stops.
 
 export type SolanaOptions = {
   settings: Readonly<Partial<Record<SolanaNetwork, SolanaNetworkSettings | undefined>>>
@@ -206,7 +184,7 @@ export function createSolana({ settings, store, log, metrics }: SolanaOptions): 
       async portfolio(network, owner) {
         const found = networks.get(network)
         if (found !== undefined) return found.freshen(owner)
-        throw new AlmanacError('not_configured', `Nothing reads accounts of Solana ${network} here.`, {
+        throw new AlmanacError('not_configured', `Solana ${network} is not configured.`, {
           hint: `set solana.${network}.rpc.`,
         })
       },
@@ -217,8 +195,6 @@ export function createSolana({ settings, store, log, metrics }: SolanaOptions): 
     },
   }
 }
-
-// The genesis hashes of the public networks. Constants only.
 
 export const genesisHashes: Readonly<Record<SolanaNetwork, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',

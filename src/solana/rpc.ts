@@ -1,99 +1,113 @@
-// The methods of a Solana node that the portfolio needs, over several endpoints: fails over, waits for a slot, and checks
-// the shape of every answer. Knows nothing of the store.
-import { setTimeout as sleep } from 'node:timers/promises'
+// The methods of a Solana node that portfolios need. It checks the slot and the shape of every answer and knows no store.
 import { base58 } from '@scure/base'
-import { AlmanacError } from '../errors.ts'
-import type { SolanaNetwork, TokenProgram } from '../model.ts'
-import type { DailyBudget } from '../rpc/limits.ts'
+import { realClock } from '../abort.ts'
+import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
+import { redactUrl } from '../redact.ts'
+import type { RpcCall } from '../rpc/batches.ts'
+import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
+import type { Dialect, RpcEndpoint } from '../rpc/endpoint.ts'
+import { kindOfStatus, type Refusal, type RpcFailureKind } from '../rpc/failures.ts'
+import { DailyBudget } from '../rpc/limits.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
-import { minContextSlotNotReached, type RpcCall, type SolanaEndpoint } from './endpoint.ts'
 
-/** What the public method takes. */
+/** The limit of the public method. */
 export const accountsPerCallMax = 100
 const commitment = 'confirmed'
-const invalidParams = -32602
-const excludedFromIndex = -32010
 /** A minute: far more than nodes of one cluster differ by. */
 const lagSlotsMax = 150
-const roundsMax = 2
-const behindRoundsMax = 8
-const behindPauseMs = 250
-const retryPauseMs = 100
+const stallMs = 30_000
+/** A slot this far below the last one means a new ledger, not another node of a provider. */
+const resetSlots = 10_000
+const queueMax = 1_000
+const queueSecondsMax = 10
 
-/** An account as a node describes it; `program` is who owns it in the runtime's sense. */
+/** An account as a node describes it; `program` owns it in the runtime's sense. */
 export type AccountInfo = { lamports: bigint; program: string; data: Uint8Array }
 export type KeyedAccount = AccountInfo & { key: Uint8Array }
 export type At<T> = { slot: number; value: T }
 
-export type SolanaRpcOptions = {
+export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' | 'clock' | 'isPrivate'> & {
   network: SolanaNetwork
-  endpoints: readonly SolanaEndpoint[]
-  /** Of all endpoints together. */
-  budget?: DailyBudget | undefined
+  urls: readonly string[]
+  /** Of all endpoints together, as is the budget. */
+  requestsPerSecond?: number | undefined
+  dailyBudget?: number | undefined
 }
 
 export class SolanaRpc {
   readonly network: SolanaNetwork
-  readonly #endpoints: readonly SolanaEndpoint[]
-  readonly #budget: DailyBudget | undefined
+  readonly #client: RpcClient
+  readonly #progress = new Map<RpcEndpoint, SlotProgress>()
 
-  constructor({ network, endpoints, budget }: SolanaRpcOptions) {
+  constructor(options: SolanaRpcOptions) {
+    const { network, urls, requestsPerSecond: whole, dailyBudget, timeoutMs = 10_000, clock = realClock } = options
     this.network = network
-    this.#endpoints = endpoints
-    this.#budget = budget
+    const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
+    const budget =
+      dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.dailyBudget`)
+    const waiting = Math.min(queueMax, Math.ceil((requestsPerSecond ?? queueMax) * queueSecondsMax))
+    this.#client = new RpcClient({
+      ...options,
+      timeoutMs,
+      clock,
+      dialect: dialectOf(network),
+      nameOf: url => redactUrl(url.href),
+      endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax: waiting })),
+      attemptsMax: 2 * urls.length,
+      // A node that is a moment behind gets the time to catch up.
+      behind: { attemptsMax: 10, pauseMs: 250 },
+      failsFast: true,
+    })
+    for (const endpoint of this.#client.endpoints) this.#progress.set(endpoint, new SlotProgress())
   }
 
   /** The accounts of up to 100 keys, undefined for those that do not exist. */
   async accounts(keys: readonly string[], minContextSlot?: number): Promise<At<(AccountInfo | undefined)[]>> {
-    const options = { commitment, encoding: 'base64', ...(minContextSlot === undefined ? {} : { minContextSlot }) }
-    return this.#ask({ method: 'getMultipleAccounts', params: [keys, options] }, minContextSlot, result => {
+    const call = { method: 'getMultipleAccounts', params: [keys, configOf(minContextSlot)] }
+    return this.#ask(call, minContextSlot, result => {
       if (!Array.isArray(result) || result.length !== keys.length) return undefined
       const accounts = result.map(entry => (entry === null ? null : readAccount(entry)))
       return accounts.includes(undefined) ? undefined : accounts.map(account => account ?? undefined)
     })
   }
 
-  /** Every token account of an owner under one program, each cut to the part that both programs share. */
+  /** Every token account of an owner under one program, cut to the part that both programs share. */
   async tokenAccounts(owner: string, program: TokenProgram, minContextSlot?: number): Promise<At<KeyedAccount[]>> {
-    const filter = { programId: tokenProgramAddresses[program] }
-    const options = {
-      commitment,
-      encoding: 'base64',
-      dataSlice: { offset: 0, length: tokenAccountBytes },
-      ...(minContextSlot === undefined ? {} : { minContextSlot }),
-    }
-    return this.#ask(
-      { method: 'getTokenAccountsByOwner', params: [owner, filter, options] },
-      minContextSlot,
-      result => {
-        if (!Array.isArray(result)) return undefined
-        const accounts: KeyedAccount[] = []
-        for (const entry of result as { pubkey?: unknown; account?: unknown }[]) {
-          const account = readAccount(entry?.account)
-          const key = readKey(entry?.pubkey)
-          if (account === undefined || key === undefined || account.program !== filter.programId) return undefined
-          accounts.push({ key, ...account })
-        }
-        return accounts
-      },
-    )
+    const programId = tokenProgramAddresses[program]
+    const config = { ...configOf(minContextSlot), dataSlice: { offset: 0, length: tokenAccountBytes } }
+    const call = { method: 'getTokenAccountsByOwner', params: [owner, { programId }, config] }
+    return this.#ask(call, minContextSlot, result => {
+      if (!Array.isArray(result)) return undefined
+      const accounts: KeyedAccount[] = []
+      for (const entry of result as { pubkey?: unknown; account?: unknown }[]) {
+        const account = readAccount(entry?.account)
+        const key = readKey(entry?.pubkey)
+        if (account === undefined || key === undefined || account.program !== programId) return undefined
+        accounts.push({ key, ...account })
+      }
+      return accounts
+    })
   }
 
   async genesisHash(): Promise<string> {
     const call = { method: 'getGenesisHash', params: [] }
-    return this.#overEndpoints(call, async endpoint => {
-      const hash = await endpoint.call(call)
-      if (typeof hash !== 'string') throw endpoint.invalid(call, 'answered something else')
+    return this.#client.ask([call], {}, (endpoint, { bodies }) => {
+      const [hash] = endpoint.read(bodies, [call])
+      if (typeof hash !== 'string') throw endpoint.invalid(call.method, 'an answer that is not a hash')
       return hash
     })
   }
 
-  status() {
-    return this.#endpoints.map(endpoint => endpoint.status())
+  status(): (EndpointStatus & { slot: number })[] {
+    return this.#client.status().map(({ reason, ...status }, at) => ({
+      ...status,
+      slot: this.#progress.get(this.#client.endpoints[at]!)!.slot,
+      fault: status.healthy ? null : (reason ?? null),
+    }))
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#endpoints.map(endpoint => endpoint.close()))
+    await this.#client.close()
   }
 
   async #ask<T>(
@@ -101,84 +115,108 @@ export class SolanaRpc {
     minContextSlot: number | undefined,
     read: (value: unknown) => T | undefined,
   ): Promise<At<T>> {
-    return this.#overEndpoints(call, async endpoint => {
-      const result = await endpoint.call(call)
+    return this.#client.ask([call], {}, (endpoint, { bodies }) => {
+      const [result] = endpoint.read(bodies, [call])
       const { context, value } = (result ?? {}) as { context?: { slot?: unknown }; value?: unknown }
       const slot = context?.slot
       if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0)
-        throw endpoint.invalid(call, 'answered without a slot')
-      if (minContextSlot !== undefined && slot < minContextSlot) throw endpoint.behind(call, slot)
-      endpoint.checkSlot(slot, call)
-      const best = Math.max(...this.#endpoints.map(other => other.recentSlot()))
-      if (slot < best - lagSlotsMax) throw endpoint.lagging(call, best - slot)
+        throw endpoint.invalid(call.method, 'an answer without a slot')
+      // Nodes that do not know `minContextSlot` answer from before it.
+      if (minContextSlot !== undefined && slot < minContextSlot)
+        throw endpoint.fail({ kind: 'behind', method: call.method }, `it is only at slot ${slot}`)
       const answer = read(value)
-      if (answer === undefined) throw endpoint.invalid(call, 'answered something else')
+      if (answer === undefined) throw endpoint.invalid(call.method, 'an answer of another shape')
+      this.#checkProgress(endpoint, call.method, slot)
       return { slot, value: answer }
     })
   }
 
-  /** Every endpoint in the order of preference, those that fail all the time last; then once more. */
-  async #overEndpoints<T>(call: RpcCall, attempt: (endpoint: SolanaEndpoint) => Promise<T>): Promise<T> {
-    let failure: unknown
-    for (let round = 0, behindRounds = 0; round < roundsMax; round++) {
-      const usable = this.#endpoints.filter(endpoint => !endpoint.breaker.open)
-      let behind = false
-      for (const endpoint of usable) {
-        if (this.#budget?.spend() === false) throw this.#overBudget(this.#budget, call, failure)
-        try {
-          const answer = await attempt(endpoint)
-          endpoint.breaker.succeeded()
-          return answer
-        } catch (error) {
-          failure = error
-          if (isBehind(error)) behind = true
-          else if (isAboutTheQuestion(error)) endpoint.breaker.succeeded()
-          else endpoint.breaker.failed()
-        }
-      }
-      if (usable.length === 0) break
-      // A node that is only a moment behind gets the time to catch up; it is not at fault yet.
-      if (behind && behindRounds++ < behindRoundsMax) round--
-      await sleep(behind ? behindPauseMs : retryPauseMs)
+  /** Throws where the endpoint stands still or lags far behind another one, though it goes on answering. */
+  #checkProgress(endpoint: RpcEndpoint, method: string, slot: number): void {
+    const stalledMs = this.#progress.get(endpoint)!.stalledMs(slot)
+    const best = Math.max(...[...this.#progress.values()].map(progress => progress.recentSlot()))
+    const said =
+      stalledMs > 0
+        ? `it has not moved beyond slot ${slot} for ${Math.round(stalledMs / 1_000)} s`
+        : slot < best - lagSlotsMax
+          ? `it lags ${best - slot} slots behind another endpoint`
+          : undefined
+    if (said === undefined) return
+    endpoint.health.distrusted(said)
+    throw endpoint.fail({ kind: 'invalid-answer', method }, said)
+  }
+}
+
+/** The highest slot that an endpoint answered with, and when it last moved. */
+export class SlotProgress {
+  slot = 0
+  #movedAtMs = 0
+
+  /** For how long the endpoint has stood still, though its chain cannot have; 0 where it has not. */
+  stalledMs(slot: number, nowMs = performance.now()): number {
+    if (slot > this.slot || slot < this.slot - resetSlots) {
+      this.slot = slot
+      this.#movedAtMs = nowMs
     }
-    throw failure ?? this.#allResting(call)
+    const stillMs = nowMs - this.#movedAtMs
+    return stillMs > stallMs ? stillMs : 0
   }
 
-  #overBudget({ requestsPerDay, renewsInMs }: DailyBudget, call: RpcCall, cause: unknown): AlmanacError {
-    const setting = `solana.${this.network}.dailyBudget`
-    const message = `The ${requestsPerDay} requests of ${setting} are used up: ${call.method} was not sent.`
-    return new AlmanacError('upstream_rate_limited', message, {
-      cause,
-      hint: `raise ${setting}, or wait until midnight UTC.`,
-      retryable: true,
-      retryAfterMs: renewsInMs,
-    })
-  }
-
-  #allResting(call: RpcCall): AlmanacError {
-    const status = this.#endpoints.map(endpoint => `${endpoint.name} ${endpoint.status().fault ?? ''}`)
-    const retryAfterMs = Math.min(...this.#endpoints.map(endpoint => endpoint.breaker.opensInMs))
-    return new AlmanacError('upstream_failed', `No solana ${this.network} endpoint answers ${call.method}`, {
-      cause: new Error(status.join('; ')),
-      retryable: true,
-      retryAfterMs: Math.max(retryAfterMs, 100),
-    })
+  /** 0 where the endpoint was not seen moving lately; others are measured by it. */
+  recentSlot(nowMs = performance.now()): number {
+    return nowMs - this.#movedAtMs > stallMs ? 0 : this.slot
   }
 }
 
-function isBehind(error: unknown): boolean {
-  const details = error instanceof AlmanacError ? error.details : undefined
-  return (details as { rpcCode?: unknown } | undefined)?.rpcCode === minContextSlotNotReached
+const repeatable = new Set<RpcFailureKind>([
+  'transport',
+  'timeout',
+  'rate-limited',
+  'invalid-answer',
+  'refused',
+  'behind',
+])
+
+function dialectOf(network: SolanaNetwork): Dialect {
+  const setting = `solana.${network}`
+  return {
+    chain: `solana ${network}`,
+    sort: refusal => ({ kind: kindOfRefusal(refusal) }),
+    isRepeatable: kind => repeatable.has(kind),
+    rules: {
+      timeout: { code: 'upstream_failed' },
+      'rate-limited': { hint: `lower ${setting}.requestsPerSecond or add a second endpoint.` },
+      quota: { hint: `raise ${setting}.dailyBudget, or wait until midnight UTC.` },
+      'method-missing': { code: 'upstream_failed' },
+      'response-too-large': { code: 'upstream_invalid', retryable: true, hint: undefined },
+    },
+    amend: exactLamports,
+  }
 }
 
-/** The endpoint works, and another question may fare better: one odd account must not close it for all. */
-function isAboutTheQuestion(error: unknown): boolean {
-  const details = error instanceof AlmanacError ? error.details : undefined
-  const { rpcCode, tooLarge } = (details ?? {}) as { rpcCode?: unknown; tooLarge?: unknown }
-  return tooLarge === true || rpcCode === invalidParams || rpcCode === excludedFromIndex
+function kindOfRefusal({ status, rpcCode }: Refusal): RpcFailureKind {
+  if (rpcCode === 429 || rpcCode === -32429) return 'rate-limited'
+  if (rpcCode === -32601) return 'method-missing'
+  // Not at minContextSlot yet.
+  if (rpcCode === -32016) return 'behind'
+  // Invalid parameters, and keys that are excluded from a node's index: one odd account must not stop all others.
+  if (rpcCode === -32602 || rpcCode === -32010) return 'question-refused'
+  return kindOfStatus(status)
 }
 
-/** Undefined where a node describes no account. Shared with the subscriptions. */
+function configOf(minContextSlot: number | undefined) {
+  return { commitment, encoding: 'base64', ...(minContextSlot === undefined ? {} : { minContextSlot }) }
+}
+
+/**
+ * JSON.parse rounds whole numbers beyond 2^53, and balances can be that large. Only those are put in quotes: a reviver
+ * for all would cost ten times the parse.
+ */
+export function exactLamports(text: string): string {
+  return text.replaceAll(/"lamports":\s*(\d{16,20})(?=[,}\s])/g, '"lamports":"$1"')
+}
+
+/** Undefined where the entry does not describe an account. */
 export function readAccount(entry: unknown): AccountInfo | undefined {
   const { lamports, owner, data } = (entry ?? {}) as { lamports?: unknown; owner?: unknown; data?: unknown }
   if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string' || data[1] !== 'base64')

@@ -1,23 +1,21 @@
-// Reads everything that a node knows of one owner, from one slot or later, or fails as a whole. Writes nothing.
-
+// Reads everything that a node knows of one owner, as of one slot or later, or fails as a whole.
 import { LRUCache } from 'lru-cache'
-import { encodeKey } from '../base58.ts'
+import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { TokenProgram } from '../model.ts'
-import type { Holding, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
+import type { Holding, HoldingColumns, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
 import { ensureMints } from './mints.ts'
-import type { AccountInfo, At, KeyedAccount, SolanaRpc } from './rpc.ts'
+import { type AccountInfo, type At, type KeyedAccount, readAccount, type SolanaRpc } from './rpc.ts'
 
 export type OwnerReading = { account: SolanaAccount; holdings: Holding[] }
 
-/** Names of the parts in errors, as an operator would call them. */
 const partNames = { account: 'account itself', token: 'Token accounts', 'token-2022': 'Token-2022 accounts' } as const
 type Part = keyof typeof partNames
 
 /**
- * The three parts are asked for at once; those that came from an older slot than the newest are asked for again with
- * that slot as the least. `notBefore` keeps an answer from going back to a node that is behind what was already shown.
+ * Asks for the three parts at once, then again for those older than the newest, with that slot as the least. `notBefore`
+ * keeps answers from falling behind what was already shown.
  */
 export async function readOwner(
   { rpc, nowMs }: { rpc: SolanaRpc; nowMs: () => number },
@@ -25,7 +23,7 @@ export async function readOwner(
   notBefore?: number,
 ): Promise<OwnerReading> {
   const address = encodeKey(owner)
-  const readAccount = (least?: number) =>
+  const readSelf = (least?: number) =>
     part(rpc, 'account', address, () => rpc.accounts([address, clockSysvar], least).then(at => checkClock(rpc, at)))
   const readTokens = (program: TokenProgram, least?: number) =>
     part(rpc, program, address, () =>
@@ -37,13 +35,13 @@ export async function readOwner(
 
   const readAtMs = nowMs()
   const first = await Promise.all([
-    readAccount(notBefore),
+    readSelf(notBefore),
     ...tokenPrograms.map(program => readTokens(program, notBefore)),
   ])
   const [account, ...tokens] = first as [At<OwnAccount>, ...At<Holding[]>[]]
   const newest = Math.max(account.slot, ...tokens.map(({ slot }) => slot))
   const [freshAccount, ...freshTokens] = (await Promise.all([
-    account.slot < newest ? readAccount(newest) : account,
+    account.slot < newest ? readSelf(newest) : account,
     ...tokens.map((at, index) => (at.slot < newest ? readTokens(tokenPrograms[index]!, newest) : at)),
   ])) as [At<OwnAccount>, ...At<Holding[]>[]]
 
@@ -77,7 +75,7 @@ function checkClock(rpc: SolanaRpc, { slot, value: [own, clock] }: At<(AccountIn
   return { slot, value: { lamports: own?.lamports ?? 0n, chainTime } }
 }
 
-/** A token account of somebody else, or one that does not decode, would be a wrong answer: the whole part fails. */
+/** A token account of another owner, or one that does not decode, makes the whole part fail. */
 function holdingsOf(
   { rpc, owner, program }: { rpc: SolanaRpc; owner: Uint8Array; program: TokenProgram },
   { slot, value }: At<KeyedAccount[]>,
@@ -87,13 +85,13 @@ function holdingsOf(
     if (decoded === undefined || Buffer.compare(decoded.owner, owner) !== 0)
       throw new AlmanacError(
         'upstream_invalid',
-        `A solana ${rpc.network} endpoint listed ${encodeKey(key)}, which is no token account of this owner`,
+        `A solana ${rpc.network} endpoint listed ${encodeKey(key)}, which is not a token account of this owner`,
       )
     return { account: key, owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
   })
 }
 
-/** Says which part of the portfolio is missing, with the endpoint's own fault behind it. */
+/** Says which part of the portfolio is missing, and why. */
 async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -119,13 +117,10 @@ function reason(error: unknown): string {
   return messageOf(error).replace(/\.$/, '') + cause
 }
 
-// Reads an owner when it is asked for and what is stored is too old: once for all who ask at the same time. The store
-// keeps the reading; here is only remembered how fresh it is.
-
 const readingsAtOnceMax = 256
 const rememberedMax = 50_000
 
-/** The slot and the chain's clock that an answer stands for, and when that was known. */
+/** The slot and the chain's clock of an answer, and when they were known. */
 export type Freshness = { slot: number; chainTime: number; readAtMs: number }
 
 export type OnDemandOptions = {
@@ -133,10 +128,11 @@ export type OnDemandOptions = {
   store: SolanaStore
   maxAgeMs: number
   nowMs?: () => number
-  /** Called with every reading once it is stored. */
+  /** Called with each reading once it is stored. */
   onReading?: (reading: OwnerReading) => void
 }
 
+/** Reads an owner when what is stored is too old, once for all who ask at the same time. It remembers only the freshness. */
 export class OnDemand {
   readonly #options: Required<Pick<OnDemandOptions, 'nowMs'>> & OnDemandOptions
   readonly #readings = new Map<string, Promise<OwnerReading>>()
@@ -146,7 +142,7 @@ export class OnDemand {
     this.#options = { nowMs: Date.now, ...options }
   }
 
-  /** Returns when the store's reading of the owner is at most `maxAgeMs` old, or throws what the upstream failed with. */
+  /** Resolves once the stored reading of the owner is at most `maxAgeMs` old. */
   async freshen(owner: Uint8Array): Promise<Freshness> {
     const { nowMs, maxAgeMs } = this.#options
     const known = this.#fresh.get(keyOf(owner))
@@ -154,7 +150,7 @@ export class OnDemand {
     return (await this.read(owner)).account
   }
 
-  /** Reads the owner now, or takes part in the reading that is under way; `anew`: in one that begins after this call. */
+  /** Reads the owner, or joins the reading that is under way; with `anew`, one that begins after this call. */
   read(owner: Uint8Array, { anew = false } = {}): Promise<OwnerReading> {
     const key = keyOf(owner)
     const underWay = this.#readings.get(key)
@@ -171,7 +167,7 @@ export class OnDemand {
     return reading
   }
 
-  /** What is stored of the owner may be wrong, however young it is. Its slot stays as the least for the next reading. */
+  /** What is stored may be wrong, however young. Its slot remains the least for the next reading. */
   forget(owner: Uint8Array): void {
     const known = this.#fresh.get(keyOf(owner))
     if (known !== undefined) this.#fresh.set(keyOf(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
@@ -189,7 +185,7 @@ export class OnDemand {
   }
 }
 
-/** The mints of which the owner has something; an empty token account is not shown. */
+/** Empty token accounts are not shown. */
 function heldMints({ holdings }: OwnerReading): Uint8Array[] {
   const mints = new Map<string, Uint8Array>()
   for (const { mint, amount } of holdings) if (amount > 0n) mints.set(keyOf(mint), mint)
@@ -198,4 +194,77 @@ function heldMints({ holdings }: OwnerReading): Uint8Array[] {
 
 function keyOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}
+
+/** The clock counts whole seconds: an older reading may be wrong. */
+const clockMaxAgeMs = 1_000
+
+export type ClockReading = { slot: number; chainTime: number; atMs: number }
+
+/** The chain's own clock: pushed by nodes that notify of it, read from those that do not. */
+export class ChainClock {
+  readonly #rpc: SolanaRpc
+  #last: ClockReading = { slot: 0, chainTime: 0, atMs: 0 }
+  #pushedSlot = 0
+  #underWay: Promise<ClockReading> | undefined
+
+  constructor(rpc: SolanaRpc) {
+    this.#rpc = rpc
+  }
+
+  get last(): ClockReading {
+    return this.#last
+  }
+
+  /** The slot of the last clock that was pushed: everything of earlier slots was pushed too. */
+  get pushedSlot(): number {
+    return this.#pushedSlot
+  }
+
+  push(entry: unknown, slot: number): void {
+    const clock = decodeClock(readAccount(entry)?.data ?? new Uint8Array())
+    if (clock === undefined || slot < this.#pushedSlot) return
+    this.#pushedSlot = slot
+    this.#last = { slot, chainTime: clock.unixTimestamp, atMs: Date.now() }
+  }
+
+  /** The socket is new: forgets what was pushed. */
+  reset(): void {
+    this.#pushedSlot = 0
+  }
+
+  /** At most a second old. */
+  async now(): Promise<ClockReading> {
+    if (Date.now() - this.#last.atMs <= clockMaxAgeMs) return this.#last
+    this.#underWay ??= this.#read().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  async #read(): Promise<ClockReading> {
+    const atMs = Date.now()
+    const { slot, value } = await this.#rpc.accounts([clockSysvar])
+    const clock = value[0] === undefined ? undefined : decodeClock(value[0].data)
+    if (clock !== undefined) this.#last = { slot, chainTime: clock.unixTimestamp, atMs }
+    return this.#last
+  }
+}
+
+/** How many token accounts are stored with another amount, are missing, or are stored though they are gone. */
+export function differencesOf(stored: HoldingColumns | undefined, reading: OwnerReading): number {
+  const read = new Map(reading.holdings.map(({ account, amount }) => [encodeKey(account), amount]))
+  const held = heldAmounts(stored)
+  const wrong = held.filter(([account, amount]) => read.get(account) !== amount).length
+  const missing = [...read].filter(([, amount]) => amount > 0n).length - (held.length - wrong)
+  return Math.max(wrong, missing)
+}
+
+function heldAmounts(holdings: HoldingColumns | undefined): [account: string, amount: bigint][] {
+  if (holdings === undefined) return []
+  const rows = holdings.amounts.map((amount, row): [string, bigint] => [
+    encodeKey(holdings.accounts.subarray(row * keyBytes, (row + 1) * keyBytes)),
+    BigInt(amount),
+  ])
+  return rows.filter(([, amount]) => amount > 0n)
 }

@@ -3,13 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createLog } from '../log.ts'
-import { Subscriptions } from './subscriptions.ts'
-import { accountSubject } from './watches.ts'
+import { accountSubscription, Subscriptions } from './subscriptions.ts'
 
 type Request = { id: number; method: string; params: unknown[] }
 
 const log = createLog({ level: 'silent', format: 'json' })
-const subject = accountSubject('11111111111111111111111111111111')
+const subscription = accountSubscription('11111111111111111111111111111111')
 
 let server: WebSocketServer
 let node: WebSocket
@@ -50,10 +49,10 @@ const unsubscribed = () =>
   requests.flatMap(({ method, params }) => (method === 'accountUnsubscribe' ? [params[0]] : []))
 
 test('unsubscribes at the node what was removed while it was being confirmed', async () => {
-  const confirmation = subscriptions.add(subject)
+  const confirmation = subscriptions.add(subscription)
   const refused = expect(confirmation).rejects.toThrow('then not to')
   await expect.poll(() => requests.length).toBe(1)
-  subscriptions.remove(subject.key)
+  subscriptions.remove(subscription.key)
   confirm(requests[0]!.id, 71)
   await refused
   await expect.poll(unsubscribed).toEqual([71])
@@ -61,9 +60,9 @@ test('unsubscribes at the node what was removed while it was being confirmed', a
 })
 
 test('keeps only the later subscription of a subject that was removed and added again', async () => {
-  const first = expect(subscriptions.add(subject)).rejects.toThrow('then not to')
-  subscriptions.remove(subject.key)
-  const second = subscriptions.add(subject)
+  const first = expect(subscriptions.add(subscription)).rejects.toThrow('then not to')
+  subscriptions.remove(subscription.key)
+  const second = subscriptions.add(subscription)
   await expect.poll(() => requests.length).toBe(2)
   confirm(requests[0]!.id, 71)
   confirm(requests[1]!.id, 72)
@@ -73,6 +72,6 @@ test('keeps only the later subscription of a subject that was removed and added 
   notify(72, 'of the second')
   await expect.poll(() => heard).toEqual(['of the second'])
   await expect.poll(unsubscribed).toEqual([71])
-  subscriptions.remove(subject.key)
+  subscriptions.remove(subscription.key)
   await expect.poll(unsubscribed).toEqual([71, 72])
 })

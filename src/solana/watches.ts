@@ -1,8 +1,4 @@
-// The owners that are kept fresh, what belongs to each of them, and which leave when there are too many. No socket, no reads.
-
-import type { TokenProgram } from '../model.ts'
-import { tokenProgramAddresses } from './decode.ts'
-import type { Subject, Subscriptions } from './subscriptions.ts'
+// The owners that are kept fresh, what belongs to each, and which leave when there are too many. No socket, no reads.
 
 /** The owner itself and both token programs. */
 const subscriptionsPerOwner = 3
@@ -10,28 +6,28 @@ const subscriptionsPerOwner = 3
 export type Watch = {
   readonly owner: Uint8Array
   readonly address: string
-  /** What is stored of the owner is known to be current. */
+  /** What is stored is known to be current. */
   live: boolean
-  /** It is being brought up or reconciled. */
+  /** A start or a reconciliation is under way. */
   busy: boolean
   failures: number
-  /** Not brought up again before this moment. */
+  /** The earliest moment for another start. */
   notBeforeMs: number
   askedAtMs: number
   readAtMs: number
   slot: number
   readonly tokenAccounts: Set<string>
-  /** Every mint that it holds or held while it was watched. */
+  /** Every mint that it held while it was watched. */
   readonly mintsSeen: Set<string>
   /** Those of them whose own account decides what is shown. */
   readonly mints: Set<string>
-  /** Something that it holds shows another amount as time goes by. */
+  /** An amount that it holds changes with time. */
   needsClock: boolean
 }
 
 export class Watches {
   readonly #max: number
-  /** Least recently asked first. */
+  /** Least recently asked for first. */
   readonly #byOwner = new Map<string, Watch>()
   readonly #byTokenAccount = new Map<string, Watch>()
   readonly #byMint = new Map<string, Set<Watch>>()
@@ -60,12 +56,12 @@ export class Watches {
     return this.#byMint.has(address)
   }
 
-  /** Whether any owner still hangs on this account. */
+  /** Whether any owner depends on this account. */
   needs(address: string): boolean {
     return this.#byOwner.has(address) || this.#byTokenAccount.has(address) || this.#byMint.has(address)
   }
 
-  /** The owner was asked for: it is the last that would leave. */
+  /** The owner was asked for: it becomes the last to leave. */
   touch(watch: Watch): void {
     watch.askedAtMs = Date.now()
     this.#byOwner.delete(watch.address)
@@ -92,7 +88,7 @@ export class Watches {
     return watch
   }
 
-  /** Returns the accounts that nobody needs any more. */
+  /** Returns the accounts that no owner needs any more. */
   remove(watch: Watch): string[] {
     watch.live = false
     if (this.has(watch)) this.#byOwner.delete(watch.address)
@@ -123,10 +119,7 @@ export class Watches {
     this.#byMint.set(mint, (this.#byMint.get(mint) ?? new Set()).add(watch))
   }
 
-  /**
-   * The owners that must leave for `wanted` more subscriptions, least recently asked first and never the one that they
-   * are for; undefined where even that would not do.
-   */
+  /** The owners that must leave for `wanted` more subscriptions, never `keep`; undefined where even that is not enough. */
   leavingFor(wanted: number, keep?: Watch): Watch[] | undefined {
     if ((keep === undefined ? 0 : sizeOf(keep)) + wanted > this.#max) return undefined
     const leaving: Watch[] = []
@@ -143,76 +136,4 @@ export class Watches {
 
 function sizeOf({ tokenAccounts, mints }: Watch): number {
   return subscriptionsPerOwner + tokenAccounts.size + mints.size
-}
-
-// Which subscriptions the node has confirmed, and the slot as of which each account under them is known. It decides nothing.
-
-export class ConfirmedAccounts {
-  readonly #socket: Subscriptions
-  readonly #confirmed = new Set<string>()
-  readonly #knownSlots = new Map<string, number>()
-
-  constructor(socket: Subscriptions) {
-    this.#socket = socket
-  }
-
-  has(address: string): boolean {
-    return this.#confirmed.has(accountKey(address))
-  }
-
-  async subscribe(subject: Subject): Promise<void> {
-    if (this.#confirmed.has(subject.key)) return
-    await this.#socket.add(subject)
-    this.#confirmed.add(subject.key)
-  }
-
-  unsubscribe(key: string): void {
-    this.#confirmed.delete(key)
-    const address = addressOfKey(key)
-    if (address !== undefined) this.#knownSlots.delete(address)
-    this.#socket.remove(key)
-  }
-
-  knownSlot(address: string): number {
-    return this.#knownSlots.get(address) ?? 0
-  }
-
-  know(address: string, slot: number): void {
-    this.#knownSlots.set(address, slot)
-  }
-
-  /** The socket is another one: nothing is subscribed to. */
-  clear(): void {
-    this.#confirmed.clear()
-    this.#knownSlots.clear()
-  }
-}
-
-// What is subscribed to, and under which key. Pure.
-
-const options = { commitment: 'confirmed', encoding: 'base64' }
-
-export const slotSubject: Subject = { key: 'slot', method: 'slotSubscribe', params: [] }
-
-export function accountSubject(address: string): Subject {
-  return { key: accountKey(address), method: 'accountSubscribe', params: [address, options] }
-}
-
-export function accountKey(address: string): string {
-  return `account:${address}`
-}
-
-/** Undefined for the key of another kind of subject. */
-export function addressOfKey(key: string): string | undefined {
-  return key.startsWith('account:') ? key.slice('account:'.length) : undefined
-}
-
-/** The owner stands at byte 32 of every token account of both programs. */
-export function ownerSubject(program: TokenProgram, owner: string): Subject {
-  const filters = [{ memcmp: { offset: 32, bytes: owner } }]
-  return {
-    key: `owner:${program}:${owner}`,
-    method: 'programSubscribe',
-    params: [tokenProgramAddresses[program], { ...options, filters }],
-  }
 }

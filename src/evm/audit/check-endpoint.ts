@@ -2,9 +2,9 @@
 // once. It asks a few dozen small questions and stores nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { topics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
-import { rpcFailureOf } from '../rpc/errors.ts'
 import { RangeRefused, type RpcBlock, type RpcCall } from '../rpc/port.ts'
 import { HeaderSource } from '../source/chain-source.ts'
 import { probeChain } from '../source/probe.ts'

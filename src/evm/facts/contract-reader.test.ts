@@ -2,7 +2,7 @@
 import { encodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
-import { type RpcFailureKind, rpcError } from '../rpc/errors.ts'
+import { type RpcFailureKind, rpcError } from '../../rpc/failures.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 import { CallBudget, readContracts } from './contract-reader.ts'
 

@@ -4,8 +4,8 @@ import { pause } from '../../abort.ts'
 import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, zeroAddress } from '../../model.ts'
+import { type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import type { ContractInterface } from '../../store/annotation-store.ts'
-import { type RpcFailureKind, rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 
 export type SelfDescription = {

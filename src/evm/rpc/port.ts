@@ -1,53 +1,47 @@
-// What the sources need of JSON-RPC: several calls answered by one endpoint, and the choice of another one. Types only.
+// What the sources need of JSON-RPC, and the shapes that EVM nodes answer in.
+import type { EndpointStatus } from '../../model.ts'
+import type { RpcCall } from '../../rpc/batches.ts'
 
-export type RpcCall = { method: string; params: readonly unknown[] }
+export type { RpcCall }
 
 export type RpcAnswers = {
-  /** Which endpoint answered, by a name fit for logs. */
+  /** The name of the endpoint that answered, safe to log. */
   endpoint: string
   /** The results in the order of the calls. */
   values: readonly unknown[]
   bytes: number
 }
 
-/** The bodies as they came, for another thread to parse. They hold no JSON-RPC error. */
+/** The bodies as they came, for another thread to parse, without any JSON-RPC error. */
 export type RawAnswers = { endpoint: string; bodies: readonly Uint8Array[]; bytes: number }
 
 export type AskOptions = {
   signal: AbortSignal
-  /** Endpoints that are not to be asked, because their answer did not pass a check. */
+  /** Endpoints not to ask, because their answer failed a check. */
   exclude?: ReadonlySet<string>
   /** Goes before everything that waits: the head of the chain before its history. */
   urgent?: boolean
-  /** Goes behind everything that waits: what nobody waits for must not delay the index. */
+  /** Goes after everything that waits: background work must not delay the index. */
   idle?: boolean
-  /** A call that the contract refuses is answered with null, where otherwise one would fail them all. */
+  /** A call that the contract reverts gives null; otherwise it would fail all calls. */
   revertsAsNull?: boolean
-  /** Of one request; an `ask` makes several where the first ones fail. */
+  /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number
   bytesMax?: number
 }
 
-/** For `/status`: no path, no key. */
-export type EndpointReport = { endpoint: string; healthy: boolean; reason?: string; [fact: string]: unknown }
-
 export interface RpcPort {
   readonly endpoints: readonly string[]
-  /**
-   * All calls at one endpoint, in one batch where it takes batches. Fails with an AlmanacError; with a RangeRefused where
-   * the endpoint gives less at once.
-   */
+  /** All calls at one endpoint, in one batch where it takes batches. Fails with an AlmanacError or a RangeRefused. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
-  /** The same without parsing. Whoever finds a body that cannot be parsed tells it by `distrust`. */
+  /** The same without parsing. A caller that cannot parse a body reports it to `distrust`. */
   askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers>
-  /** Tells that an endpoint's answer failed a check, which counts against its health. */
+  /** Reports that an answer failed a check, which counts against the endpoint's health. */
   distrust(endpoint: string, reason: string): void
-  status(): readonly EndpointReport[]
+  status(): readonly EndpointStatus[]
 }
 
-// Said when endpoints refuse a range for its size: asking for less helps, asking again does not.
-
-/** The endpoints do not answer a range of this size: ask for less. */
+/** The endpoints do not answer a range of this size: asking for less helps, asking again does not. */
 export class RangeRefused extends Error {
   override readonly name = 'RangeRefused'
   readonly reason: 'range-too-large' | 'too-dense'
@@ -60,8 +54,8 @@ export class RangeRefused extends Error {
   }
 }
 
-// The shapes that Ethereum JSON-RPC answers have, as far as Almanac reads them. Types only: an answer is what a node says,
-// so whoever reads a field expects it to be missing, null or of another type, and decides what that means.
+// The shapes of Ethereum JSON-RPC answers, as far as Almanac reads them. They are what a node claims: every reader must expect
+// a field to be missing, null or of another type.
 
 /** A number as the nodes write it: `0x` and hex digits without leading zeros. */
 export type RpcQuantity = string

@@ -6,7 +6,7 @@ import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
 import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
-import { rpcFailureOf } from '../rpc/errors.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {

@@ -3,10 +3,10 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import { blockHashOf } from '../proof/block-hash.ts'
 import { verifyLogs, verifyReceipts } from '../proof/verify.ts'
-import { rpcFailureOf } from '../rpc/errors.ts'
 import type { RpcBlock, RpcPort, RpcReceipt } from '../rpc/port.ts'
 import { otherProviderHint } from './chain-source.ts'
 

@@ -2,9 +2,9 @@
 // any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
+import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import { checkHeaders } from '../proof/verify.ts'
-import { readAnswers, UnreadableAnswer } from '../rpc/answers.ts'
 import type { RpcBlock, RpcCall, RpcTransaction } from '../rpc/port.ts'
 import { type Header, headerOf } from './chain-source.ts'
 

@@ -1,6 +1,6 @@
 // Bodies of answers: whole ones are read in the order of the calls, anything else is told apart.
 import { describe, expect, test } from 'vitest'
-import { lookUnreadable, readAnswers, refusalIn, troubleIn, UnreadableAnswer } from './answers.ts'
+import { lookUnreadable, problemIn, readAnswers, refusalIn, UnreadableAnswer } from './answers.ts'
 
 const body = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result })
@@ -26,9 +26,9 @@ describe('reading', () => {
     const broken = { jsonrpc: '2.0', id: 0, error: { code: -32000, message: 'no' } }
     const tolerated = ({ rpcCode }: { rpcCode: number | undefined }) => rpcCode === 3
     expect(readAnswers([body([answer(0, 'a'), reverted])], 2, tolerated)).toEqual({ values: ['a', null] })
-    expect(troubleIn(body([answer(0, 'a'), reverted]), [{ id: 0 }, { id: 1 }], tolerated)).toBeUndefined()
+    expect(problemIn(body([answer(0, 'a'), reverted]), [{ id: 0 }, { id: 1 }], tolerated)).toBeUndefined()
     expect(readAnswers([body([broken, reverted])], 2, tolerated)).toMatchObject({ call: 0 })
-    expect(troubleIn(body([reverted, broken]), [{ id: 0 }, { id: 1 }], tolerated)).toMatchObject({ call: 0 })
+    expect(problemIn(body([reverted, broken]), [{ id: 0 }, { id: 1 }], tolerated)).toMatchObject({ call: 0 })
   })
 
   test.each([
@@ -60,24 +60,24 @@ test('whole bodies look whole', () => {
   expect(lookUnreadable(Buffer.from('[1]'))).toBeUndefined()
 })
 
-describe('trouble', () => {
+describe('problems', () => {
   const calls = [{ id: 3 }, { id: 4 }]
 
   test('none in good answers', () => {
-    expect(troubleIn(body([answer(3, 'a'), answer(4, 'b')]), calls)).toBeUndefined()
+    expect(problemIn(body([answer(3, 'a'), answer(4, 'b')]), calls)).toBeUndefined()
   })
 
   test('an error of one call, or about the whole batch', () => {
     const error = { code: 5, message: 'no' }
     const refusal = { rpcCode: 5, text: 'no' }
-    expect(troubleIn(body([answer(3, 'a'), { id: 4, error }]), calls)).toEqual({ refusal, call: 4, aboutBatch: false })
-    expect(troubleIn(body({ id: null, error }), calls)).toEqual({ refusal, call: undefined, aboutBatch: true })
-    expect(troubleIn(body({ id: 3, error }), [{ id: 3 }])).toEqual({ refusal, call: 3, aboutBatch: false })
+    expect(problemIn(body([answer(3, 'a'), { id: 4, error }]), calls)).toEqual({ refusal, call: 4, aboutBatch: false })
+    expect(problemIn(body({ id: null, error }), calls)).toEqual({ refusal, call: undefined, aboutBatch: true })
+    expect(problemIn(body({ id: 3, error }), [{ id: 3 }])).toEqual({ refusal, call: 3, aboutBatch: false })
     expect(refusalIn(body([{ id: 0, error }]))).toEqual(refusal)
     expect(refusalIn(Buffer.from('<html>"error"</html>'))).toBeUndefined()
   })
 
   test.each(['{"ok":true}', '<html></html>', '{"error":}', ''])('%j is no answer', text => {
-    expect(troubleIn(Buffer.from(text), calls)).toHaveProperty('unreadable')
+    expect(problemIn(Buffer.from(text), calls)).toHaveProperty('unreadable')
   })
 })

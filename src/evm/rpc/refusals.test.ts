@@ -12,8 +12,8 @@ import {
   type Wording,
 } from '../../../test/sim/provider-wordings.ts'
 import { describeError } from '../../errors.ts'
-import { type RpcFailureKind, rpcError, rpcFailureKinds, rpcFailureOf, sortRefusal } from './errors.ts'
-import { refusalWordings } from './wordings.ts'
+import { type RpcFailureKind, rpcError, rpcFailureOf } from '../../rpc/failures.ts'
+import { refusalWordings, sortRefusal } from './refusals.ts'
 
 const facts = { limit: 2_000, asked: 5_000, from: 1_000, to: 5_999 }
 const sort = (wording: Wording) => {
@@ -97,8 +97,9 @@ test('the blocks that a refusal allows are read from it', () => {
 })
 
 test('every row of the table names who says it and a kind of the list', () => {
-  for (const { kind, by } of refusalWordings) {
-    expect(rpcFailureKinds).toContain(kind)
+  for (const [kind, , by] of refusalWordings) {
+    const failure = { kind, endpoint: 'rpc.example', method: 'eth_getLogs' }
+    expect(rpcFailureOf(rpcError(failure, { chain: 'eth', said: '' }))).toEqual(failure)
     expect(by.length).toBeGreaterThan(3)
   }
 })

@@ -1,24 +1,21 @@
-// Reads the bodies of JSON-RPC answers. Pure, so that large ones can be read in a worker thread.
+// Reads the bodies of JSON-RPC answers. Pure, so a worker thread can read large ones.
 
 export type RpcRefusal = { rpcCode: number | undefined; text: string }
 export type ReadAnswers = { values: unknown[] } | { refusal: RpcRefusal; call: number | undefined }
 
-/** Refusals that are answers: what was asked for is refused by a contract, not by the node. */
+/** Refusals that count as answers: the contract refused, not the node. */
 export type Tolerated = (refusal: RpcRefusal) => boolean
 
-export type Trouble =
+export type BodyProblem =
   | { unreadable: string }
   | { refusal: RpcRefusal /** The id of the call that failed. */; call: number | undefined; aboutBatch: boolean }
 
-/** A body that cannot be an answer: cut off, an error page, or something else altogether. */
+/** The body is not an answer: cut off, an error page, or something else. */
 export class UnreadableAnswer extends Error {
   override readonly name = 'UnreadableAnswer'
 }
 
-/**
- * A cheap look at the ends of a body, without parsing it. It tells error pages and cut-off answers from whole ones in all but rare
- * cases; the parser finds the rest.
- */
+/** Tells most error pages and cut-off answers by the ends of a body, without parsing it; the parser finds the rest. */
 export function lookUnreadable(body: Buffer): string | undefined {
   const first = body.find(byte => !isSpace(byte))
   if (first === undefined) return 'an empty body'
@@ -31,12 +28,16 @@ export function lookUnreadable(body: Buffer): string | undefined {
   return body[last] === (first === openBrace ? closeBrace : closeBracket) ? undefined : 'a cut-off body'
 }
 
-/** What is wrong with a body that came with a status below 300, as far as it shows without parsing a good one. */
-export function troubleIn(body: Buffer, calls: readonly { id: number }[], tolerated?: Tolerated): Trouble | undefined {
+/** What is wrong with a body that came with a status below 300. A good one is not parsed. */
+export function problemIn(
+  body: Buffer,
+  calls: readonly { id: number }[],
+  tolerated?: Tolerated,
+): BodyProblem | undefined {
   const unreadable = lookUnreadable(body)
   if (unreadable !== undefined) return { unreadable }
   if (!mentionsError(body)) {
-    return body.includes('"result"') ? undefined : { unreadable: 'JSON that is no JSON-RPC answer' }
+    return body.includes('"result"') ? undefined : { unreadable: 'JSON that is not a JSON-RPC answer' }
   }
   let parsed: unknown
   try {
@@ -48,13 +49,13 @@ export function troubleIn(body: Buffer, calls: readonly { id: number }[], tolera
   const failing = answers.find(answer => isError(answer?.error) && tolerated?.(refusalOf(answer?.error)) !== true)
   if (failing === undefined || failing === null) return undefined
   const call = calls.find(({ id }) => id === failing.id)?.id
-  // The one answer to a whole batch is about the batch, not about a call.
+  // A single answer to a batch concerns the batch, not one call.
   return { refusal: refusalOf(failing.error), call, aboutBatch: calls.length > 1 && !Array.isArray(parsed) }
 }
 
 /**
- * Results of the methods in use are hex and numbers, and have no such key. The end of the word is looked for first: a search runs
- * from one of its first characters to the next, and quotes are as frequent in JSON as this letter is rare (8 times as fast).
+ * Results of the methods in use are hex, base64 and numbers, and have no such key. A search jumps between occurrences of the
+ * first character: quotes abound in JSON and this letter is rare, so searching for the end of the word first is 8 times as fast.
  */
 function mentionsError(body: Buffer): boolean {
   return body.includes('rror"') && body.includes('"error"')
@@ -62,15 +63,21 @@ function mentionsError(body: Buffer): boolean {
 
 /**
  * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls. Throws an
- * UnreadableAnswer where a body is not JSON or an answer is missing. A tolerated refusal is the result null.
+ * UnreadableAnswer where a body is not JSON or an answer is missing. A tolerated refusal gives null. `amend` changes a body's
+ * text before it is parsed.
  */
-export function readAnswers(bodies: readonly Uint8Array[], count: number, tolerated?: Tolerated): ReadAnswers {
+export function readAnswers(
+  bodies: readonly Uint8Array[],
+  count: number,
+  tolerated?: Tolerated,
+  amend?: (text: string) => string,
+): ReadAnswers {
   const values = new Array<unknown>(count)
   const seen = new Set<number>()
   for (const body of bodies) {
-    const parsed = parse(body)
+    const parsed = parse(body, amend)
     for (const answer of Array.isArray(parsed) ? parsed : [parsed]) {
-      if (typeof answer !== 'object' || answer === null) throw new UnreadableAnswer('an answer that is no object')
+      if (typeof answer !== 'object' || answer === null) throw new UnreadableAnswer('an answer that is not an object')
       const { id, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown }
       const call = typeof id === 'number' && id >= 0 && id < count ? id : undefined
       const isTolerated = isError(error) && tolerated?.(refusalOf(error)) === true
@@ -86,7 +93,7 @@ export function readAnswers(bodies: readonly Uint8Array[], count: number, tolera
   return { values }
 }
 
-/** What a body says of itself as an error; undefined where it is not a JSON-RPC error. For answers with an HTTP error status. */
+/** The JSON-RPC error in a body that came with an HTTP error status; undefined where it holds none. */
 export function refusalIn(body: Buffer): RpcRefusal | undefined {
   if (lookUnreadable(body) !== undefined) return undefined
   try {
@@ -110,10 +117,10 @@ function refusalOf(error: unknown): RpcRefusal {
   return { rpcCode: typeof code === 'number' ? code : undefined, text }
 }
 
-function parse(body: Uint8Array): unknown {
+function parse(body: Uint8Array, amend?: (text: string) => string): unknown {
   try {
-    // Everything in use is ASCII, but names in eth_call answers of foreign nodes need not be.
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+    return JSON.parse(amend === undefined ? text : amend(text))
   } catch (error) {
     throw new UnreadableAnswer(`a body of ${body.length} bytes that is not JSON`, { cause: error })
   }

@@ -1,18 +1,16 @@
-// Asks one endpoint, and a second one beside it when the first is slower than it usually is. The first good answer wins; the other
-// request is called off.
-
-import type { Clock } from '../../abort.ts'
-import { followSignals, type LinkedSignal } from '../../abort.ts'
+// Asks one endpoint, and a second one as well when the first is slower than usual. The first good answer wins; the other
+// request is cancelled.
+import { type Clock, followSignals, type LinkedSignal } from '../abort.ts'
 import type { RpcEndpoint } from './endpoint.ts'
 
 export type HedgedAsk<T> = {
   first: RpcEndpoint
   second: RpcEndpoint | undefined
   ask: (endpoint: RpcEndpoint, own: { signal: AbortSignal; onSent: () => void }) => Promise<T>
-  /** Asked again when the time has come: hedges have a budget. */
+  /** Asked when the hedge is due: hedges have a budget. */
   mayHedge: () => boolean
   onHedge: () => void
-  /** Told of each endpoint that failed, whichever of them decides the outcome. */
+  /** Called for each endpoint that fails, whichever of them decides the outcome. */
   onFailure: (endpoint: RpcEndpoint, error: unknown) => void
   method: string
   clock: Clock
@@ -58,7 +56,7 @@ export function askHedged<T>(hedged: HedgedAsk<T>): Promise<T> {
       )
     }
 
-    // The time counts from when the request left: waiting for a turn is not the endpoint's slowness.
+    // The time counts from when the request left: waiting for the limits is not the endpoint's slowness.
     run(first, () => {
       sentAt = clock.now()
       cancelHedge()

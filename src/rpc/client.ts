@@ -1,0 +1,215 @@
+// JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and tells the caller which one
+// answered. It checks the form of answers; whether they are true is up to the caller.
+import { type Clock, followSignals, pause, realClock } from '../abort.ts'
+import { AlmanacError } from '../errors.ts'
+import type { EndpointStatus } from '../model.ts'
+import type { RpcCall } from './batches.ts'
+import {
+  type Dialect,
+  type EndpointAnswer,
+  type EndpointAsk,
+  methodOf,
+  RpcEndpoint,
+  type RpcObserver,
+} from './endpoint.ts'
+import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
+import { type RpcFailureKind, rpcError, rpcFailureOf } from './failures.ts'
+import { askHedged } from './hedge.ts'
+import { type LimitOptions, patienceMs } from './limits.ts'
+
+export type EndpointSettings = Omit<LimitOptions, 'isPrivate'> & { url: string }
+
+export type RpcClientOptions = AddressOptions & {
+  dialect: Dialect
+  endpoints: readonly EndpointSettings[]
+  /** Of one request; one `ask` makes several where the first ones fail. */
+  timeoutMs?: number | undefined
+  bytesMax?: number | undefined
+  attemptsMax?: number | undefined
+  /** While a node catches up, it is asked this often, with this pause. */
+  behind?: { attemptsMax: number; pauseMs: number }
+  /** Fails at once while every endpoint rests, instead of asking one anyway. */
+  failsFast?: boolean
+  observer?: RpcObserver | undefined
+  clock?: Clock | undefined
+}
+
+export type ClientAsk = Partial<Omit<EndpointAsk, 'onSent'>> & {
+  exclude?: ReadonlySet<string> | undefined
+  /** The only endpoint to ask. */
+  endpoint?: string | undefined
+}
+
+type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => T
+type Failures = Map<RpcEndpoint, AlmanacError>
+
+const backoffFirstMs = 100
+const hedgeShareMax = 0.1
+
+export class RpcClient {
+  readonly endpoints: readonly RpcEndpoint[]
+  readonly #options: RpcClientOptions
+  readonly #dialect: Dialect
+  readonly #clock: Clock
+  readonly #closed = new AbortController()
+  #asks = 0
+  #hedges = 0
+
+  constructor(options: RpcClientOptions) {
+    const { dialect, clock = realClock, observer } = options
+    this.#options = options
+    this.#dialect = dialect
+    this.#clock = clock
+    const urls = options.endpoints.map(({ url }) => url)
+    this.endpoints = endpointAddresses(urls, options).map(
+      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], dialect, clock, observer }),
+    )
+  }
+
+  /** All calls go to one endpoint. Where `accept` throws an AlmanacError, the next endpoint is asked. */
+  async ask<T>(calls: readonly RpcCall[], options: ClientAsk, accept: Accept<T>): Promise<T> {
+    this.#asks++
+    using linked = followSignals(this.#closed.signal, ...(options.signal === undefined ? [] : [options.signal]))
+    const { signal } = linked
+    const failures: Failures = new Map()
+    let last: AlmanacError | undefined
+    for (let attempt = 0; attempt < this.#attemptsMax(last); attempt++) {
+      const candidates = this.#candidates(calls, options, failures)
+      const [first, second] = candidates
+      if (first === undefined) throw last ?? this.#noEndpoint(calls, 'no endpoint is left to ask')
+      const mayRefuse = attempt === 0 && this.#options.failsFast === true
+      if (mayRefuse && candidates.every(({ health }) => !health.healthy)) throw this.#allRest(calls)
+      if (failures.has(first) && !(await this.#patient(failures.get(first)!, attempt, signal))) break
+      const hedge = second !== undefined && !failures.has(second) ? second : undefined
+      try {
+        return await this.#hedged([first, hedge], calls, { ...options, signal, accept, failures })
+      } catch (error) {
+        if (signal.aborted) throw this.#interrupted(signal)
+        if (!(error instanceof AlmanacError)) throw error
+        const failure = rpcFailureOf(error)
+        if (failure !== undefined && endsTheAsk.has(failure.kind)) throw error
+        last = error
+      }
+    }
+    throw last
+  }
+
+  distrust(endpoint: string, reason: string): void {
+    this.endpoints.find(({ name }) => name === endpoint)?.health.distrusted(reason)
+  }
+
+  status(): (EndpointStatus & { requests: number; errors: number })[] {
+    return this.endpoints.map(({ name, health, limit }) => ({
+      endpoint: name,
+      healthy: health.healthy && limit.availableInMs < patienceMs,
+      ...(health.reason === undefined ? {} : { reason: health.reason }),
+      ...(health.latencyMs === undefined ? {} : { latency_ms: Math.round(health.latencyMs) }),
+      requests: health.requests,
+      errors: health.errors,
+    }))
+  }
+
+  /** Cancels what is under way. */
+  async close(): Promise<void> {
+    this.#closed.abort(new AlmanacError('interrupted', `${this.#dialect.chain} endpoints are closed.`))
+    await Promise.all(this.endpoints.map(endpoint => endpoint.close()))
+  }
+
+  #attemptsMax(last: AlmanacError | undefined): number {
+    const { attemptsMax = 4, behind } = this.#options
+    return rpcFailureOf(last)?.kind === 'behind' ? (behind?.attemptsMax ?? attemptsMax) : attemptsMax
+  }
+
+  /** The best first; those that failed already come last, and only if another try makes sense. */
+  #candidates(calls: readonly RpcCall[], options: ClientAsk, failures: Failures): RpcEndpoint[] {
+    const rank = (endpoint: RpcEndpoint): number => {
+      const failed = failures.has(endpoint) ? 1e12 : 0
+      const lacking = calls.every(({ method }) => endpoint.health.hasMethod(method)) ? 0 : 1e9
+      const restsMs = Math.max(endpoint.health.restsForMs, endpoint.limit.availableInMs)
+      // The operator's order counts among endpoints that are about equally good: one's own node before a paid one.
+      const preference = 1 + this.endpoints.indexOf(endpoint) / 2
+      const load = 1 + endpoint.pending / endpoint.limit.concurrency
+      return failed + lacking + restsMs * 1_000 + endpoint.health.expectedMs * load * preference
+    }
+    return this.endpoints
+      .filter(endpoint => {
+        if (options.endpoint !== undefined && endpoint.name !== options.endpoint) return false
+        if (options.exclude?.has(endpoint.name) === true) return false
+        const failed = failures.get(endpoint)
+        if (failed === undefined) return true
+        const kind = rpcFailureOf(failed)?.kind
+        return kind !== undefined && this.#dialect.isRepeatable(kind, calls)
+      })
+      .map(endpoint => ({ endpoint, rank: rank(endpoint) }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ endpoint }) => endpoint)
+  }
+
+  /** Waits before the same endpoint is asked again; false where that would take too long. */
+  async #patient(failure: AlmanacError, attempt: number, signal: AbortSignal): Promise<boolean> {
+    const behindMs = rpcFailureOf(failure)?.kind === 'behind' ? this.#options.behind?.pauseMs : undefined
+    const waitMs = failure.retryAfterMs ?? behindMs ?? backoffFirstMs * 2 ** attempt * (0.5 + Math.random() / 2)
+    if (waitMs > patienceMs) return false
+    await pause(waitMs, signal, this.#clock)
+    if (signal.aborted) throw this.#interrupted(signal)
+    return true
+  }
+
+  /** Asks the first, and the second as well when the first takes longer than it usually does. */
+  #hedged<T>(
+    [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
+    calls: readonly RpcCall[],
+    options: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures },
+  ): Promise<T> {
+    const { accept, failures, signal, urgent, idle, tolerated } = options
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
+    const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
+    const method = methodOf(calls, this.#dialect)
+    return askHedged({
+      first,
+      second,
+      clock: this.#clock,
+      signal,
+      method,
+      ask: async (endpoint, own) =>
+        accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, ...own })),
+      mayHedge: () => second !== undefined && this.#mayHedge(second),
+      onFailure: (endpoint, error) => {
+        if (error instanceof AlmanacError) failures.set(endpoint, error)
+      },
+      onHedge: () => {
+        this.#hedges++
+        this.#options.observer?.hedge({ endpoint: first.name, method })
+      },
+    })
+  }
+
+  #mayHedge({ health, limit }: RpcEndpoint): boolean {
+    return health.healthy && limit.availableInMs === 0 && this.#hedges < 3 + this.#asks * hedgeShareMax
+  }
+
+  #allRest(calls: readonly RpcCall[]): AlmanacError {
+    const reasons = this.endpoints.map(({ name, health }) => `${name} rests: ${health.reason ?? 'it failed'}`)
+    const retryAfterMs = Math.max(100, Math.min(...this.endpoints.map(({ health }) => health.restsForMs)))
+    return this.#noEndpoint(calls, reasons.join('; '), retryAfterMs)
+  }
+
+  #noEndpoint(calls: readonly RpcCall[], said: string, retryAfterMs?: number): AlmanacError {
+    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls, this.#dialect) } as const
+    return rpcError(failure, { chain: this.#dialect.chain, said, retryAfterMs })
+  }
+
+  #interrupted({ reason }: AbortSignal): AlmanacError {
+    if (reason instanceof AlmanacError) return reason
+    return new AlmanacError('interrupted', `${this.#dialect.chain} request was cancelled.`, { cause: reason })
+  }
+}
+
+/** Asking another endpoint would not help as much as asking for less, or for something else. */
+const endsTheAsk = new Set<RpcFailureKind>([
+  'range-too-large',
+  'too-many-results',
+  'response-too-large',
+  'filter-too-large',
+  'reverted',
+])

@@ -1,0 +1,94 @@
+// What can go wrong with a JSON-RPC request, as a closed list of kinds. Every failure becomes an AlmanacError that names the
+// endpoint and never shows its URL.
+import { AlmanacError, type ErrorCode } from '../errors.ts'
+
+export type FailureRule = { code: ErrorCode; retryable: boolean; hint?: string | undefined }
+
+const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'upstream_failed', retryable, hint })
+const lessBlocks = failed(false, 'ask for fewer blocks at once.')
+const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
+
+const rules = {
+  'range-too-large': lessBlocks,
+  'too-many-results': lessBlocks,
+  'response-too-large': lessBlocks,
+  'filter-too-large': failed(false, 'ask for fewer contracts at once.'),
+  timeout: { ...failed(true, 'check that the node is not overloaded, or add a second endpoint.'), code: 'timeout' },
+  'rate-limited': limited('lower requestsPerSecond or add a second endpoint.'),
+  quota: limited('raise the plan at the provider or add a second endpoint.'),
+  'method-missing': { ...failed(false, 'enable the method on the node or add another endpoint.'), code: 'not_found' },
+  pruned: failed(false, 'add an archive endpoint, or set `from` above what is pruned.'),
+  behind: failed(true, 'wait until the node has synced, or add a second endpoint.'),
+  'tag-unknown': failed(false),
+  'batch-refused': failed(false),
+  unauthorized: failed(false, 'check the key in the URL of the endpoint.'),
+  'wrong-chain': {
+    ...failed(false, 'check the URL of the endpoint: it serves another chain.'),
+    code: 'upstream_invalid',
+  },
+  reverted: failed(false),
+  /** The endpoint refuses this question and answers others. */
+  'question-refused': failed(true),
+  'invalid-answer': {
+    ...failed(true, 'check what answers at this address, or add a second endpoint.'),
+    code: 'upstream_invalid',
+  },
+  transport: failed(true, 'check that the node runs and can be reached.'),
+  refused: failed(true, "read the node's error message, or add a second endpoint."),
+  'no-endpoint': failed(true, 'add an endpoint of another provider.'),
+} as const satisfies Record<string, FailureRule>
+
+export type RpcFailureKind = keyof typeof rules
+
+/** The details of an AlmanacError that comes from a node. */
+export type RpcFailure = {
+  kind: RpcFailureKind
+  endpoint: string
+  method: string
+  /** How many blocks the endpoint would answer at once, where its refusal says so. */
+  blocksAllowed?: number
+  status?: number
+  rpcCode?: number
+}
+
+/** `said` is the cause in the endpoint's own words, without secrets; `rule` overrides that of the kind. */
+export type FailureContext = {
+  chain: string
+  said: string
+  retryAfterMs?: number | undefined
+  rule?: Partial<FailureRule> | undefined
+}
+
+export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
+  const { endpoint, method, kind, status } = failure
+  const { code, retryable, hint }: FailureRule = { ...rules[kind], ...rule }
+  const how =
+    status === undefined || status === 200 ? `failed ${method} (${kind})` : `answered ${status} to ${method} (${kind})`
+  return new AlmanacError(code, `${chain} endpoint ${endpoint} ${how}.`, {
+    cause: new Error(said),
+    details: failure,
+    retryable,
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}
+
+/** The failure of an error that `rpcError` made; undefined for any other error. */
+export function rpcFailureOf(error: unknown): RpcFailure | undefined {
+  if (!(error instanceof AlmanacError)) return undefined
+  const failure = error.details as Partial<RpcFailure> | undefined
+  return failure?.kind !== undefined && failure.kind in rules ? (failure as RpcFailure) : undefined
+}
+
+export type Refusal = { status: number; rpcCode: number | undefined; text: string; method: string }
+export type SortedRefusal = { kind: RpcFailureKind; blocksAllowed?: number }
+
+/** The last resort where neither the words nor the code of a refusal say what it means. */
+export function kindOfStatus(status: number): RpcFailureKind {
+  if (status === 401 || status === 403) return 'unauthorized'
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 413) return 'response-too-large'
+  if (status === 429) return 'rate-limited'
+  if (status >= 500) return 'transport'
+  return 'refused'
+}
