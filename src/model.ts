@@ -103,16 +103,16 @@ export type EndpointStatus = {
   endpoint: string
   healthy: boolean
   /** The last failure of an EVM endpoint. */
-  reason?: string
+  reason?: string | undefined
   /** The same for Solana, null while it is healthy. */
-  fault?: string | null
-  head?: number
-  slot?: number
-  latency_ms?: number
-  requests?: number
-  errors?: number
+  fault?: string | null | undefined
+  head?: number | undefined
+  slot?: number | undefined
+  latency_ms?: number | undefined
+  requests?: number | undefined
+  errors?: number | undefined
   /** How many requests the adaptive limit allows at once. */
-  concurrency?: number
+  concurrency?: number | undefined
 }
 
 /** Whether the WebSocket of a chain is up. */

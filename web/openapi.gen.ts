@@ -510,6 +510,12 @@ export interface components {
                         requests?: number;
                         errors?: number;
                     }[];
+                    /** @description The WebSocket that announces new heads, where one is configured. */
+                    ws?: {
+                        endpoint: string;
+                        connected: boolean;
+                        reconnects: number;
+                    };
                 };
             };
             solana: {

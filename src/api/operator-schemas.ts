@@ -1,7 +1,7 @@
 // The shapes of what `/events` tells, for the OpenAPI document and the clients that are typed by it. Tests hold real events against them.
 import { z } from 'zod'
 import { keyNamePattern, scopes } from '../keys/keys.ts'
-import { evidences } from '../model.ts'
+import { type EndpointStatus, evidences } from '../model.ts'
 import { measures } from './live-history.ts'
 
 // The shapes of keys over HTTP: what a list shows, what a new key is asked for with, and what is answered once.
@@ -76,7 +76,7 @@ const endpoint = z.object({
   latency_ms: z.number().optional(),
   requests: z.int().optional(),
   errors: z.int().optional(),
-})
+}) satisfies z.ZodType<EndpointStatus>
 
 const chain = z.object({
   state: z.enum(['backfilling', 'live', 'stalled']),
@@ -95,6 +95,10 @@ const chain = z.object({
   coverage: z.object(coverage),
   contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
   rpc: z.array(endpoint),
+  ws: z
+    .object({ endpoint: z.string(), connected: z.boolean(), reconnects: z.int() })
+    .optional()
+    .describe('The WebSocket that announces new heads, where one is configured.'),
 })
 
 const network = z.object({

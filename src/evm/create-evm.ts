@@ -3,7 +3,7 @@
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, ChainId, Hash } from '../model.ts'
+import type { Address, ChainId, Hash, SocketStatus } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
@@ -26,7 +26,7 @@ export type EvmOptions = {
   pageSizeMax: number
 }
 
-export type EvmStatus = Record<string, Awaited<ReturnType<LeasedIndexer['status']>>>
+export type EvmStatus = Record<string, Awaited<ReturnType<LeasedIndexer['status']>> & { ws?: SocketStatus }>
 
 export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
 
@@ -64,8 +64,10 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
     const setup: ChainSetup = { index, from, contracts, chain, pollMs }
+    let heads: HeadsFeed | undefined
     const followHeads = (url: string) => (lookNow: () => void) => {
       const feed = new HeadsFeed({ url, lookNow })
+      heads = feed
       return () => feed.close()
     }
     const news = ws === undefined ? {} : { onNews: followHeads(ws) }
@@ -81,12 +83,13 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const job = leased ?? alone!
     job.start()
     const derive = transactionDeriver(chain, rpc)
-    return { name, chain: chain.id, job, indexer: () => leased?.indexer ?? alone, rpc, derive }
+    const status = async () => ({ ...(await job.status()), ...(heads === undefined ? {} : { ws: heads.status() }) })
+    return { name, chain: chain.id, job, status, indexer: () => leased?.indexer ?? alone, rpc, derive }
   }
 
   return {
     async status() {
-      const entries = await Promise.all(running.map(async ({ name, job }) => [name, await job.status()] as const))
+      const entries = await Promise.all(running.map(async ({ name, status }) => [name, await status()] as const))
       return Object.fromEntries(entries)
     },
     async onDemandChains() {

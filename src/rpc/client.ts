@@ -98,12 +98,12 @@ export class RpcClient {
     this.endpoints.find(({ name }) => name === endpoint)?.health.distrusted(reason)
   }
 
-  status(): (EndpointStatus & { requests: number; errors: number })[] {
+  status(): EndpointStatus[] {
     return this.endpoints.map(({ name, health, limit }) => ({
       endpoint: name,
       healthy: health.healthy && limit.availableInMs < patienceMs,
-      ...(health.reason === undefined ? {} : { reason: health.reason }),
-      ...(health.latencyMs === undefined ? {} : { latency_ms: Math.round(health.latencyMs) }),
+      reason: health.reason,
+      latency_ms: health.latencyMs === undefined ? undefined : Math.round(health.latencyMs),
       requests: health.requests,
       errors: health.errors,
     }))

@@ -55,11 +55,11 @@ export class ChainRpc implements RpcPort {
   }
 
   status(): EndpointStatus[] {
-    return this.#client.status().map((status, at) => {
-      const head = this.#heads.get(status.endpoint)
-      const { concurrency } = this.#client.endpoints[at]!.limit
-      return { ...status, ...(head === undefined ? {} : { head }), concurrency }
-    })
+    return this.#client.status().map((status, at) => ({
+      ...status,
+      head: this.#heads.get(status.endpoint),
+      concurrency: this.#client.endpoints[at]!.limit.concurrency,
+    }))
   }
 
   close(): Promise<void> {
