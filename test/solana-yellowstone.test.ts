@@ -4,7 +4,6 @@ import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/log.ts'
 import { programKeys, systemProgram } from '../src/solana/decode.ts'
-import { snapshotCheckpoint } from '../src/solana/snapshot.ts'
 import { YellowstoneFeed } from '../src/solana/yellowstone.ts'
 import type { Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
@@ -62,7 +61,7 @@ const account = (
 const slot = (number: number) =>
   SubscribeUpdate.fromPartial({ filters: ['slots'], slot: { slot: String(number), status: 1 } })
 const imported = (number: number) =>
-  store.putCheckpoint(snapshotCheckpoint('devnet'), JSON.stringify({ full: number, slot: number }))
+  store.putCheckpoint('solana.devnet.snapshot', JSON.stringify({ full: number, slot: number }))
 const covered = async () => JSON.parse((await store.checkpoint('solana.devnet.feed')) ?? 'null')
 const held = (amount: bigint) => tokenAccountData({ mint, owner, amount })
 

@@ -1,6 +1,6 @@
 // JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and tells the caller which one
 // answered. It checks the form of answers; whether they are true is up to the caller.
-import { type Clock, followSignals, pause, realClock } from '../abort.ts'
+import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '../abort.ts'
 import { AlmanacError } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
 import type { RpcCall } from './batches.ts'
@@ -14,7 +14,6 @@ import {
 } from './endpoint.ts'
 import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './failures.ts'
-import { askHedged } from './hedge.ts'
 import { type LimitOptions, patienceMs } from './limits.ts'
 
 export type EndpointSettings = Omit<LimitOptions, 'isPrivate'> & { url: string }
@@ -45,6 +44,8 @@ type Failures = Map<RpcEndpoint, AlmanacError>
 
 const backoffFirstMs = 100
 const hedgeShareMax = 0.1
+const hedgeMs = { least: 50, unknown: 1_000, most: 2_000 }
+const overtaken = new Error('another endpoint was faster')
 
 export class RpcClient {
   readonly endpoints: readonly RpcEndpoint[]
@@ -155,32 +156,75 @@ export class RpcClient {
     return true
   }
 
-  /** Asks the first, and the second as well when the first takes longer than it usually does. */
+  /**
+   * Asks the first endpoint, and the second as well when the first takes longer than usual. The first good answer wins and
+   * cancels the other request.
+   */
   #hedged<T>(
     [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
     calls: readonly RpcCall[],
-    options: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures },
+    {
+      accept,
+      failures,
+      signal,
+      ...options
+    }: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures },
   ): Promise<T> {
-    const { accept, failures, signal, urgent, idle, tolerated } = options
+    const { urgent, idle, tolerated } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
     const method = methodOf(calls, this.#dialect)
-    return askHedged({
-      first,
-      second,
-      clock: this.#clock,
-      signal,
-      method,
-      ask: async (endpoint, own) =>
-        accept(endpoint, await endpoint.ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, ...own })),
-      mayHedge: () => second !== undefined && this.#mayHedge(second),
-      onFailure: (endpoint, error) => {
+    const clock = this.#clock
+    return new Promise((resolve, reject) => {
+      const running = new Map<RpcEndpoint, LinkedSignal>()
+      let cancelHedge = (): void => {}
+      let firstError: unknown
+      let sentAt = clock.now()
+
+      const end = (endpoint: RpcEndpoint): void => {
+        running.get(endpoint)?.[Symbol.dispose]()
+        running.delete(endpoint)
+      }
+      const won = (endpoint: RpcEndpoint, answer: T): void => {
+        cancelHedge()
+        end(endpoint)
+        if (running.has(first)) first.health.overtaken(method, clock.now() - sentAt)
+        for (const loser of running.values()) loser.abort(overtaken)
+        resolve(answer)
+      }
+      const lost = (endpoint: RpcEndpoint, error: unknown): void => {
+        end(endpoint)
         if (error instanceof AlmanacError) failures.set(endpoint, error)
-      },
-      onHedge: () => {
-        this.#hedges++
-        this.#options.observer?.hedge({ endpoint: first.name, method })
-      },
+        firstError ??= error
+        if (running.size > 0) return
+        cancelHedge()
+        reject(firstError)
+      }
+      const run = (endpoint: RpcEndpoint, onSent: () => void): void => {
+        const linked = followSignals(signal)
+        running.set(endpoint, linked)
+        endpoint
+          .ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, signal: linked.signal, onSent })
+          .then(answer => accept(endpoint, answer))
+          .then(
+            accepted => won(endpoint, accepted),
+            error => lost(endpoint, error),
+          )
+      }
+
+      // The time counts from when the request left: waiting for the limits is not the endpoint's slowness.
+      run(first, () => {
+        sentAt = clock.now()
+        cancelHedge()
+        if (second === undefined || !running.has(first)) return
+        const delayMs = Math.min(hedgeMs.most, Math.max(hedgeMs.least, first.health.tailMs(method) ?? hedgeMs.unknown))
+        cancelHedge = clock.after(delayMs, () => {
+          if (!running.has(first) || running.has(second) || !this.#mayHedge(second)) return
+          this.#hedges++
+          this.#options.observer?.hedge({ endpoint: first.name, method })
+          run(second, () => {})
+        })
+      })
     })
   }
 

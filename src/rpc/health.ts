@@ -18,7 +18,6 @@ export class EndpointHealth {
   readonly #missing = new Map<string, number>()
   #failureShare = 0
   #sampledAt = 0
-  #latencyMs: number | undefined
   #failuresInARow = 0
   #rests = 0
   #restUntil = 0
@@ -27,6 +26,7 @@ export class EndpointHealth {
   #distrustedAt = Number.NEGATIVE_INFINITY
   #distrustUntil = 0
   #distrustReason: string | undefined
+  latencyMs: number | undefined
   requests = 0
   errors = 0
 
@@ -48,14 +48,10 @@ export class EndpointHealth {
     return this.#clock.now() < this.#distrustUntil ? this.#distrustReason : this.#reason
   }
 
-  get latencyMs(): number | undefined {
-    return this.#latencyMs
-  }
-
   /** The time that a request is likely to take. The past fades, so an endpoint that was slow is tried again. */
   get expectedMs(): number {
     const faded = 0.5 ** ((this.#clock.now() - this.#sampledAt) / fadeHalfMs)
-    return Math.max(1, (this.#latencyMs ?? 0) * (1 + 9 * this.#failureShare) * faded)
+    return Math.max(1, (this.latencyMs ?? 0) * (1 + 9 * this.#failureShare) * faded)
   }
 
   /** The time within which 19 of 20 requests of a method were answered; undefined until enough were. */
@@ -111,8 +107,7 @@ export class EndpointHealth {
 
   #sample(method: string, elapsedMs: number): void {
     this.#sampledAt = this.#clock.now()
-    this.#latencyMs =
-      this.#latencyMs === undefined ? elapsedMs : this.#latencyMs + (elapsedMs - this.#latencyMs) * memory
+    this.latencyMs = this.latencyMs === undefined ? elapsedMs : this.latencyMs + (elapsedMs - this.latencyMs) * memory
     const latencies = this.#latencies.get(method) ?? { samples: [], taken: 0, tailMs: undefined }
     latencies.samples[latencies.taken++ % samplesMax] = elapsedMs
     // Sorting at every request would cost more than all other bookkeeping.

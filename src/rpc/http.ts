@@ -22,10 +22,10 @@ export class HttpChannel {
   readonly #address: EndpointAddress
   readonly #headers: Record<string, string>
 
-  constructor(address: EndpointAddress, { connectionsMax = 64 }: { connectionsMax?: number } = {}) {
+  constructor(address: EndpointAddress) {
     this.#address = address
     this.#pool = new Pool(address.origin, {
-      connections: connectionsMax,
+      connections: 64,
       // A connection that breaks must not take a pipeline of requests with it.
       pipelining: 1,
       keepAliveTimeout: 20_000,

@@ -1,24 +1,17 @@
-// Walks the accounts in a file of a snapshot ("append vector") as its bytes come. Accounts of programs that nobody wants
-// are stepped over without an object or a copy: they are most of a snapshot.
+// Walks the accounts in a file of a snapshot ("append vector") as its bytes come. It skips accounts of other programs, which
+// are most of a snapshot, without an object or a copy.
+import type { StoredAccount } from './account-rows.ts'
 import { programKeys } from './decode.ts'
 
 const headerBytes = 136
 /** The runtime's own limit is 10 MiB. */
 const dataBytesMax = 10 * 2 ** 20 + 1024
 
-export type StoredAccount = {
-  writeVersion: bigint
-  key: Uint8Array
-  /** 'gone': without lamports, whatever it was before. */
-  program: keyof typeof programKeys | 'gone'
-  data: Uint8Array
-}
-
 export type AccountSink = (account: StoredAccount) => void
 
 const programs = Object.entries(programKeys).map(([name, key]) => {
   const bytes = Buffer.from(key)
-  // The two token programs begin alike; their ends tell all three apart.
+  // The two token programs begin alike; the last bytes tell all three apart.
   return { name: name as keyof typeof programKeys, last: bytes.readUInt32LE(28), bytes }
 })
 const [tokenProgram, token2022Program, metadataProgram] = programs as [Program, Program, Program]
@@ -29,14 +22,14 @@ export class AppendVectorReader {
   #rest: Buffer = Buffer.alloc(0)
   #skip = 0
   #over = false
-  /** Accounts that were stepped over. */
+  /** Accounts of other programs. */
   skipped = 0
 
   constructor(sink: AccountSink) {
     this.#sink = sink
   }
 
-  /** Begins the next file. What is left of the one before is its unused end. */
+  /** Begins the next file. The rest of the one before is its unused end. */
   begin(): void {
     this.#rest = Buffer.alloc(0)
     this.#skip = 0
@@ -53,12 +46,12 @@ export class AppendVectorReader {
     }
     if (this.#rest.length > 0) bytes = Buffer.concat([this.#rest, bytes])
     const at = this.#walk(bytes)
-    // A copy: the piece may be reused by whoever reads the archive.
+    // A copy: the caller may reuse the piece.
     this.#rest = at < bytes.length && !this.#over ? Buffer.from(bytes.subarray(at)) : Buffer.alloc(0)
     this.#skip += Math.max(0, at - bytes.length)
   }
 
-  /** Returns where it stopped: at a header or an account that is not whole, or beyond the end. */
+  /** Returns where it stopped: at an incomplete header or account, or beyond the end. */
   #walk(bytes: Buffer): number {
     let at = 0
     while (at + headerBytes <= bytes.length) {
@@ -98,7 +91,7 @@ export class AppendVectorReader {
     return program.name
   }
 
-  /** Files are longer than what was written to them; the rest is zeros, which no account is. */
+  /** Files are longer than their content; the rest is zeros, which an account never is. */
   #isUnused(bytes: Buffer, at: number, length: number): boolean {
     if (length !== 0 || bytes.readUInt32LE(at + 16) !== 0 || bytes.readUInt32LE(at + 64) !== 0) return false
     for (let offset = at + 16; offset < at + 97; offset++) if (bytes[offset] !== 0) return false

@@ -1,4 +1,4 @@
-// Mints and their metadata: which of them must be read for a portfolio, and how they are read. The store keeps them.
+// Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
@@ -6,13 +6,13 @@ import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenPro
 import { metadataAddress } from './pda.ts'
 import { type AccountInfo, accountsPerCallMax, type SolanaRpc } from './rpc.ts'
 
-/** Names and standards change rarely; what an amount depends on is never taken from here. */
+/** Names and standards change rarely; what an amount depends on is never this old. */
 const namesMaxAgeMs = 10 * 60_000
 const callsAtOnce = 4
 
 export type MintReader = { rpc: SolanaRpc; store: SolanaStore; nowMs: () => number }
 
-/** Makes the store know every given mint, those that an answer hangs on as of `minContextSlot`. */
+/** Makes the store know every given mint; those that decide an amount as of `minContextSlot`. */
 export async function ensureMints(
   { rpc, store, nowMs }: MintReader,
   mints: readonly Uint8Array[],
@@ -27,12 +27,12 @@ export async function ensureMints(
   if (stale.length > 0) await store.putMints(rpc.network, await readMints({ rpc, nowMs }, stale, minContextSlot))
 }
 
-/** Whether the answer for its holders changes with the mint's own account: by supply, by rate or by multiplier. */
+/** Whether the mint's own account decides what its holders are shown: by supply, rate or multiplier. */
 export function isVolatile(mint: Mint): boolean {
   return mint.amountRule !== undefined || (mint.decimals === 0 && mint.tokenStandard === undefined)
 }
 
-/** A mint and its metadata are asked for in one call, so that both are of one slot. */
+/** Asks for a mint and its metadata in one call, so both are of one slot. */
 export async function readMints(
   { rpc, nowMs }: Pick<MintReader, 'rpc' | 'nowMs'>,
   mints: readonly Uint8Array[],
@@ -60,7 +60,7 @@ export async function readMints(
   return updates
 }
 
-/** Undefined where the account is no mint of either token program. */
+/** Undefined where the account is not a mint of either token program. */
 export function mintAccountOf(
   mint: Uint8Array,
   info: AccountInfo | undefined,
@@ -80,7 +80,7 @@ export function mintAccountOf(
   }
 }
 
-/** The pointer decides which metadata is the mint's; deriving the address is left to the few mints that need it. */
+/** The pointer decides which metadata counts. The address is derived only for the few mints that need it. */
 function pointsToMetaplex(mint: Uint8Array, decoded: DecodedMint, metadataKey: Uint8Array | undefined): boolean {
   const pointer = decoded.metadataAddress
   if (pointer === undefined || decoded.metadata === undefined || Buffer.compare(pointer, mint) === 0) return false
@@ -94,7 +94,7 @@ export function mintMetadataOf(mint: Uint8Array, info: AccountInfo | undefined):
   return { name: decoded.name, symbol: decoded.symbol, tokenStandard: decoded.tokenStandard }
 }
 
-/** A mint with holders cannot be closed: a node that lacks it does not tell the truth. */
+/** A mint with holders cannot be closed: a node that lacks it is wrong. */
 function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
   const endpoints = rpc.status().map(({ endpoint }) => endpoint)
   return new AlmanacError(
@@ -104,6 +104,7 @@ function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
   )
 }
 
-function keyText(key: Uint8Array): string {
+/** A key as the key of a map. */
+export function keyText(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }

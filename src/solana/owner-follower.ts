@@ -6,6 +6,7 @@ import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
+import { holdingUpdateOf } from './account-rows.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
 import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
@@ -19,7 +20,7 @@ import {
   Subscriptions,
   slotSubscription,
 } from './subscriptions.ts'
-import { holdingUpdateOf, UpdateQueue, WorkLoop } from './update-queue.ts'
+import { UpdateQueue, WorkLoop } from './update-queue.ts'
 import { type Watch, Watches } from './watches.ts'
 
 /** An owner that was not asked for in this time leaves. */

@@ -1,5 +1,5 @@
-// Streams a snapshot archive of a network into the store: token accounts, mints and metadata, with memory that does not
-// grow with the archive. An import that was interrupted goes on after the last file that was committed.
+// Streams a snapshot archive into the store: token accounts, mints and metadata, with memory that does not grow with the
+// archive. An interrupted import continues after the last committed file.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -7,11 +7,9 @@ import { createZstdDecompress } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import { openSolanaStaging, type SolanaStaging } from '../store/solana-staging.ts'
-import type { HoldingUpdate, MintUpdate } from '../store/solana-store.ts'
 import type { Store } from '../store/store.ts'
-import { AppendVectorReader, type StoredAccount } from './append-vector.ts'
-import { decodeMetadata, decodeMint, decodeTokenAccount, tokenProgramAddresses } from './decode.ts'
-import { mintAccountOf } from './mints.ts'
+import { type AccountRows, addRows } from './account-rows.ts'
+import { AppendVectorReader } from './append-vector.ts'
 import { TarReader } from './tar.ts'
 
 const commitRows = 50_000
@@ -34,7 +32,7 @@ export type SnapshotImport = {
   signal?: AbortSignal
 }
 
-/** What the names of archives say: `snapshot-<slot>-…` and `incremental-snapshot-<base>-<slot>-…`. */
+/** From the name of an archive: `snapshot-<slot>-…` or `incremental-snapshot-<base>-<slot>-…`. */
 export type SnapshotName = { slot: number; base: number | undefined }
 
 export function parseSnapshotName(path: string): SnapshotName | undefined {
@@ -45,24 +43,24 @@ export function parseSnapshotName(path: string): SnapshotName | undefined {
   return { slot: Number(match[2]), base: match[1] === undefined ? undefined : Number(match[1]) }
 }
 
-export function snapshotCheckpoint(network: SolanaNetwork): string {
-  return `solana.${network}.snapshot`
-}
-
 /** The slots of the snapshots that the store was filled from. */
 export type ImportedSnapshots = { full: number; slot: number }
 
-export async function importedSnapshots(store: Store, network: SolanaNetwork): Promise<ImportedSnapshots | undefined> {
-  const text = await store.checkpoint(snapshotCheckpoint(network))
-  return text === undefined ? undefined : (JSON.parse(text) as ImportedSnapshots)
+export function importedSnapshots(store: Store, network: SolanaNetwork): Promise<ImportedSnapshots | undefined> {
+  return readCheckpoint(store, `solana.${network}.snapshot`)
+}
+
+async function readCheckpoint<T>(store: Store, name: string): Promise<T | undefined> {
+  const text = await store.checkpoint(name)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
 }
 
 export async function importSnapshot(options: SnapshotImport): Promise<ImportProgress & { slot: number }> {
   const { store, network, path } = options
   const name = parseSnapshotName(path)
   if (name === undefined)
-    throw new AlmanacError('bad_request', `${basename(path)} is no name of a snapshot archive.`, {
-      hint: 'keep the name that the validator gave it, such as snapshot-<slot>-<hash>.tar.zst.',
+    throw new AlmanacError('bad_request', `${basename(path)} is not the name of a snapshot archive.`, {
+      hint: 'keep the name given by the validator, such as snapshot-<slot>-<hash>.tar.zst.',
     })
   await requireBase(store, network, name)
   await requireRecent(store, network, name.slot)
@@ -72,7 +70,7 @@ export async function importSnapshot(options: SnapshotImport): Promise<ImportPro
     const progress = await new Importer(options, name, staging).run()
     await staging.merge({ slot: name.slot, whole: name.base === undefined })
     const imported: ImportedSnapshots = { full: name.base ?? name.slot, slot: name.slot }
-    await store.putCheckpoint(snapshotCheckpoint(network), JSON.stringify(imported))
+    await store.putCheckpoint(`solana.${network}.snapshot`, JSON.stringify(imported))
     return { ...progress, slot: name.slot }
   } finally {
     await staging.close()
@@ -86,19 +84,19 @@ async function requireBase(store: Store, network: SolanaNetwork, { base }: Snaps
   const found = imported === undefined ? 'none was imported' : `the one of slot ${imported.full} was imported`
   throw new AlmanacError(
     'bad_request',
-    `This incremental snapshot stands on the full one of slot ${base}, but ${found} for ${network}.`,
+    `This incremental snapshot needs the full one of slot ${base}, but ${found} for ${network}.`,
     { hint: `import the full snapshot of slot ${base} first.` },
   )
 }
 
-/** Without a way to take away what the second one lacks, accounts that were closed in between would stay. */
+/** Without removing what the second one lacks, accounts that were closed in between would stay. */
 async function requireFirst(store: Store, network: SolanaNetwork): Promise<void> {
   const imported = await importedSnapshots(store, network)
   if (imported === undefined) return
   throw new AlmanacError(
     'bad_request',
-    `A full snapshot of slot ${imported.full} was imported for ${network} already, and ${store.engine} takes no second one.`,
-    { hint: `import an incremental snapshot that stands on slot ${imported.full}, or begin with an empty database.` },
+    `A full snapshot of slot ${imported.full} is already imported for ${network}, and ${store.engine} cannot take a second one.`,
+    { hint: `import an incremental snapshot of slot ${imported.full}, or start with an empty database.` },
   )
 }
 
@@ -107,11 +105,11 @@ class Importer {
   readonly #staging: SolanaStaging
   readonly #archive: string
   readonly #progress: ImportProgress
-  readonly #accounts = new AppendVectorReader(account => this.#take(account))
-  readonly #readAtMs = Date.now()
+  readonly #accounts = new AppendVectorReader(account => {
+    addRows(this.#rows, account, this.#slot)
+  })
   readonly #keys = new KeyArena()
-  #holdings: HoldingUpdate[] = []
-  #mints: MintUpdate[] = []
+  readonly #rows: AccountRows = { holdings: [], mints: [], readAtMs: Date.now(), copy: key => this.#keys.copy(key) }
   #slot = 0
   #files = 0
   #filesDone = 0
@@ -127,11 +125,7 @@ class Importer {
     const { path, signal } = this.#options
     this.#progress.bytesTotal = (await stat(path)).size
     this.#filesDone = await this.#resume()
-    const tar = new TarReader({
-      entry: entry => this.#begin(entry),
-      bytes: piece => this.#accounts.push(piece),
-      end: () => {},
-    })
+    const tar = new TarReader({ entry: name => this.#begin(name), bytes: piece => this.#accounts.push(piece) })
     const file = createReadStream(path, { highWaterMark: readBytes })
     const plain = file.pipe(createZstdDecompress({ chunkSize: readBytes }))
     file.on('data', chunk => {
@@ -141,7 +135,7 @@ class Importer {
     try {
       for await (const chunk of plain) {
         tar.push(chunk as Buffer)
-        if (this.#holdings.length + this.#mints.length >= commitRows) await this.#commit()
+        if (this.#rows.holdings.length + this.#rows.mints.length >= commitRows) await this.#commit()
         if (signal?.aborted) throw interrupted()
       }
       tar.finish()
@@ -155,7 +149,7 @@ class Importer {
     return this.#progress
   }
 
-  /** How many of the archive's files are committed already; rows of another archive are of no use. */
+  /** How many of the archive's files are committed; rows of another archive are discarded. */
   async #resume(): Promise<number> {
     const checkpoint = await this.#staging.checkpoint()
     if (checkpoint === undefined) return 0
@@ -165,7 +159,7 @@ class Importer {
     return 0
   }
 
-  /** Files are named `accounts/<slot>.<id>`. Their order in an archive is fixed, so counting them is enough to resume. */
+  /** Files are named `accounts/<slot>.<id>` and have a fixed order, so counting them is enough to resume. */
   #begin(entry: string): boolean {
     const match = /^(?:\.\/)?accounts\/(\d+)\.\d+$/.exec(entry)
     if (match === null) return false
@@ -175,56 +169,21 @@ class Importer {
     return this.#files > this.#filesDone
   }
 
-  /** A file may be committed in parts: the checkpoint counts those before it, and taking rows twice is harmless. */
+  /** A file may be committed in parts: the checkpoint counts those before it, and repeated rows are harmless. */
   async #commit(): Promise<void> {
-    const rows = { holdings: this.#holdings, mints: this.#mints }
+    const { holdings, mints } = this.#rows
     const files = Math.max(this.#filesDone, this.#files - 1)
-    await this.#staging.commit(rows, JSON.stringify({ archive: this.#archive, files }))
-    this.#progress.holdings += rows.holdings.length
-    this.#progress.mints += rows.mints.length
+    await this.#staging.commit({ holdings, mints }, JSON.stringify({ archive: this.#archive, files }))
+    this.#progress.holdings += holdings.length
+    this.#progress.mints += mints.length
     this.#progress.skipped = this.#accounts.skipped
-    this.#holdings = []
-    this.#mints = []
+    this.#rows.holdings = []
+    this.#rows.mints = []
     this.#options.onProgress?.(this.#progress)
-  }
-
-  #take({ key, program, data, writeVersion }: StoredAccount): void {
-    const slot = this.#slot
-    const keys = this.#keys
-    if (program === 'gone') {
-      this.#holdings.push({ account: keys.copy(key), closed: true, slot, writeVersion })
-    } else if (program === 'metadata') {
-      const decoded = decodeMetadata(data)
-      if (decoded === undefined) return
-      const { mint, name, symbol, tokenStandard } = decoded
-      this.#mints.push({
-        mint: keys.copy(mint),
-        slot,
-        readAtMs: this.#readAtMs,
-        metadata: { name, symbol, tokenStandard },
-      })
-    } else {
-      const token = decodeTokenAccount(data)
-      if (token !== undefined) {
-        const { mint, owner, amount } = token
-        this.#holdings.push({
-          account: keys.copy(key),
-          owner: keys.copy(owner),
-          mint: keys.copy(mint),
-          amount,
-          program,
-          slot,
-          writeVersion,
-        })
-      } else if (decodeMint(data) !== undefined) {
-        const account = mintAccountOf(key, { lamports: 1n, program: tokenProgramAddresses[program], data })
-        if (account !== undefined) this.#mints.push({ mint: keys.copy(key), slot, readAtMs: this.#readAtMs, account })
-      }
-    }
   }
 }
 
-/** Keys that must outlive the piece of the archive they stand in, side by side: an array for each would cost more. */
+/** Copies of keys, side by side: an array for each would cost more. */
 class KeyArena {
   #keys = Buffer.allocUnsafeSlow(keyBytes * 4_096)
   #used = 0
@@ -241,7 +200,7 @@ class KeyArena {
 }
 
 function interrupted(): AlmanacError {
-  return new AlmanacError('interrupted', 'The import was interrupted; the same command goes on where it stopped.')
+  return new AlmanacError('interrupted', 'Import interrupted; run the same command to continue.')
 }
 
 function damaged(path: string, cause: unknown): AlmanacError {
@@ -251,50 +210,40 @@ function damaged(path: string, cause: unknown): AlmanacError {
   })
 }
 
-// Which slots a feed has delivered without a gap, and whether a snapshot below them makes the store complete. No stream.
-
-/** A slot may be reported before the last of its accounts; a replay that begins earlier only repeats. */
+/** A slot may be reported before the last of its accounts, so a replay begins a little earlier. */
 export const replaySlots = 32
-/**
- * Half a day. Closed accounts are remembered for a day, so that a snapshot from before that could bring one back that the
- * feed has long seen closed.
- */
+/** Half a day. Closed accounts are remembered for a day: an older snapshot could bring one back. */
 const snapshotAgeSlotsMax = 100_000
 
-/** Every change of these slots, both included, is stored. */
+/** Every change of these slots, both included, is stored: what a feed delivered without a gap. */
 export type FeedCoverage = { from: number; to: number }
 
-function checkpointName(network: SolanaNetwork): string {
-  return `solana.${network}.feed`
-}
-
-export async function feedCoverage(store: Store, network: SolanaNetwork): Promise<FeedCoverage | undefined> {
-  const text = await store.checkpoint(checkpointName(network))
-  return text === undefined ? undefined : (JSON.parse(text) as FeedCoverage)
+export function feedCoverage(store: Store, network: SolanaNetwork): Promise<FeedCoverage | undefined> {
+  return readCheckpoint(store, `solana.${network}.feed`)
 }
 
 export function putFeedCoverage(store: Store, network: SolanaNetwork, coverage: FeedCoverage): Promise<void> {
-  return store.putCheckpoint(checkpointName(network), JSON.stringify(coverage))
+  return store.putCheckpoint(`solana.${network}.feed`, JSON.stringify(coverage))
 }
 
-/** A snapshot holds everything up to its slot: the feed must go on from there or from before. */
+/** Whether the feed continues a snapshot, which holds everything up to its slot. */
 export function isBased(coverage: FeedCoverage, snapshotSlot: number | undefined): boolean {
   return snapshotSlot !== undefined && coverage.from <= snapshotSlot + 1
 }
 
-/** Of the first slot that a stream tells only the end may have been heard. */
+/** A stream may begin in the middle of its first slot. */
 export function beginningAt(slot: number): FeedCoverage {
   return { from: slot + 1, to: slot }
 }
 
-/** Whether a stream that begins at this slot goes on with what is covered. */
+/** Whether a stream that begins at this slot continues what is covered. */
 export function joins(coverage: FeedCoverage | undefined, slot: number): boolean {
   return coverage !== undefined && coverage.from <= slot + 1 && slot <= coverage.to
 }
 
 /**
- * Up to which slot everything is known, so that a replay must begin there or before; the best first. Above a snapshot
- * that the feed does not reach back to, the changes since the snapshot are wanted, and at least those since the feed.
+ * The slots at or before which a replay must begin, the best first. Where the feed does not reach back to the snapshot, the
+ * changes since the snapshot are wanted, or at least those since the feed.
  */
 export function replayCandidates(coverage: FeedCoverage | undefined, snapshotSlot: number | undefined): number[] {
   if (coverage === undefined) return snapshotSlot === undefined ? [] : [snapshotSlot]
@@ -302,13 +251,13 @@ export function replayCandidates(coverage: FeedCoverage | undefined, snapshotSlo
   return isBased(coverage, snapshotSlot) ? [Math.max(coverage.to, snapshotSlot)] : [snapshotSlot, coverage.to]
 }
 
-/** Throws where a snapshot is so old beside what the feed has stored that it could bring back what was closed since. */
+/** Throws where a snapshot is so old that it could bring back accounts that the feed saw closed. */
 export async function requireRecent(store: Store, network: SolanaNetwork, snapshotSlot: number): Promise<void> {
   const coverage = await feedCoverage(store, network)
   if (coverage === undefined || coverage.to - snapshotSlot <= snapshotAgeSlotsMax) return
   throw new AlmanacError(
     'bad_request',
-    `This snapshot is of slot ${snapshotSlot}, but the feed of ${network} has stored slot ${coverage.to}: accounts that were closed since could come back.`,
-    { hint: `fetch a snapshot that is at most ${snapshotAgeSlotsMax} slots older than the feed.` },
+    `This snapshot is of slot ${snapshotSlot}, but the ${network} feed has stored slot ${coverage.to}: accounts closed since then could come back.`,
+    { hint: `fetch a snapshot at most ${snapshotAgeSlotsMax} slots older than the feed.` },
   )
 }

@@ -5,7 +5,7 @@ import { AlmanacError, messageOf } from '../errors.ts'
 import type { TokenProgram } from '../model.ts'
 import type { Holding, HoldingColumns, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
-import { ensureMints } from './mints.ts'
+import { ensureMints, keyText } from './mints.ts'
 import { type AccountInfo, type At, type KeyedAccount, readAccount, type SolanaRpc } from './rpc.ts'
 
 export type OwnerReading = { account: SolanaAccount; holdings: Holding[] }
@@ -145,14 +145,14 @@ export class OnDemand {
   /** Resolves once the stored reading of the owner is at most `maxAgeMs` old. */
   async freshen(owner: Uint8Array): Promise<Freshness> {
     const { nowMs, maxAgeMs } = this.#options
-    const known = this.#fresh.get(keyOf(owner))
+    const known = this.#fresh.get(keyText(owner))
     if (known !== undefined && nowMs() - known.readAtMs <= maxAgeMs) return known
     return (await this.read(owner)).account
   }
 
   /** Reads the owner, or joins the reading that is under way; with `anew`, one that begins after this call. */
   read(owner: Uint8Array, { anew = false } = {}): Promise<OwnerReading> {
-    const key = keyOf(owner)
+    const key = keyText(owner)
     const underWay = this.#readings.get(key)
     if (underWay !== undefined) {
       const next = () => this.read(owner)
@@ -169,8 +169,8 @@ export class OnDemand {
 
   /** What is stored may be wrong, however young. Its slot remains the least for the next reading. */
   forget(owner: Uint8Array): void {
-    const known = this.#fresh.get(keyOf(owner))
-    if (known !== undefined) this.#fresh.set(keyOf(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
+    const known = this.#fresh.get(keyText(owner))
+    if (known !== undefined) this.#fresh.set(keyText(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
   }
 
   async #readAndStore(owner: Uint8Array, key: string): Promise<OwnerReading> {
@@ -188,12 +188,8 @@ export class OnDemand {
 /** Empty token accounts are not shown. */
 function heldMints({ holdings }: OwnerReading): Uint8Array[] {
   const mints = new Map<string, Uint8Array>()
-  for (const { mint, amount } of holdings) if (amount > 0n) mints.set(keyOf(mint), mint)
+  for (const { mint, amount } of holdings) if (amount > 0n) mints.set(keyText(mint), mint)
   return [...mints.values()]
-}
-
-function keyOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }
 
 /** The clock counts whole seconds: an older reading may be wrong. */

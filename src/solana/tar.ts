@@ -1,13 +1,12 @@
-// Reads a tar stream as it comes, in pieces of any size. It keeps nothing but a header that is not whole yet.
+// Reads a tar stream in pieces of any size. It keeps nothing but an incomplete header.
 import { AlmanacError } from '../errors.ts'
 
 const blockBytes = 512
 
 export type TarSink = {
-  /** False: the entry's bytes are passed over. */
-  entry(name: string, size: number): boolean
+  /** False skips the bytes of the entry. */
+  entry(name: string): boolean
   bytes(piece: Buffer): void
-  end(): void
 }
 
 export class TarReader {
@@ -27,8 +26,11 @@ export class TarReader {
     let at = 0
     while (at < chunk.length && !this.#ended) {
       if (this.#left > 0) at += this.#body(chunk, at)
-      else if (this.#padding > 0) at += this.#pad(chunk.length - at)
-      else at += this.#head(chunk, at)
+      else if (this.#padding > 0) {
+        const padding = Math.min(this.#padding, chunk.length - at)
+        this.#padding -= padding
+        at += padding
+      } else at += this.#head(chunk, at)
     }
   }
 
@@ -41,13 +43,6 @@ export class TarReader {
     const length = Math.min(this.#left, chunk.length - at)
     if (this.#wanted) this.#sink.bytes(chunk.subarray(at, at + length))
     this.#left -= length
-    if (this.#left === 0 && this.#wanted) this.#sink.end()
-    return length
-  }
-
-  #pad(available: number): number {
-    const length = Math.min(this.#padding, available)
-    this.#padding -= length
     return length
   }
 
@@ -73,8 +68,7 @@ export class TarReader {
     const isFile = header[156] === 0x30 || header[156] === 0
     this.#left = size
     this.#padding = (blockBytes - (size % blockBytes)) % blockBytes
-    this.#wanted = isFile && this.#sink.entry(prefix === '' ? name : `${prefix}/${name}`, size)
-    if (size === 0 && this.#wanted) this.#sink.end()
+    this.#wanted = isFile && this.#sink.entry(prefix === '' ? name : `${prefix}/${name}`)
   }
 }
 

@@ -1,11 +1,10 @@
-// Writes what subscriptions report, in the order in which it came and in batches. A holding is written only once its mint
-// is known, so that no reader meets a holding that cannot be shown.
+// Writes what subscriptions report, in order and in batches. A holding is written only once its mint is known: a reader could
+// not show it otherwise.
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
-import { decodeMetadata, decodeTokenAccount, programKeys, tokenProgramAddresses, tokenProgramAt } from './decode.ts'
-import { ensureMints, mintAccountOf } from './mints.ts'
-import type { AccountInfo, SolanaRpc } from './rpc.ts'
+import { ensureMints, keyText } from './mints.ts'
+import type { SolanaRpc } from './rpc.ts'
 
 const pendingMax = 50_000
 
@@ -17,7 +16,7 @@ export type Update =
 export type UpdateQueueOptions = {
   rpc: SolanaRpc
   store: SolanaStore
-  /** Updates were lost: what is watched must be read again. */
+  /** Updates were lost: everything that is watched must be read again. */
   onLost: (reason: string) => void
 }
 
@@ -34,14 +33,14 @@ export class UpdateQueue {
   add(update: Update): void {
     if (this.#pending.length >= pendingMax) {
       this.#pending = []
-      this.#options.onLost(`more than ${pendingMax} updates wait to be written`)
+      this.#options.onLost(`more than ${pendingMax} updates are waiting`)
       return
     }
     this.#pending.push(update)
     this.#writing.wake()
   }
 
-  /** Resolves when everything that was added before is written. */
+  /** Resolves when everything added so far is written. */
   async drained(): Promise<void> {
     await this.#writing.idle()
   }
@@ -66,10 +65,10 @@ export class UpdateQueue {
       await this.#ensureMints(holdings)
       await store.applyHoldings(rpc.network, holdings)
     }
-    // Only the last balance of an owner in the batch counts.
+    // Only the last balance of each owner counts.
     const accounts = new Map<string, SolanaAccount>()
     for (const update of batch)
-      if (update.kind === 'lamports') accounts.set(Buffer.from(update.account.owner).toString('latin1'), update.account)
+      if (update.kind === 'lamports') accounts.set(keyText(update.account.owner), update.account)
     for (const account of accounts.values()) await store.putLamports(rpc.network, account)
   }
 
@@ -77,7 +76,7 @@ export class UpdateQueue {
     const unknown = new Map<string, { mint: Uint8Array; slot: number }>()
     for (const holding of holdings) {
       if ('closed' in holding || holding.amount === 0n) continue
-      const key = Buffer.from(holding.mint).toString('latin1')
+      const key = keyText(holding.mint)
       if (!this.#knownMints.has(key)) unknown.set(key, { mint: holding.mint, slot: holding.slot })
     }
     if (unknown.size === 0) return
@@ -93,11 +92,9 @@ export class UpdateQueue {
   }
 }
 
-// Does one piece of work after the other while there is some, never two at once. It knows no errors: work that can fail
-// handles that itself.
-
 export type WorkLoopOptions = { hasWork: () => boolean; work: () => Promise<void> }
 
+/** Does one piece of work after the other, never two at once. The work handles its own errors. */
 export class WorkLoop {
   readonly #options: WorkLoopOptions
   #running: Promise<void> | undefined
@@ -106,12 +103,11 @@ export class WorkLoop {
     this.#options = options
   }
 
-  /** To be called whenever there may be new work. */
+  /** Call whenever there may be new work. */
   wake(): void {
     if (this.#running === undefined && this.#options.hasWork()) this.#running = this.#run()
   }
 
-  /** Resolves when all work that there was is done. */
   async idle(): Promise<void> {
     await this.#running
   }
@@ -120,54 +116,8 @@ export class WorkLoop {
     try {
       while (this.#options.hasWork()) await this.#options.work()
     } finally {
-      // In the same turn as the last look for work: a `wake` between the two would start nothing.
+      // In the same tick as the last look for work: a `wake` in between would start nothing.
       this.#running = undefined
     }
   }
-}
-
-// From an account that a feed or a subscription reports to the rows that it changes. Pure; the same rows as a reading or a snapshot gives.
-
-export type FedAccount = {
-  key: Uint8Array
-  lamports: bigint
-  program: Uint8Array
-  data: Uint8Array
-  slot: number
-  writeVersion: bigint
-}
-
-export type FedRow = { kind: 'holding'; holding: HoldingUpdate } | { kind: 'mint'; mint: MintUpdate }
-
-/** Undefined for what no portfolio shows. Whatever has no lamports, or left the token programs, is a closed account. */
-export function fedRowOf(account: FedAccount, readAtMs: number): FedRow | undefined {
-  const { key, lamports, program, data, slot, writeVersion } = account
-  const closed: FedRow = { kind: 'holding', holding: { account: key, closed: true, slot, writeVersion } }
-  if (lamports === 0n) return closed
-  if (Buffer.compare(program, programKeys.metadata) === 0) {
-    const decoded = decodeMetadata(data)
-    if (decoded === undefined) return undefined
-    const { mint, name, symbol, tokenStandard } = decoded
-    return { kind: 'mint', mint: { mint, slot, readAtMs, metadata: { name, symbol, tokenStandard } } }
-  }
-  const tokenProgram = (['token', 'token-2022'] as const).find(name => Buffer.compare(program, programKeys[name]) === 0)
-  if (tokenProgram === undefined) return closed
-  const token = decodeTokenAccount(data)
-  if (token !== undefined) {
-    const { mint, owner, amount } = token
-    return {
-      kind: 'holding',
-      holding: { account: key, owner, mint, amount, program: tokenProgram, slot, writeVersion },
-    }
-  }
-  const mint = mintAccountOf(key, { lamports, program: tokenProgramAddresses[tokenProgram], data })
-  return mint === undefined ? closed : { kind: 'mint', mint: { mint: key, slot, readAtMs, account: mint } }
-}
-
-/** Whatever is no token account any more is a closed one: gone, emptied, or taken by another program. */
-export function holdingUpdateOf(account: Uint8Array, info: AccountInfo | undefined, slot: number): HoldingUpdate {
-  const program = info === undefined || info.lamports === 0n ? undefined : tokenProgramAt(info.program)
-  const decoded = info === undefined || program === undefined ? undefined : decodeTokenAccount(info.data)
-  if (decoded === undefined || program === undefined) return { account, closed: true, slot, writeVersion: 0n }
-  return { account, owner: decoded.owner, mint: decoded.mint, amount: decoded.amount, program, slot, writeVersion: 0n }
 }

@@ -1,14 +1,13 @@
 // A Yellowstone gRPC feed of everything that portfolios are made of. After a disconnect it asks for a replay from the last
-// slot that was stored; where the server cannot go back that far it says so, and counts as complete again only above a
-// newer snapshot.
+// stored slot; where the server cannot go back that far, it counts as complete again only above a newer snapshot.
 import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork } from '../model.ts'
 import { redactText, redactUrl } from '../redact.ts'
-import type { HoldingUpdate, MintUpdate } from '../store/solana-store.ts'
 import type { Store } from '../store/store.ts'
-import { metadataProgram, systemProgram, tokenProgramAddresses } from './decode.ts'
+import { type AccountRows, addRows, type StoredAccount } from './account-rows.ts'
+import { metadataProgram, programKeys, systemProgram, tokenProgramAddresses } from './decode.ts'
 import {
   beginningAt,
   type FeedCoverage,
@@ -20,7 +19,7 @@ import {
   replayCandidates,
   replaySlots,
 } from './snapshot.ts'
-import { fedRowOf, WorkLoop } from './update-queue.ts'
+import { WorkLoop } from './update-queue.ts'
 
 const confirmed = 1
 const flushMs = 100
@@ -34,9 +33,9 @@ export type YellowstoneOptions = {
   log: Log
   url: string
   token?: string | undefined
-  /** With so many rows gathered, the server waits until the write that is under way is done. */
+  /** With this many rows gathered, the stream pauses until the write under way is done. */
   rowsMax?: number
-  /** How soon a snapshot that was imported meanwhile is noticed. */
+  /** How often to look for a newly imported snapshot. */
   snapshotReadMs?: number
 }
 
@@ -49,7 +48,7 @@ type Stream = {
   destroy(error?: Error): unknown
 }
 
-/** Token accounts, mints, metadata, and every account that the System program was left with nothing of: closed ones. */
+/** Token accounts, mints, metadata, and closed accounts, which the System program owns with nothing in them. */
 export function subscribeRequest(fromSlot: number | undefined): SubscribeRequest {
   const owned = (owner: string[], filters: SubscribeRequest['accounts'][string]['filters'] = []) => ({
     account: [],
@@ -79,9 +78,8 @@ export class YellowstoneFeed {
   readonly #throttle = new LogThrottle()
   readonly #timer: NodeJS.Timeout
   #stream: Stream | undefined
-  #holdings: HoldingUpdate[] = []
-  #mints: MintUpdate[] = []
-  /** One write at a time: what comes meanwhile is gathered for the next. */
+  readonly #gathered: AccountRows = { holdings: [], mints: [], readAtMs: 0, copy: key => key }
+  /** One write at a time: what comes meanwhile waits for the next. */
   readonly #writing = new WorkLoop({
     hasWork: () => this.#isDue && (this.#rows > 0 || this.#slot > (this.#coverage?.to ?? 0)),
     work: () => this.#write(),
@@ -91,11 +89,11 @@ export class YellowstoneFeed {
   #slot = 0
   #coverage: FeedCoverage | undefined
   #snapshotSlot: number | undefined
-  /** The stream that is open has told its first slot. */
+  /** The open stream has sent its first slot. */
   #begun = false
-  /** The replay that was asked for must begin at this slot or before; undefined once it has, or where none was asked for. */
+  /** The replay must begin at this slot or before; undefined once it has, or where none was asked for. */
   #replayTo: number | undefined
-  /** How many of the slots that a replay would be best from are out of the server's reach. */
+  /** How many of the replay candidates are out of the server's reach. */
   #outOfReach = 0
   #heardAtMs = 0
   #snapshotReadAtMs = 0
@@ -110,11 +108,11 @@ export class YellowstoneFeed {
     void this.#connect()
   }
 
-  /** The slot up to which the store holds every token account there is; undefined while that cannot be said. */
+  /** The slot up to which the store holds every token account; undefined while that is not certain. */
   get completeSlot(): number | undefined {
     const coverage = this.#coverage
     const isQuiet = Date.now() - this.#heardAtMs > silenceMs
-    // Until the replay has begun nobody knows whether it joins what is stored.
+    // Whether the replay joins what is stored shows only once it has begun.
     if (this.#stream === undefined || isQuiet || !this.#begun || coverage === undefined) return undefined
     return isBased(coverage, this.#snapshotSlot) && coverage.to >= this.#snapshotSlot! ? coverage.to : undefined
   }
@@ -137,7 +135,9 @@ export class YellowstoneFeed {
   async #connect(): Promise<void> {
     const { url, token } = this.#options
     try {
-      await this.#readStored()
+      const { store, network } = this.#options
+      this.#coverage = await feedCoverage(store, network)
+      await this.#readSnapshotSlot()
       const Client = await loadClient()
       const client = new Client(url, token, { 'grpc.max_receive_message_length': 64 * 2 ** 20 })
       const stream = (await client.subscribe()) as Stream
@@ -157,13 +157,7 @@ export class YellowstoneFeed {
     }
   }
 
-  async #readStored(): Promise<void> {
-    const { store, network } = this.#options
-    this.#coverage = await feedCoverage(store, network)
-    await this.#readSnapshotSlot()
-  }
-
-  /** Also while the stream is up: an operator may import a newer snapshot at any time. */
+  /** An operator may import a newer snapshot at any time. */
   async #readSnapshotSlot(): Promise<void> {
     const { store, network } = this.#options
     this.#snapshotReadAtMs = Date.now()
@@ -176,14 +170,15 @@ export class YellowstoneFeed {
     this.#failures = 0
     if (account?.account !== undefined) {
       const { pubkey, lamports, owner, data, writeVersion } = account.account
-      const fed = { key: pubkey, lamports: BigInt(lamports), program: owner, data, slot: Number(account.slot) }
-      const row = fedRowOf({ ...fed, writeVersion: BigInt(writeVersion) }, this.#heardAtMs)
-      if (row?.kind === 'holding') this.#holdings.push(row.holding)
-      else if (row?.kind === 'mint') this.#mints.push(row.mint)
+      const program = BigInt(lamports) === 0n ? 'gone' : programOf(owner)
+      const fed = { key: pubkey, program, data, writeVersion: BigInt(writeVersion) }
+      this.#gathered.readAtMs = this.#heardAtMs
+      if (!addRows(this.#gathered, fed, Number(account.slot)))
+        addRows(this.#gathered, { ...fed, program: 'gone' }, Number(account.slot))
       if (this.#rows >= (this.#options.rowsMax ?? 50_000)) this.#pause(stream)
     }
     if (slot !== undefined) this.#hearSlot(Number(slot.slot))
-    // Proxies close streams on which the client is silent.
+    // Proxies close streams on which the client stays silent.
     if (ping !== undefined) stream.write({ ...subscribeRequest(undefined), accounts: {}, slots: {}, ping: { id: 1 } })
   }
 
@@ -191,7 +186,7 @@ export class YellowstoneFeed {
     if (!this.#begun) {
       this.#begun = true
       this.#outOfReach = 0
-      // A server that cannot replay may say so, or begin later without a word.
+      // A server that cannot replay may say so, or silently begin later.
       if (this.#replayTo !== undefined && slot > this.#replayTo)
         this.#sayGap(`it begins at slot ${slot} instead of ${this.#replayTo}`)
       this.#replayTo = undefined
@@ -203,7 +198,7 @@ export class YellowstoneFeed {
   #sayGap(reason: string): void {
     this.#options.log.error(
       { network: this.#options.network, reason: redactText(reason) },
-      'The Yellowstone server cannot replay all that was missed. Unless it is complete again, import a newer snapshot.',
+      'Yellowstone replay incomplete; import a newer snapshot unless the feed becomes complete again',
     )
   }
 
@@ -215,7 +210,7 @@ export class YellowstoneFeed {
   }
 
   get #rows(): number {
-    return this.#holdings.length + this.#mints.length
+    return this.#gathered.holdings.length + this.#gathered.mints.length
   }
 
   #pause(stream: Stream): void {
@@ -239,35 +234,36 @@ export class YellowstoneFeed {
   /** Rows first, then the slot up to which they are complete. */
   async #write(): Promise<void> {
     const { store, network } = this.#options
-    const [holdings, mints, slot, coverage] = [this.#holdings, this.#mints, this.#slot, this.#coverage]
+    const { holdings, mints } = this.#gathered
+    const [slot, coverage] = [this.#slot, this.#coverage]
     this.#isDue = false
-    this.#holdings = []
-    this.#mints = []
+    this.#clear()
     this.#resume()
     try {
       if (mints.length > 0) await store.putMints(network, mints)
       if (holdings.length > 0) await store.applyHoldings(network, holdings)
-      // It is another one where the stream began anew meanwhile, which these rows say nothing of.
+      // The coverage changed where the stream began anew meanwhile: these rows say nothing of it.
       if (coverage !== undefined && coverage === this.#coverage && slot > coverage.to) {
         this.#coverage = { ...coverage, to: slot }
         await putFeedCoverage(store, network, this.#coverage)
       }
-      if (
-        this.completeSlot === undefined &&
-        Date.now() - this.#snapshotReadAtMs > (this.#options.snapshotReadMs ?? 5_000)
-      )
-        await this.#readSnapshotSlot()
+      const isReadDue = Date.now() - this.#snapshotReadAtMs > (this.#options.snapshotReadMs ?? 5_000)
+      if (this.completeSlot === undefined && isReadDue) await this.#readSnapshotSlot()
     } catch (error) {
-      // What was not written is replayed, and with it all that came since.
+      // The replay brings what was not written, and all that came since.
       this.#drop()
       if (this.#stream !== undefined) this.#down(this.#stream, error)
     }
   }
 
+  #clear(): void {
+    this.#gathered.holdings = []
+    this.#gathered.mints = []
+  }
+
   /** Forgets what was heard and not stored. */
   #drop(): void {
-    this.#holdings = []
-    this.#mints = []
+    this.#clear()
     this.#slot = this.#coverage?.to ?? 0
   }
 
@@ -295,7 +291,7 @@ export class YellowstoneFeed {
     this.#throttle.say('down', repeated =>
       log.warn(
         { network, endpoint: redactUrl(url), reason: redactText(messageOf(error)), repeated },
-        'The Yellowstone feed is down; it is opened again.',
+        'Yellowstone feed down; reconnecting',
       ),
     )
     const pauseMs = Math.min(pauseMsMax, pauseMsMin * 2 ** this.#failures++)
@@ -303,7 +299,14 @@ export class YellowstoneFeed {
   }
 }
 
-/** Servers keep a few minutes of slots; beyond them they answer that the slot is not available. */
+/** Whatever left the token programs counts as closed. */
+function programOf(owner: Uint8Array): StoredAccount['program'] {
+  for (const name of ['token', 'token-2022', 'metadata'] as const)
+    if (Buffer.compare(owner, programKeys[name]) === 0) return name
+  return 'gone'
+}
+
+/** Servers keep a few minutes of slots and answer that an older one is not available. */
 function isOutOfReach(error: unknown): boolean {
   return /from_slot|from slot|not available|too old/i.test(messageOf(error))
 }
@@ -316,7 +319,7 @@ type ClientClass = new (
 
 async function loadClient(): Promise<ClientClass> {
   try {
-    // Its types speak of CommonJS, its file is a module.
+    // Its types describe CommonJS, its file is a module.
     return ((await import('@triton-one/yellowstone-grpc')) as unknown as { default: ClientClass }).default
   } catch (error) {
     throw new AlmanacError('not_configured', 'The Yellowstone feed needs the package @triton-one/yellowstone-grpc.', {
