@@ -43,7 +43,7 @@ export class Batches {
   }
 }
 
-function chunks<T>(list: readonly T[], size: number): T[][] {
+export function chunks<T>(list: readonly T[], size: number): T[][] {
   const parts: T[][] = []
   for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size))
   return parts

@@ -121,7 +121,7 @@ export class RpcEndpoint {
       throw this.#refused({ status: 200, refusal, method: calls[call ?? 0]?.method ?? 'batch' })
     } catch (error) {
       if (!(error instanceof UnreadableAnswer)) throw error
-      throw this.invalid(this.methodOf(calls), error.message)
+      throw this.invalid(methodOf(calls, this.#dialect), error.message)
     }
   }
 
@@ -140,11 +140,6 @@ export class RpcEndpoint {
     const { chain, rules } = this.#dialect
     const rule = { ...rules?.[failure.kind], ...context.rule }
     return rpcError({ ...failure, endpoint: this.name }, { chain, said, retryAfterMs: context.retryAfterMs, rule })
-  }
-
-  /** The method that a request is known by: the heaviest of a batch. */
-  methodOf(calls: readonly RpcCall[]): string {
-    return methodOf(calls, this.#dialect)
   }
 
   async close(): Promise<void> {
@@ -180,7 +175,7 @@ export class RpcEndpoint {
   async #sendOne(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
     const permit = await this.#acquire(calls, options)
     const startedAt = this.#clock.now()
-    const method = this.methodOf(calls)
+    const method = methodOf(calls, this.#dialect)
     let outcome: Outcome = { result: 'neutral' }
     let kind: 'ok' | RpcFailureKind = 'ok'
     let bytes = 0
@@ -216,14 +211,14 @@ export class RpcEndpoint {
       }
       const kind = error.reason === 'paused' ? 'rate-limited' : 'quota'
       const { message, retryAfterMs } = error
-      throw this.fail({ kind, method: this.methodOf(calls) }, message, { retryAfterMs })
+      throw this.fail({ kind, method: methodOf(calls, this.#dialect) }, message, { retryAfterMs })
     }
   }
 
   async #exchange(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
     const messages = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     const request = JSON.stringify(calls.length === 1 ? messages[0] : messages)
-    const method = this.methodOf(calls)
+    const method = methodOf(calls, this.#dialect)
     try {
       const { status, body, retryAfterMs } = await this.#channel.post(request, options)
       if (status >= 300) throw this.#refused({ status, refusal: refusalIn(body), method, retryAfterMs })

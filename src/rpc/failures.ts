@@ -40,6 +40,9 @@ const rules = {
 
 export type RpcFailureKind = keyof typeof rules
 
+/** Worth another try at the same endpoint, on every chain. */
+export const repeatableKinds = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused'])
+
 /** The details of an AlmanacError that comes from a node. */
 export type RpcFailure = {
   kind: RpcFailureKind

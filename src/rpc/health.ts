@@ -111,13 +111,10 @@ export class EndpointHealth {
     const latencies = this.#latencies.get(method) ?? { samples: [], taken: 0, tailMs: undefined }
     latencies.samples[latencies.taken++ % samplesMax] = elapsedMs
     // Sorting at every request would cost more than all other bookkeeping.
-    if (latencies.taken % samplesForTail === 0) latencies.tailMs = tailOf(latencies.samples)
+    if (latencies.taken % samplesForTail === 0)
+      latencies.tailMs = latencies.samples.toSorted((a, b) => a - b)[Math.ceil(latencies.samples.length * 0.95) - 1]
     this.#latencies.set(method, latencies)
   }
 }
 
 type Latencies = { samples: number[]; taken: number; tailMs: number | undefined }
-
-function tailOf(samples: readonly number[]): number | undefined {
-  return samples.toSorted((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
-}

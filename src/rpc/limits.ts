@@ -93,17 +93,13 @@ export class AdaptiveLimit {
         queue.splice(queue.indexOf(waiting), 1)
         reject(signal.reason)
       }
-      const waiting: Waiting = {
-        cost,
-        start: permit => {
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T): void => {
           signal.removeEventListener('abort', onAbort)
-          resolve(permit)
-        },
-        refuse: error => {
-          signal.removeEventListener('abort', onAbort)
-          reject(error)
-        },
-      }
+          settle(value)
+        }
+      const waiting: Waiting = { cost, start: settled(resolve), refuse: settled(reject) }
       signal.addEventListener('abort', onAbort, { once: true })
       queue.push(waiting)
       this.#pump()

@@ -1,6 +1,5 @@
 // A WebSocket that reconnects by itself and takes a silent connection for dead. It knows nothing of what is sent over it.
 import { WebSocket } from 'undici'
-import { type Clock, realClock } from '../abort.ts'
 
 export type SocketOptions = {
   url: string
@@ -9,24 +8,30 @@ export type SocketOptions = {
   /** Doubles with each failure, up to `max`. */
   retryMs: { first: number; max: number }
   onOpen: () => void
-  onMessage: (data: unknown) => void
+  /** Undefined for what is not a JSON object, or larger than any message in use. */
+  onMessage: (message: SocketMessage | undefined) => void
   onDown: (reason: string, wasOpen: boolean) => void
-  clock?: Clock | undefined
+  /** Changes the text of a message before it is parsed. */
+  amend?: (text: string) => string
 }
+
+/** What a peer claims: every field may be missing or of another type. */
+export type SocketMessage = { id?: unknown; method?: unknown; result?: unknown; error?: unknown; params?: unknown }
+
+const messageCharactersMax = 2 ** 25
 
 export class ReconnectingSocket {
   readonly #options: SocketOptions
-  readonly #clock: Clock
   #socket: WebSocket | undefined
   #isOpen = false
   #heardAt = 0
   #failures = 0
   #connections = 0
-  #cancelTimer = (): void => {}
+  /** Of the next try, or of the next look for silence. */
+  #timer: NodeJS.Timeout | undefined
 
   constructor(options: SocketOptions) {
     this.#options = options
-    this.#clock = options.clock ?? realClock
     this.#connect()
   }
 
@@ -44,7 +49,7 @@ export class ReconnectingSocket {
 
   /** The peer said something that makes sense: it is alive. */
   heard(): void {
-    this.#heardAt = this.#clock.now()
+    this.#heardAt = performance.now()
     this.#failures = 0
   }
 
@@ -55,7 +60,7 @@ export class ReconnectingSocket {
     this.close()
     const { first, max } = this.#options.retryMs
     const retryMs = Math.min(max, first * 2 ** this.#failures++) * (0.5 + Math.random() / 2)
-    this.#cancelTimer = this.#clock.after(retryMs, () => this.#connect())
+    this.#timer = setTimeout(() => this.#connect(), retryMs)
     this.#options.onDown(reason, wasOpen)
   }
 
@@ -63,7 +68,7 @@ export class ReconnectingSocket {
     const socket = this.#socket
     this.#socket = undefined
     this.#isOpen = false
-    this.#cancelTimer()
+    clearTimeout(this.#timer)
     try {
       socket?.close()
     } catch {
@@ -75,7 +80,7 @@ export class ReconnectingSocket {
     const socket = new WebSocket(this.#options.url)
     this.#socket = socket
     this.#connections++
-    this.#heardAt = this.#clock.now()
+    this.#heardAt = performance.now()
     this.#watchSilence()
     const on = (event: 'open' | 'message' | 'close' | 'error', handle: (happened: Event) => void): void =>
       socket.addEventListener(event, happened => {
@@ -83,19 +88,29 @@ export class ReconnectingSocket {
       })
     on('open', () => {
       this.#isOpen = true
-      this.#heardAt = this.#clock.now()
+      this.#heardAt = performance.now()
       this.#options.onOpen()
     })
-    on('message', message => this.#options.onMessage((message as MessageEvent).data))
+    on('message', message => this.#options.onMessage(this.#parse((message as MessageEvent).data)))
     on('close', () => this.reset('it was closed'))
     on('error', error => this.reset('message' in error ? String(error.message) : 'it failed'))
+  }
+
+  #parse(data: unknown): SocketMessage | undefined {
+    if (typeof data !== 'string' || data.length > messageCharactersMax) return undefined
+    try {
+      const message: unknown = JSON.parse(this.#options.amend?.(data) ?? data)
+      return typeof message === 'object' && message !== null ? message : undefined
+    } catch {
+      return undefined
+    }
   }
 
   /** One timer that looks at the time: a timer for each message would cost more. */
   #watchSilence(): void {
     const { silenceMaxMs } = this.#options
-    const leftMs = silenceMaxMs - (this.#clock.now() - this.#heardAt)
+    const leftMs = silenceMaxMs - (performance.now() - this.#heardAt)
     if (leftMs <= 0) this.reset(`it said nothing for ${silenceMaxMs} ms`)
-    else this.#cancelTimer = this.#clock.after(leftMs, () => this.#watchSilence())
+    else this.#timer = setTimeout(() => this.#watchSilence(), leftMs)
   }
 }

@@ -1,6 +1,6 @@
-// Raw token amounts as the decimal text that the chain's own programs show. Pure: the caller brings the chain's clock.
-// For interest-bearing and scaled mints the Token-2022 program computes in doubles, so these are its exact steps in its
-// order, and digits beyond a double's precision are part of its answer.
+// Raw token amounts as the decimal text that the chain's own programs show. Pure. For interest-bearing and scaled mints the
+// Token-2022 program computes in doubles, so this follows its exact steps: digits beyond a double's precision are part of
+// its answer.
 import { LRUCache } from 'lru-cache'
 import { exactAmount } from '../exact-amount.ts'
 
@@ -19,7 +19,7 @@ export function displayAmount(amount: bigint, mint: DisplayedMint, chainTime: nu
 type Interest = Extract<AmountRule, { kind: 'interest' }>
 type Scaled = Extract<AmountRule, { kind: 'scaled' }>
 
-/** Undefined where the program refuses to answer, which leaves the plain amount as the only truth there is. */
+/** Undefined where the program refuses to answer: the plain amount is shown then. */
 function ruledAmount(amount: bigint, decimals: number, rule: AmountRule, chainTime: number): number | undefined {
   return rule.kind === 'interest'
     ? withInterest(amount, decimals, rule, chainTime)
@@ -44,7 +44,7 @@ function scaled(amount: bigint, decimals: number, rule: Scaled, chainTime: numbe
   return Math.trunc(Number(amount) * multiplier) / powerOfTen(decimals)
 }
 
-/** By squaring, lowest bit first, as the compiler's runtime does: above 10^22 the order of roundings shows. */
+/** By squaring, lowest bit first, as the compiler's runtime does: above 10^22 the order of rounding shows. */
 function powerOfTen(exponent: number): number {
   let result = 1
   let base = 10
@@ -63,7 +63,7 @@ function trimmed(value: number, decimals: number): string {
 
 const doubleView = new DataView(new ArrayBuffer(8))
 
-/** The double's exact value with `decimals` places, ties to even. `toFixed` ends at 100 places and at 10^21. */
+/** The double's exact value with `decimals` places, ties to even. `toFixed` stops at 100 places and at 10^21. */
 export function fixedText(value: number, decimals: number): string {
   doubleView.setFloat64(0, value)
   const bits = doubleView.getBigUint64(0)
@@ -86,7 +86,7 @@ function shiftedToEven(value: bigint, shift: bigint): bigint {
   return rest > half || (rest === half && (quotient & 1n) === 1n) ? quotient + 1n : quotient
 }
 
-// A portfolio has many holdings and few rules: parsing each text once is enough.
+// A portfolio has many holdings and few rules: each text is parsed once.
 const rules = new LRUCache<string, { rule: AmountRule | undefined }>({ max: 1_000 })
 
 function ruleOf(text: string): AmountRule | undefined {
@@ -97,21 +97,19 @@ function ruleOf(text: string): AmountRule | undefined {
   return rule
 }
 
-// How a mint's displayed amount departs from raw / 10^decimals, and the text in which the store keeps it. No arithmetic.
-
-/** Rates are basis points a year, moments unix seconds of the chain's clock. */
+/** How the shown amount departs from raw / 10^decimals. Rates are basis points a year, moments unix seconds. */
 export type AmountRule =
   | { kind: 'interest'; initializedAt: bigint; averageRate: number; updatedAt: bigint; currentRate: number }
   | { kind: 'scaled'; multiplier: number; nextFrom: bigint; nextMultiplier: number }
 
-/** `String` of a number is the shortest text that reads back as the same double, so nothing is lost. */
+/** The text that the store keeps. A number's shortest text reads back as the same double, so nothing is lost. */
 export function formatAmountRule(rule: AmountRule): string {
   return rule.kind === 'interest'
     ? `interest ${rule.initializedAt} ${rule.averageRate} ${rule.updatedAt} ${rule.currentRate}`
     : `scaled ${rule.multiplier} ${rule.nextFrom} ${rule.nextMultiplier}`
 }
 
-/** Undefined for a text that is no rule. */
+/** Undefined for a text that is not a rule. */
 export function parseAmountRule(text: string): AmountRule | undefined {
   const [kind, ...fields] = text.split(' ')
   if (kind === 'interest' && fields.length === 4 && fields.every(isInteger)) {
@@ -135,8 +133,8 @@ function isInteger(text: string): boolean {
   return /^-?\d{1,20}$/.test(text)
 }
 
-// The exponential function as the token programs compute it: the algorithm of fdlibm with the order of additions that their runtime
-// uses. `Math.exp` differs from it in the last bit now and then, and then the displayed amount would differ in a digit.
+// The exponential function as the token programs compute it: the algorithm of fdlibm with their runtime's order of additions.
+// `Math.exp` sometimes differs in the last bit, and the shown amount would then differ in a digit.
 
 const ln2High = 0.6931471803691238
 const ln2Low = 1.9082149292705877e-10
@@ -178,7 +176,7 @@ export function exp(x: number): number {
   return timesPowerOfTwo(y, twos)
 }
 
-/** y · 2^twos; in two steps where the power alone is no normal double. */
+/** y · 2^twos, in two steps where the power alone is not a normal double. */
 function timesPowerOfTwo(y: number, twos: number): number {
   if (twos > 1_023) return y * 2 ** 1_023 * 2 ** (twos - 1_023)
   if (twos < -1_022) return y * 2 ** -969 * 2 ** (twos + 969)

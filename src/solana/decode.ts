@@ -1,6 +1,5 @@
-// What the bytes of token accounts, mints and Metaplex metadata say. Pure; odd bytes give undefined, never a throw or a
-// long loop. Reads bytes in place: the official codecs are a hundred times slower and stay in the tests as oracles.
-
+// Decodes token accounts, mints and Metaplex metadata. Pure; odd bytes give undefined, never a throw or a long loop. It reads
+// bytes in place: the official codecs are a hundred times slower and serve as oracles in the tests.
 import { base58 } from '@scure/base'
 import type { TokenProgram } from '../model.ts'
 import { type AmountRule, formatAmountRule } from './amounts.ts'
@@ -13,7 +12,7 @@ const extensionsAt = tokenAccountBytes + 1
 const accountTypes = { mint: 1, tokenAccount: 2 } as const
 const extensionTypes = { interestBearing: 10, metadataPointer: 18, tokenMetadata: 19, scaledUiAmount: 25 } as const
 const metadataKey = 4
-/** Borsh strings of on-chain names are 32 and 10 bytes at most in Metaplex; extensions have no bound of their own. */
+/** Metaplex bounds its names; extensions have no bound. */
 const nameBytesMax = 1_024
 
 /** Keys are views of the given bytes: copy them to keep them. */
@@ -56,7 +55,7 @@ export function decodeMint(data: Uint8Array): DecodedMint | undefined {
   }
 }
 
-/** `tokenStandard` is undefined where the account is old and has none, or where its tail is corrupted. */
+/** `tokenStandard` is undefined where the account is old or its tail is corrupted. */
 export type DecodedMetadata = { mint: Uint8Array; name: string; symbol: string; tokenStandard: number | undefined }
 
 export function decodeMetadata(data: Uint8Array): DecodedMetadata | undefined {
@@ -82,7 +81,7 @@ function hasAccountType(data: Uint8Array, type: number): boolean {
   return data.length > tokenAccountBytes && data.length !== multisigBytes && data[accountTypeAt] === type
 }
 
-// A BigInt from two 32-bit halves is slower than one from a DataView, but a DataView for every account costs more.
+// Two 32-bit halves are slower than a DataView, but a DataView for every account costs more.
 function readU64(data: Uint8Array, at: number): bigint {
   const low = (data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24)) >>> 0
   const high = (data[at + 4]! | (data[at + 5]! << 8) | (data[at + 6]! << 16) | (data[at + 7]! << 24)) >>> 0
@@ -106,7 +105,7 @@ function readExtensions(data: Uint8Array): Map<number, Uint8Array> {
   return found
 }
 
-/** Interest first: the program looks for it first. */
+/** Interest first, as in the program. */
 function decodeAmountRule(extensions: ReadonlyMap<number, Uint8Array>): AmountRule | undefined {
   const interest = extensions.get(extensionTypes.interestBearing)
   if (interest?.length === 52) {
@@ -140,27 +139,27 @@ function decodeTokenMetadata(extension: Uint8Array | undefined): DecodedMint['me
   return reader.failed ? undefined : { name, symbol }
 }
 
-// The program itself drops standard, collection and uses together when any of the three does not parse.
+// The program drops standard, collection and uses together when one of them does not parse.
 function decodeTokenStandard(reader: Reader): number | undefined {
   reader.skip(reader.u32())
   reader.skip(2)
-  if (reader.option()) reader.skip(reader.u32() * 34)
+  if (reader.bool()) reader.skip(reader.u32() * 34)
   reader.bool()
   reader.bool()
-  if (reader.option()) reader.skip(1)
-  const standard = reader.option() ? reader.below(6) : undefined
-  if (reader.option()) {
+  if (reader.bool()) reader.skip(1)
+  const standard = reader.bool() ? reader.below(6) : undefined
+  if (reader.bool()) {
     reader.bool()
     reader.skip(32)
   }
-  if (reader.option()) {
+  if (reader.bool()) {
     reader.below(3)
     reader.skip(16)
   }
   return reader.failed ? undefined : standard
 }
 
-/** Reads forward; past the end or on an impossible value it fails for good and goes on with zeros. */
+/** Reads forward. Past the end or at an impossible value it fails for good and goes on with zeros. */
 class Reader {
   failed = false
   readonly #data: Uint8Array
@@ -204,11 +203,7 @@ class Reader {
     return this.below(2) === 1
   }
 
-  option(): boolean {
-    return this.below(2) === 1
-  }
-
-  /** Without the NULs that pad it; a NUL inside would be refused by PostgreSQL, so it goes too. */
+  /** Without NULs: they pad names, and PostgreSQL refuses one inside. */
   name(): string {
     const bytes = this.bytes(this.u32())
     let end = Math.min(bytes.length, nameBytesMax)
@@ -220,13 +215,10 @@ class Reader {
 
 const noBytes = new Uint8Array(0)
 
-// The programs and sysvars that the portfolio is made of, as raw keys. Constants only.
-
 export const systemProgram = '11111111111111111111111111111111'
 export const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
 export const metadataProgram = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'
 
-/** In the order in which they are read. */
 export const tokenPrograms: readonly TokenProgram[] = ['token', 'token-2022']
 
 export const tokenProgramAddresses: Readonly<Record<TokenProgram, string>> = {

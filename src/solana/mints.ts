@@ -1,6 +1,7 @@
 // Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
+import { chunks } from '../rpc/batches.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
 import { metadataAddress } from './pda.ts'
@@ -38,13 +39,10 @@ export async function readMints(
   mints: readonly Uint8Array[],
   minContextSlot?: number,
 ): Promise<MintUpdate[]> {
-  const perCall = accountsPerCallMax / 2
-  const chunks = Array.from({ length: Math.ceil(mints.length / perCall) }, (_, index) =>
-    mints.slice(index * perCall, (index + 1) * perCall),
-  )
+  const parts = chunks(mints, accountsPerCallMax / 2)
   const updates: MintUpdate[] = []
-  for (let first = 0; first < chunks.length; first += callsAtOnce) {
-    const read = chunks.slice(first, first + callsAtOnce).map(async chunk => {
+  for (let first = 0; first < parts.length; first += callsAtOnce) {
+    const read = parts.slice(first, first + callsAtOnce).map(async chunk => {
       const metadataKeys = chunk.map(metadataAddress)
       const keys = [...chunk, ...metadataKeys].map(key => encodeKey(key))
       const { slot, value } = await rpc.accounts(keys, minContextSlot)

@@ -27,12 +27,9 @@ export type SolanaNetworkSettings = {
   yellowstoneToken?: string | undefined
 }
 
-export type NetworkOptions = {
+export type NetworkOptions = Omit<SolanaOptions, 'settings'> & {
   network: SolanaNetwork
   settings: SolanaNetworkSettings
-  store: Store
-  log: Log
-  metrics?: Metrics | undefined
 }
 
 export type NetworkStatus = SolanaStatus & {
@@ -67,16 +64,9 @@ export class Network {
     })
     const { ws, subscriptionsMax, reconcileMs } = settings
     if (ws !== undefined && subscriptionsMax > 0) {
-      this.#follower = new OwnerFollower({
-        rpc,
-        store,
-        onDemand: this.#onDemand,
-        log,
-        ws,
-        subscriptionsMax,
-        reconcileMs,
-        onReconciled: differences => metrics?.solana.differences.inc({ network }, differences),
-      })
+      const onReconciled = (differences: number) => metrics?.solana.differences.inc({ network }, differences)
+      const parts = { rpc, store, onDemand: this.#onDemand, log }
+      this.#follower = new OwnerFollower({ ...parts, ws, subscriptionsMax, reconcileMs, onReconciled })
     }
     const { yellowstone, yellowstoneToken } = settings
     if (yellowstone !== undefined) {
@@ -118,7 +108,7 @@ export class Network {
     const knownAtMs = Math.max(this.#last?.readAtMs ?? 0, followed?.headAtMs ?? 0)
     const healthy = endpoints.some(endpoint => endpoint.healthy)
     return {
-      state: healthy && (followed === undefined || followed.connected) ? 'live' : 'stalled',
+      state: healthy && (followed === undefined || followed.watched.connected) ? 'live' : 'stalled',
       slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
       rpc: endpoints,

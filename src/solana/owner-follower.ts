@@ -5,6 +5,7 @@ import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
+import { chunks } from '../rpc/batches.ts'
 import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
 import { holdingUpdateOf } from './account-rows.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
@@ -109,7 +110,6 @@ export class OwnerFollower {
   status() {
     const watches = this.#watches.all
     return {
-      connected: this.#socket.up,
       slot: this.#headSlot,
       headAtMs: this.#headAtMs,
       watched: {
@@ -182,44 +182,43 @@ export class OwnerFollower {
     }
     // For an account that is gone, nodes send null or one without lamports.
     const info = value === null ? undefined : readAccount(value)
-    if (value !== null && info === undefined) {
-      this.#socket.reset(`a notification of ${address} is not an account`)
-      return
-    }
-    this.#onAccountInfo(address, info, slot)
+    if (value === null || info !== undefined) this.#onAccountInfo(address, info, slot)
+    else this.#socket.reset(`a notification of ${address} is not an account`)
   }
 
   #onAccountInfo(address: string, info: AccountInfo | undefined, slot: number): void {
     if (!this.#watches.needs(address)) return
     this.#knownSlots.set(address, slot)
-    const watch = this.#watches.ofOwner(address)
-    if (watch !== undefined) this.#onOwner(watch, info, slot)
+    const at = { slot, readAtMs: Date.now() }
+    const owner = this.#watches.ofOwner(address)?.owner
+    if (owner !== undefined) {
+      const { chainTime } = this.#clock.last
+      this.#queue.add({ kind: 'lamports', account: { owner, lamports: info?.lamports ?? 0n, chainTime, ...at } })
+    }
     if (this.#watches.ofTokenAccount(address) !== undefined) this.#onTokenAccount(address, info, slot)
-    if (this.#watches.isMint(address)) this.#onMint(address, info, slot)
+    if (!this.#watches.isMint(address)) return
+    const mint = base58.decode(address)
+    const account = mintAccountOf(mint, info)
+    if (account !== undefined) this.#queue.add({ kind: 'mint', mint: { mint, account, ...at } })
+  }
+
+  /** Where a watch is given, fails if its owner left meanwhile. */
+  async #readAccounts(addresses: readonly string[], least: number, watch?: Watch): Promise<void> {
+    for (const chunk of chunks(addresses, accountsPerCallMax)) {
+      const read = this.#options.rpc.accounts(chunk, least)
+      const { slot, value } = await (watch === undefined ? read : this.#while(watch, read))
+      for (const [index, address] of chunk.entries()) this.#onAccountInfo(address, value[index], slot)
+    }
   }
 
   async #readDoubted(): Promise<void> {
     try {
-      const addresses = [...this.#doubted].slice(0, accountsPerCallMax)
-      for (const address of addresses) this.#doubted.delete(address)
-      const least = Math.max(...addresses.map(address => this.#knownSlot(address)))
-      const { slot, value } = await this.#options.rpc.accounts(addresses, least)
-      for (const [index, address] of addresses.entries()) this.#onAccountInfo(address, value[index], slot)
+      const addresses = [...this.#doubted]
+      this.#doubted.clear()
+      await this.#readAccounts(addresses, Math.max(...addresses.map(address => this.#knownSlot(address))))
     } catch (error) {
       this.#socket.reset(messageOf(error))
     }
-  }
-
-  #onOwner({ owner }: Watch, info: AccountInfo | undefined, slot: number): void {
-    const { chainTime } = this.#clock.last
-    const account = { owner, lamports: info?.lamports ?? 0n, slot, chainTime, readAtMs: Date.now() }
-    this.#queue.add({ kind: 'lamports', account })
-  }
-
-  #onMint(address: string, info: AccountInfo | undefined, slot: number): void {
-    const mint = base58.decode(address)
-    const account = mintAccountOf(mint, info)
-    if (account !== undefined) this.#queue.add({ kind: 'mint', mint: { mint, slot, readAtMs: Date.now(), account } })
   }
 
   #onTokenAccount(address: string, info: AccountInfo | undefined, slot: number): void {
@@ -232,12 +231,8 @@ export class OwnerFollower {
   #onTokenAccountOfOwner(value: unknown, slot: number): void {
     const { pubkey, account } = (value ?? {}) as { pubkey?: unknown; account?: unknown }
     const info = readAccount(account)
-    if (typeof pubkey !== 'string' || info === undefined) {
-      this.#socket.reset('a notification is not an account')
-      return
-    }
-    if (this.#isSubscribed(pubkey)) return
-    this.#onTokenAccount(pubkey, info, slot)
+    if (typeof pubkey !== 'string' || info === undefined) this.#socket.reset('a notification is not an account')
+    else if (!this.#isSubscribed(pubkey)) this.#onTokenAccount(pubkey, info, slot)
   }
 
   /** The token account may be new or have moved to another owner, and its mint may change the amount shown. */
@@ -260,8 +255,7 @@ export class OwnerFollower {
     try {
       if (!this.#makeRoom(2, watch)) throw new Error('there are too many subscriptions')
       await this.#subscribe(watch, [accountSubscription(address)])
-      const { slot, value } = await this.#while(watch, this.#options.rpc.accounts([address], watch.slot))
-      this.#onAccountInfo(address, value[0], slot)
+      await this.#readAccounts([address], watch.slot, watch)
       await this.#while(watch, this.#queue.drained())
       if (mint !== undefined) await this.#followMints(watch, [mint])
     } catch (error) {
@@ -290,7 +284,9 @@ export class OwnerFollower {
     const wasLive = watch.live
     watch.busy = true
     try {
-      await this.#subscribeAll(watch)
+      const accounts = [watch.address, ...watch.tokenAccounts, ...watch.mints].map(accountSubscription)
+      const owned = tokenPrograms.map(program => ownerSubscription(program, watch.address))
+      await this.#subscribe(watch, [...accounts, ...owned])
       for (let readings = 0; ; readings++) {
         if (readings === startReadingsMax) throw new Error('its token accounts change faster than they can be read')
         const stored = wasLive && readings === 0 ? await this.#storedOf(watch) : undefined
@@ -323,28 +319,15 @@ export class OwnerFollower {
       this.#unwatch(watch)
       return
     }
-    this.#fail(watch)
-    this.#say(topic, error, message)
-  }
-
-  #fail(watch: Watch): void {
     this.#doubt(watch)
     watch.notBeforeMs = Date.now() + Math.min(restartPauseMsMax, restartPauseMsMin * 2 ** watch.failures++)
+    this.#say(topic, error, message)
   }
 
   /** The owner must be read before it is answered for again. */
   #doubt(watch: Watch): void {
     watch.live = false
     this.#options.onDemand.forget(watch.owner)
-  }
-
-  async #subscribeAll(watch: Watch): Promise<void> {
-    const subscriptions = [
-      accountSubscription(watch.address),
-      ...tokenPrograms.map(program => ownerSubscription(program, watch.address)),
-    ]
-    for (const address of [...watch.tokenAccounts, ...watch.mints]) subscriptions.push(accountSubscription(address))
-    await this.#subscribe(watch, subscriptions)
   }
 
   /** Where the owner left meanwhile, ends what only it needed. */
@@ -383,11 +366,7 @@ export class OwnerFollower {
     for (const mint of mints) watch.mintsSeen.add(mint)
     for (const mint of volatile) this.#watches.addMint(watch, mint)
     await this.#subscribe(watch, added.map(accountSubscription))
-    for (let first = 0; first < added.length; first += accountsPerCallMax) {
-      const chunk = added.slice(first, first + accountsPerCallMax)
-      const { slot, value } = await this.#while(watch, rpc.accounts(chunk, watch.slot))
-      for (const [index, mint] of chunk.entries()) this.#onAccountInfo(mint, value[index], slot)
-    }
+    await this.#readAccounts(added, watch.slot, watch)
   }
 
   #release(addresses: readonly string[]): void {

@@ -1,4 +1,4 @@
-// Program-derived addresses: where a mint's Metaplex metadata lies. Pure.
+// Program-derived addresses, such as that of a mint's Metaplex metadata. Pure.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { programKeys } from './decode.ts'
 
@@ -10,7 +10,7 @@ export function metadataAddress(mint: Uint8Array): Uint8Array {
   return deriveAddress([metadataSeed, programKeys.metadata, mint], programKeys.metadata)
 }
 
-/** The first hash, counting the bump down from 255, that is no point of the curve, and so has no private key. */
+/** The first hash, counting the bump down from 255, that is not on the curve and so has no private key. */
 export function deriveAddress(seeds: readonly Uint8Array[], program: Uint8Array): Uint8Array {
   const input = Buffer.concat([...seeds, Uint8Array.of(0), program, marker])
   const bumpAt = input.length - marker.length - program.length - 1

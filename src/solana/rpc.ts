@@ -6,7 +6,7 @@ import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
 import type { Dialect, RpcEndpoint } from '../rpc/endpoint.ts'
-import { kindOfStatus, type Refusal, type RpcFailureKind } from '../rpc/failures.ts'
+import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
 import { DailyBudget } from '../rpc/limits.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
 
@@ -168,21 +168,12 @@ export class SlotProgress {
   }
 }
 
-const repeatable = new Set<RpcFailureKind>([
-  'transport',
-  'timeout',
-  'rate-limited',
-  'invalid-answer',
-  'refused',
-  'behind',
-])
-
 function dialectOf(network: SolanaNetwork): Dialect {
   const setting = `solana.${network}`
   return {
     chain: `solana ${network}`,
     sort: refusal => ({ kind: kindOfRefusal(refusal) }),
-    isRepeatable: kind => repeatable.has(kind),
+    isRepeatable: kind => repeatableKinds.has(kind) || kind === 'timeout' || kind === 'behind',
     rules: {
       timeout: { code: 'upstream_failed' },
       'rate-limited': { hint: `lower ${setting}.requestsPerSecond or add a second endpoint.` },

@@ -136,11 +136,14 @@ class Importer {
       for await (const chunk of plain) {
         tar.push(chunk as Buffer)
         if (this.#rows.holdings.length + this.#rows.mints.length >= commitRows) await this.#commit()
-        if (signal?.aborted) throw interrupted()
+        if (signal?.aborted)
+          throw new AlmanacError('interrupted', 'Import interrupted; run the same command to continue.')
       }
       tar.finish()
     } catch (error) {
-      throw error instanceof AlmanacError ? error : damaged(path, error)
+      if (error instanceof AlmanacError) throw error
+      const message = `The archive ${basename(path)} cannot be read.`
+      throw new AlmanacError('bad_request', message, { cause: error, hint: 'fetch the archive again.' })
     } finally {
       file.destroy()
       plain.destroy()
@@ -197,17 +200,6 @@ class KeyArena {
     this.#used += keyBytes
     return this.#keys.subarray(this.#used - keyBytes, this.#used)
   }
-}
-
-function interrupted(): AlmanacError {
-  return new AlmanacError('interrupted', 'Import interrupted; run the same command to continue.')
-}
-
-function damaged(path: string, cause: unknown): AlmanacError {
-  return new AlmanacError('bad_request', `The archive ${basename(path)} cannot be read.`, {
-    cause,
-    hint: 'fetch the archive again.',
-  })
 }
 
 /** A slot may be reported before the last of its accounts, so a replay begins a little earlier. */

@@ -52,13 +52,10 @@ export async function readOwner(
   }
 }
 
+type BalanceOptions = { rpc: SolanaRpc; owner: Uint8Array; readAtMs: number }
+
 /** The owner itself, without its tokens. */
-export async function readBalance(options: {
-  rpc: SolanaRpc
-  owner: Uint8Array
-  readAtMs: number
-}): Promise<SolanaAccount> {
-  const { rpc, owner, readAtMs } = options
+export async function readBalance({ rpc, owner, readAtMs }: BalanceOptions): Promise<SolanaAccount> {
   const address = encodeKey(owner)
   const { slot, value } = await part(rpc, 'account', address, () =>
     rpc.accounts([address, clockSysvar]).then(at => checkClock(rpc, at)),

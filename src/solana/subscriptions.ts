@@ -4,14 +4,13 @@ import { AlmanacError } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactText, redactUrl } from '../redact.ts'
-import { ReconnectingSocket } from '../rpc/socket.ts'
+import { ReconnectingSocket, type SocketMessage } from '../rpc/socket.ts'
 import { tokenProgramAddresses } from './decode.ts'
 import { exactLamports } from './rpc.ts'
 
 const answerTimeoutMs = 10_000
 /** A slot takes 0.4 s: a socket that is silent for this long is dead. */
 const silenceMaxMs = 10_000
-const messageCharactersMax = 2 ** 25
 
 /** What to subscribe to, under a key of our own. */
 export type Subscription = { key: string; method: string; params: readonly unknown[] }
@@ -24,6 +23,8 @@ export type SubscriptionsOptions = {
   onDown: () => void
   onNotification: (key: string, result: unknown) => void
 }
+
+type Wanted = { request: number; method: string; confirmation: Promise<void>; subscription: number | undefined }
 
 type Request = {
   key: string
@@ -39,9 +40,8 @@ export class Subscriptions {
   readonly #throttle = new LogThrottle()
   readonly #requests = new Map<number, Request>()
   readonly #keysById = new Map<number, string>()
-  readonly #idsByKey = new Map<string, number>()
-  /** What is wanted, with the request that asked the node for it. */
-  readonly #wanted = new Map<string, { request: number; method: string; confirmation: Promise<void> }>()
+  /** With the request that asked the node for it, and the node's number once it is confirmed. */
+  readonly #wanted = new Map<string, Wanted>()
   #nextId = 1
 
   constructor(options: SubscriptionsOptions) {
@@ -51,7 +51,8 @@ export class Subscriptions {
       silenceMaxMs,
       retryMs: { first: 250, max: 15_000 },
       onOpen: options.onUp,
-      onMessage: data => this.#hear(data),
+      onMessage: message => this.#hear(message),
+      amend: exactLamports,
       onDown: (reason, wasOpen) => this.#down(reason, wasOpen),
     })
   }
@@ -69,7 +70,7 @@ export class Subscriptions {
   }
 
   isConfirmed(key: string): boolean {
-    return this.#idsByKey.has(key)
+    return this.#wanted.get(key)?.subscription !== undefined
   }
 
   /** Resolves when the node has confirmed the subscription; rejects when it refuses or the socket goes down. */
@@ -87,19 +88,17 @@ export class Subscriptions {
       this.#requests.set(id, { key, method, resolve, reject, timer })
       this.#socket.send({ jsonrpc: '2.0', id, method, params })
     })
-    this.#wanted.set(key, { request: id, method, confirmation })
+    this.#wanted.set(key, { request: id, method, confirmation, subscription: undefined })
     return confirmation
   }
 
   remove(key: string): void {
     const wanted = this.#wanted.get(key)
-    const subscription = this.#idsByKey.get(key)
     this.#wanted.delete(key)
     // Without a confirmation there is no number to unsubscribe by: it is ended when the confirmation comes.
-    if (wanted === undefined || subscription === undefined) return
-    this.#idsByKey.delete(key)
-    this.#keysById.delete(subscription)
-    this.#unsubscribe(wanted.method, subscription)
+    if (wanted?.subscription === undefined) return
+    this.#keysById.delete(wanted.subscription)
+    this.#unsubscribe(wanted.method, wanted.subscription)
   }
 
   /** Makes a new connection: the way out of any doubt about what was missed. */
@@ -113,31 +112,31 @@ export class Subscriptions {
     this.#forget(wasUp)
   }
 
-  #hear(data: unknown): void {
-    const message = typeof data === 'string' && data.length <= messageCharactersMax ? parseMessage(data) : undefined
+  #hear(message: SocketMessage | undefined): void {
     if (message === undefined) {
       this.reset('it sent something that is not JSON-RPC')
       return
     }
     this.#socket.heard()
-    if (message.params !== undefined) {
-      const key = this.#keysById.get(message.params.subscription)
-      if (key !== undefined) this.#options.onNotification(key, message.params.result)
-    } else if (message.id !== undefined) this.#hearAnswer(message.id, message)
+    if (typeof message.id === 'number') this.#hearAnswer(message.id, message)
+    const { subscription, result } = (message.params ?? {}) as { subscription?: unknown; result?: unknown }
+    const key = this.#keysById.get(subscription as number)
+    if (key !== undefined) this.#options.onNotification(key, result)
   }
 
-  #hearAnswer(id: number, { result, error }: Message): void {
+  #hearAnswer(id: number, { result, error }: SocketMessage): void {
     const request = this.#settle(id)
     if (request === undefined) return
     const { key, method } = request
     // It may have been removed, and even asked for again, while it was being confirmed.
-    const isWanted = this.#wanted.get(key)?.request === id
+    const wanted = this.#wanted.get(key)
+    const isWanted = wanted?.request === id
     if (error !== undefined || typeof result !== 'number') {
       if (isWanted) this.#wanted.delete(key)
       request.reject(this.#fault(`refused ${method}: ${redactText(JSON.stringify(error ?? null))}`))
     } else if (isWanted) {
       this.#keysById.set(result, key)
-      this.#idsByKey.set(key, result)
+      wanted.subscription = result
       request.resolve()
     } else {
       this.#unsubscribe(method, result)
@@ -168,7 +167,6 @@ export class Subscriptions {
 
   #forget(wasUp: boolean): void {
     this.#keysById.clear()
-    this.#idsByKey.clear()
     this.#wanted.clear()
     for (const id of [...this.#requests.keys()]) this.#settle(id)?.reject(this.#fault('lost its connection'))
     if (wasUp) this.#options.onDown()
@@ -178,22 +176,6 @@ export class Subscriptions {
     const { network, url } = this.#options
     const message = `solana ${network} socket ${redactUrl(url)} ${what}.`
     return new AlmanacError('upstream_failed', message, { retryable: true })
-  }
-}
-
-type Message = {
-  id?: number
-  result?: unknown
-  error?: unknown
-  params?: { subscription: number; result: unknown }
-}
-
-function parseMessage(text: string): Message | undefined {
-  try {
-    const message = JSON.parse(exactLamports(text))
-    return typeof message === 'object' && message !== null ? message : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -80,14 +80,10 @@ export class UpdateQueue {
       if (!this.#knownMints.has(key)) unknown.set(key, { mint: holding.mint, slot: holding.slot })
     }
     if (unknown.size === 0) return
-    const wanted = [...unknown.values()]
-    const minContextSlot = Math.max(...wanted.map(({ slot }) => slot))
+    const mints = [...unknown.values()].map(({ mint }) => mint)
+    const minContextSlot = Math.max(...[...unknown.values()].map(({ slot }) => slot))
     const { rpc, store } = this.#options
-    await ensureMints(
-      { rpc, store, nowMs: Date.now },
-      wanted.map(({ mint }) => mint),
-      minContextSlot,
-    )
+    await ensureMints({ rpc, store, nowMs: Date.now }, mints, minContextSlot)
     for (const key of unknown.keys()) this.#knownMints.set(key, true)
   }
 }

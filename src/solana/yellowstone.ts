@@ -133,9 +133,8 @@ export class YellowstoneFeed {
   }
 
   async #connect(): Promise<void> {
-    const { url, token } = this.#options
+    const { store, network, url, token } = this.#options
     try {
-      const { store, network } = this.#options
       this.#coverage = await feedCoverage(store, network)
       await this.#readSnapshotSlot()
       const Client = await loadClient()
@@ -149,9 +148,8 @@ export class YellowstoneFeed {
       for (const event of ['error', 'end', 'close'] as const)
         stream.on(event, error => this.#lost(stream, error ?? new Error('it was closed')))
       this.#replayTo = replayCandidates(this.#coverage, this.#snapshotSlot)[this.#outOfReach]
-      stream.write(
-        subscribeRequest(this.#replayTo === undefined ? undefined : Math.max(0, this.#replayTo - replaySlots)),
-      )
+      const fromSlot = this.#replayTo === undefined ? undefined : Math.max(0, this.#replayTo - replaySlots)
+      stream.write(subscribeRequest(fromSlot))
     } catch (error) {
       this.#retryLater(error)
     }
@@ -175,7 +173,11 @@ export class YellowstoneFeed {
       this.#gathered.readAtMs = this.#heardAtMs
       if (!addRows(this.#gathered, fed, Number(account.slot)))
         addRows(this.#gathered, { ...fed, program: 'gone' }, Number(account.slot))
-      if (this.#rows >= (this.#options.rowsMax ?? 50_000)) this.#pause(stream)
+      if (this.#rows >= (this.#options.rowsMax ?? 50_000)) {
+        this.#paused = true
+        stream.pause()
+        this.#flush()
+      }
     }
     if (slot !== undefined) this.#hearSlot(Number(slot.slot))
     // Proxies close streams on which the client stays silent.
@@ -211,12 +213,6 @@ export class YellowstoneFeed {
 
   get #rows(): number {
     return this.#gathered.holdings.length + this.#gathered.mints.length
-  }
-
-  #pause(stream: Stream): void {
-    this.#paused = true
-    stream.pause()
-    this.#flush()
   }
 
   #resume(): void {
@@ -288,12 +284,10 @@ export class YellowstoneFeed {
   #retryLater(error: unknown): void {
     if (this.#closed) return
     const { log, network, url } = this.#options
-    this.#throttle.say('down', repeated =>
-      log.warn(
-        { network, endpoint: redactUrl(url), reason: redactText(messageOf(error)), repeated },
-        'Yellowstone feed down; reconnecting',
-      ),
-    )
+    this.#throttle.say('down', repeated => {
+      const facts = { network, endpoint: redactUrl(url), reason: redactText(messageOf(error)), repeated }
+      log.warn(facts, 'Yellowstone feed down; reconnecting')
+    })
     const pauseMs = Math.min(pauseMsMax, pauseMsMin * 2 ** this.#failures++)
     this.#retry = setTimeout(() => void this.#connect(), pauseMs)
   }
@@ -311,11 +305,8 @@ function isOutOfReach(error: unknown): boolean {
   return /from_slot|from slot|not available|too old/i.test(messageOf(error))
 }
 
-type ClientClass = new (
-  endpoint: string,
-  token: string | undefined,
-  options: Record<string, number>,
-) => { subscribe(): Promise<unknown> }
+type Client = { subscribe(): Promise<unknown> }
+type ClientClass = new (endpoint: string, token: string | undefined, options: Record<string, number>) => Client
 
 async function loadClient(): Promise<ClientClass> {
   try {

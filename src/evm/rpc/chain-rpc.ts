@@ -11,7 +11,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { EndpointStatus } from '../../model.ts'
 import { type ClientAsk, type EndpointSettings, RpcClient, type RpcClientOptions } from '../../rpc/client.ts'
 import type { Dialect, EndpointAnswer, RpcEndpoint } from '../../rpc/endpoint.ts'
-import { type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
+import { type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
 import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
@@ -130,17 +130,15 @@ function blocksOf(calls: readonly RpcCall[]): number {
   return Math.max(receipts, blocks >= 1 ? blocks : 1)
 }
 
-const repeatable = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused'])
-
 function isRepeatable(kind: RpcFailureKind, calls: readonly RpcCall[]): boolean {
   // A range that took too long once will take too long again.
-  return repeatable.has(kind) || (kind === 'timeout' && blocksOf(calls) === 0)
+  return repeatableKinds.has(kind) || (kind === 'timeout' && blocksOf(calls) === 0)
 }
 
 /** Counts what is asked through it, and changes nothing. */
 export class MeteredRpc implements RpcPort {
-  readonly endpoints: readonly string[]
   readonly #rpc: RpcPort
+  readonly endpoints: readonly string[]
   calls = 0
   bytes = 0
 
@@ -149,15 +147,12 @@ export class MeteredRpc implements RpcPort {
     this.endpoints = rpc.endpoints
   }
 
-  ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers> {
-    return this.#metered(calls, this.#rpc.ask(calls, options))
-  }
+  readonly ask: RpcPort['ask'] = (calls, options) => this.#count(calls, this.#rpc.ask(calls, options))
+  readonly askRaw: RpcPort['askRaw'] = (calls, options) => this.#count(calls, this.#rpc.askRaw(calls, options))
+  readonly distrust: RpcPort['distrust'] = (endpoint, reason) => this.#rpc.distrust(endpoint, reason)
+  readonly status: RpcPort['status'] = () => this.#rpc.status()
 
-  askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers> {
-    return this.#metered(calls, this.#rpc.askRaw(calls, options))
-  }
-
-  async #metered<Answers extends { bytes: number }>(
+  async #count<Answers extends { bytes: number }>(
     calls: readonly RpcCall[],
     asked: Promise<Answers>,
   ): Promise<Answers> {
@@ -165,13 +160,5 @@ export class MeteredRpc implements RpcPort {
     const answers = await asked
     this.bytes += answers.bytes
     return answers
-  }
-
-  distrust(endpoint: string, reason: string): void {
-    this.#rpc.distrust(endpoint, reason)
-  }
-
-  status(): ReturnType<RpcPort['status']> {
-    return this.#rpc.status()
   }
 }
