@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { startSimNode } from '../../test/sim/node.ts'
+import { openTestStore } from '../../test/solana-store.ts'
 import { ChainTable } from '../chains.ts'
-import { connectChain } from './create-evm.ts'
+import { createLog } from '../log.ts'
+import { connectChain, createEvm } from './create-evm.ts'
 
 test('the daily budget bounds what is asked of all endpoints together', async () => {
   const node = await startSimNode({ endpoints: [{}, {}] })
@@ -26,5 +28,30 @@ test('the daily budget bounds what is asked of all endpoints together', async ()
   } finally {
     await rpc.close()
     await node.close()
+  }
+})
+
+test('the status of a chain says whether its WebSocket is up', async () => {
+  const node = await startSimNode({ chain: { height: 20 } })
+  const { store, remove } = await openTestStore()
+  const { url, webSocketUrl } = node.endpoints[0]!
+  const evm = createEvm({
+    settings: { eth: { rpc: [url], ws: `${webSocketUrl}/v3/s3cr3t-t0ken`, index: 'full', from: 0, contracts: [] } },
+    chains: new ChainTable(),
+    store,
+    log: createLog({ level: 'silent', format: 'json' }),
+    pageSizeMax: 100,
+  })
+  const socket = async () => (await evm.status()).eth?.ws
+  try {
+    const endpoint = new URL(webSocketUrl).host
+    await expect.poll(socket).toEqual({ endpoint, connected: true, reconnects: 0 })
+    node.endpoints[0]!.dropWebSockets()
+    await expect.poll(socket).toMatchObject({ connected: false })
+    await expect.poll(socket).toEqual({ endpoint, connected: true, reconnects: 1 })
+  } finally {
+    await evm.close()
+    await node.close()
+    await remove()
   }
 })
