@@ -65,3 +65,63 @@ test('OPTIONS of the server as a whole says what it allows', async () => {
   const answer = await rawRequest(api.url, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
 })
+
+test('answers on many connections at once, some cut in the middle and some taken late, never mix', async () => {
+  api = await serveApi({ fill: seed })
+  const pages = [seeded.collection, seeded.editions, seeded.range].flatMap(contract =>
+    Array.from(
+      { length: 20 },
+      (_, index) => `/api/${index % 2 ? 'v2' : 'v2.2'}/nft/${contract}/transfers?limit=${5 * index + 1}`,
+    ),
+  )
+  const expected = new Map<string, string>()
+  const identity = { 'accept-encoding': 'identity' }
+  for (const page of pages) {
+    const bytes = Buffer.from(await (await api.get(page, identity)).arrayBuffer())
+    expected.set(page, bytes.toString('latin1'))
+  }
+  const shuffled = (by: number, count: number) =>
+    Array.from({ length: count }, (_, index) => pages[(index * 7 + by * 13) % pages.length]!)
+  const quick = Array.from({ length: 8 }, (_, by) => by)
+  // More than the system takes for a client that does not read, so that bodies wait in the server meanwhile.
+  const late = [shuffled(1, 800), shuffled(2, 800)].map(order => ask(order))
+  await Promise.all(quick.map(by => ask(shuffled(by, 200), by % 4 === 3 ? 30_000 : undefined).read(expected)))
+  await Promise.all(late.map(walk => walk.read(expected)))
+})
+
+/** Asks for all pages in one go; they come back in the same order. */
+function ask(pages: readonly string[], leaveAfterBytes = Number.POSITIVE_INFINITY) {
+  const { hostname, port } = new URL(api.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const once = () => Math.random().toString(36).slice(2)
+  socket.write(
+    pages.map(page => `GET ${page}&x=${once()} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`).join(''),
+  )
+  return {
+    async read(expected: ReadonlyMap<string, string>): Promise<void> {
+      let text = ''
+      let bytes = 0
+      let next = 0
+      for await (const chunk of socket) {
+        text += chunk.toString('latin1')
+        bytes += chunk.length
+        if (bytes > leaveAfterBytes) return
+        for (let end = wholeAnswer(text); end !== undefined; end = wholeAnswer(text)) {
+          const body = text.slice(text.indexOf('\r\n\r\n') + 4, end)
+          if (body !== expected.get(pages[next]!)) expect(body).toBe(expected.get(pages[next]!))
+          text = text.slice(end)
+          next++
+        }
+        if (next === pages.length) socket.end()
+      }
+      expect(next).toBe(pages.length)
+    },
+  }
+}
+
+/** Where the first answer ends, if it is whole. */
+function wholeAnswer(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n')
+  const length = Number(/content-length: *(\d+)/i.exec(text)?.[1])
+  return head === -1 || text.length < head + 4 + length ? undefined : head + 4 + length
+}

@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
-import { LiveFeed } from '../src/api/live-feed.ts'
+import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
   issuedKey,
   keyList,
@@ -83,7 +83,7 @@ describe('keys over HTTP', () => {
     expect(shownKey.parse(await revoked.json())).toMatchObject({ id: key.id, state: 'revoked' })
     expect((await send('DELETE', `/keys/${key.id}`)).status).toBe(200)
     await expect.poll(async () => (await send('GET', '/keys', undefined, secret)).status).toBe(401)
-    expect(api.logged.join('')).toContain('A key was revoked')
+    expect(api.logged.join('')).toContain('Key revoked')
     expect(api.logged.join('')).not.toContain(secret)
   })
 
@@ -198,6 +198,19 @@ describe('keys over HTTP', () => {
       .toMatch(/http_request_duration_seconds_count\{route="\/keys",method="POST",status="400"\} 1/)
     expect(api.logged.filter(line => line.includes('"level":"error"'))).toEqual([])
     expect((await api.store.keys()).length).toBe(1)
+  })
+
+  test('an order that is too long leaves the connection in order', async () => {
+    await serve()
+    const head = (length: number) =>
+      `POST /keys HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\nContent-Length: ${length}\r\n\r\n`
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
+    socket.write(head(200_000) + 'x'.repeat(200_000))
+    socket.write(`GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200'])
+    expect(text).toContain('The body is longer than 4096 bytes')
   })
 
   test('other methods are refused with those that there are', async () => {
@@ -399,6 +412,34 @@ describe('events', () => {
     expect(checks).toBe(0)
   })
 
+  test('end with the client, and wait for one that reads slowly', async () => {
+    let listening = 0
+    let hear: ((event: LiveEvent) => void) | undefined
+    const live = {
+      listen(listener: { hear: (event: LiveEvent) => void }) {
+        listening++
+        hear = listener.hear
+        return () => listening--
+      },
+    } as unknown as LiveFeed
+    const text = 'x'.repeat(100_000)
+    await serve({ parts: { live } })
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
+    socket.write(`GET /events HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`)
+    await expect.poll(() => listening).toBe(1)
+    // Less than is kept for a client that lags, and more than the system takes for it.
+    for (let sent = 0; sent < 30; sent++) hear!({ name: 'trouble', data: { message: text } })
+    await delay(50)
+    let bytes = 0
+    socket.on('data', chunk => {
+      bytes += chunk.length
+    })
+    await expect.poll(() => bytes).toBeGreaterThan(30 * text.length)
+    expect(listening).toBe(1)
+    socket.destroy()
+    await expect.poll(() => listening).toBe(0)
+  })
+
   test('need the scope ops', async () => {
     await serve()
     expect((await fetch(`${api.url}/events`)).status).toBe(401)
@@ -445,8 +486,12 @@ describe('files', () => {
 
   test('where the console was not built, its place says so', async () => {
     await serve()
-    const answer = await api.get('/')
-    expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ message: 'The console was not built here; see /reference' })
+    for (const path of ['/', '/reference']) {
+      const answer = await api.get(path)
+      expect(answer.status).toBe(404)
+      expect(await answer.json()).toMatchObject({
+        message: 'The console is not built here: run `npm run build:console`, or read /openapi.json',
+      })
+    }
   })
 })

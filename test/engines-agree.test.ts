@@ -6,7 +6,8 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../src/api/app.ts'
-import { defaultApiSettings } from '../src/api/operation.ts'
+import { defaultApiSettings } from '../src/api/context.ts'
+import { serveApp } from '../src/api/serve.ts'
 import { ChainTable } from '../src/chains.ts'
 import { StoreGatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, scopes } from '../src/keys/keys.ts'
@@ -57,10 +58,12 @@ async function subjectOf(store: Store): Promise<Subject> {
     version: '0.0.0-test',
     status: async () => ({ chains: {}, solana: {} }),
   })
+  const served = await serveApp(app, { host: '127.0.0.1', port: 0 })
   return {
     store,
-    get: async target => await app.request(`http://localhost${target}`, { headers: { 'x-api-key': secret } }),
+    get: async target => await fetch(served.url + target, { headers: { 'x-api-key': secret } }),
     close: async () => {
+      await served.close()
       await gatekeeper.close()
       await store.close()
     },

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AppDependencies, createApp } from '../src/api/app.ts'
+import { createApp } from '../src/api/app.ts'
+import { type ApiSettings, type AppDependencies, defaultApiSettings } from '../src/api/context.ts'
 import { LiveFeed } from '../src/api/live-feed.ts'
-import { type ApiSettings, defaultApiSettings } from '../src/api/operation.ts'
 import { type ServeOptions, serveApp } from '../src/api/serve.ts'
 import { ChainTable } from '../src/chains.ts'
 import { StoreGatekeeper } from '../src/keys/gatekeeper.ts'
@@ -17,7 +17,6 @@ import type { Store } from '../src/store/store.ts'
 export type ServedApi = {
   url: string
   store: Store
-  app: ReturnType<typeof createApp>
   /** A key with every scope and no limit. */
   key: string
   /** What the service has logged. */
@@ -60,7 +59,6 @@ export async function serveApi({ fill, settings, serve, parts }: ServedApiOption
   return {
     url: served.url,
     store,
-    app,
     key,
     logged,
     get(target, headers = {}, method = 'GET') {

@@ -1,16 +1,18 @@
-// What every route hands over to be sent, and the headers that all answers share.
-
+// What every route hands over to be sent, its compressed forms, and the cache of ready answers. It knows no operation.
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { ApiRequest } from './request.ts'
 
 export type Answer = {
   status: number
-  /** Plain, because copying such an object is the cheapest way to headers. */
+  /** A plain object is the cheapest to copy. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array<ArrayBuffer> | string | null
-  /** Sent in place of the body, where the answer goes on as long as the client stays. */
-  stream?: ReadableStream<Uint8Array>
-  /** The body is lent: to be called once it is sent, and by nobody who does not send it. */
+  /** Sent instead of the body, for as long as the client stays. */
+  stream?: Readable
+  /** The body is lent. Call once after sending. Only the sender may call it. */
   release?: () => void
 }
 
@@ -21,18 +23,21 @@ export const safetyHeaders = {
   'Referrer-Policy': 'no-referrer',
 }
 
+/** For answers about the service itself. */
+const notStored = { 'Cache-Control': 'no-store', ...safetyHeaders }
+
 /**
- * Every answer depends on a key, so only the client itself may keep it; and the next block may change it, so it asks
- * again each time, which costs no body while the ETag holds.
+ * Every answer depends on a key, so only the client may keep it. The next block may change it, so the client asks again
+ * each time, which costs no body while the ETag matches.
  */
-export const privateCaching = { 'Cache-Control': 'private, no-cache' }
+const privateCaching = { 'Cache-Control': 'private, no-cache' }
 
 export function entityTag(body: Uint8Array): string {
   const half = body.length >> 1
   return weakTag([crc32(body.subarray(0, half)), crc32(body.subarray(half))], body.length)
 }
 
-/** Weak, because one tag stands for the plain and the compressed bytes. Two checksums and the length: 64 bits and more. */
+/** Weak, because one tag stands for the plain and the compressed bytes. Two checksums and the length: more than 64 bits. */
 export function weakTag(checksums: readonly [number, number], bodyLength: number): string {
   const hex = (value: number) => value.toString(16).padStart(8, '0')
   return `W/"${hex(checksums[0])}${hex(checksums[1])}-${bodyLength.toString(36)}"`
@@ -44,26 +49,30 @@ export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.split(',').some(candidate => candidate.trim().replace(/^W\//, '') === opaque)
 }
 
-export function jsonAnswer(value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function jsonAnswer(value: unknown, { status = 200, headers = notStored as Answer['headers'] } = {}): Answer {
   return {
-    status: 200,
+    status,
     headers: { 'Content-Type': 'application/json', ...headers },
     body: Buffer.from(JSON.stringify(value)) as Buffer<ArrayBuffer>,
   }
 }
 
-// Compressed forms of an answer, when the client asks for one and the body is worth it.
+export function textAnswer(type: string, body: string): Answer {
+  return { status: 200, headers: { 'Content-Type': type, ...notStored }, body }
+}
+
+// Compressed forms of an answer.
 
 export const encodings = ['br', 'gzip'] as const
 export type Encoding = (typeof encodings)[number]
 
 /** Below this a compressed body saves less than a packet. */
-export const compressedFrom = 1_400
+const compressedFrom = 1_400
 
 const choices = new Map<string, Encoding | undefined>()
 const choicesMax = 256
 
-/** The best encoding that the header accepts; the few headers that clients really send are remembered. */
+/** The best encoding that the header accepts. The few headers that clients really send are remembered. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
   if (acceptEncoding === undefined) return undefined
   if (choices.has(acceptEncoding)) return choices.get(acceptEncoding)
@@ -93,7 +102,7 @@ const gzipAsync = promisify(gzip)
 const brotliAsync = promisify(brotliCompress)
 
 /** Fast settings: a page of 100 (67 kB) takes 0.5 ms and becomes 12 kB; slower ones save nothing on hashes. */
-export function compress(body: Uint8Array, encoding: Encoding): Promise<Buffer<ArrayBuffer>> {
+function compress(body: Uint8Array, encoding: Encoding): Promise<Buffer<ArrayBuffer>> {
   return (
     encoding === 'gzip'
       ? gzipAsync(body, { level: 3 })
@@ -101,4 +110,124 @@ export function compress(body: Uint8Array, encoding: Encoding): Promise<Buffer<A
           params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
         })
   ) as Promise<Buffer<ArrayBuffer>>
+}
+
+// Ready answers, kept while the store's revision stays: a repeated request costs a look-up.
+
+/** An answer with everything that can be done before a client asks for it. */
+export type ReadyAnswer = {
+  plain: Answer
+  notModified: Answer
+  tag: string
+  compressed: { [Name in Encoding]?: Answer }
+}
+
+const vary = 'Accept-Encoding, X-Moralis-Platform'
+
+/** `tag` where one is cheaper than that of the body, `release` where the body is lent. */
+export function readyAnswer({
+  headers,
+  body,
+  tag = entityTag(body),
+  release,
+}: {
+  headers: Record<string, string>
+  body: Buffer<ArrayBuffer>
+  tag?: string
+  release?: () => void
+}): ReadyAnswer {
+  const shared = { ...headers, ETag: tag, Vary: vary, ...privateCaching, ...safetyHeaders }
+  return {
+    // The length comes first, where the sender looks for it.
+    plain: {
+      status: 200,
+      headers: { 'Content-Length': `${body.length}`, 'Content-Type': 'application/json', ...shared },
+      body,
+      ...(release === undefined ? {} : { release }),
+    },
+    notModified: { status: 304, headers: shared, body: null },
+    tag,
+    compressed: {},
+  }
+}
+
+/** The same answer with a body of its own, for keeping. */
+function owned(ready: ReadyAnswer): ReadyAnswer {
+  const { release, ...plain } = ready.plain
+  if (release === undefined) return ready
+  // Of the exact size, and not part of one of Node's slabs, which it would keep alive.
+  const body = Buffer.allocUnsafeSlow(plain.body!.length) as Buffer<ArrayBuffer>
+  body.set(plain.body as Buffer)
+  release()
+  return { ...ready, plain: { ...plain, body } }
+}
+
+/** The form of a ready answer that this request asks for. */
+export function deliver(ready: ReadyAnswer, request: ApiRequest): Answer | Promise<Answer> {
+  const ifNoneMatch = request.header('if-none-match')
+  if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch, ready.tag)) {
+    ready.plain.release?.()
+    return ready.notModified
+  }
+  const encoding = chooseEncoding(request.header('accept-encoding'))
+  const body = ready.plain.body as Buffer<ArrayBuffer>
+  if (encoding === undefined || body.length < compressedFrom) return ready.plain
+  return ready.compressed[encoding] ?? compressedAnswer(ready, body, encoding)
+}
+
+async function compressedAnswer(ready: ReadyAnswer, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Answer> {
+  const compressed = await compress(body, encoding).finally(ready.plain.release)
+  const headers = { ...ready.plain.headers, 'Content-Length': `${compressed.length}`, 'Content-Encoding': encoding }
+  const answer = { status: 200, headers, body: compressed }
+  ready.compressed[encoding] = answer
+  return answer
+}
+
+type Entry = { revision: number; ready: ReadyAnswer }
+
+/** Headers and keys of an entry. Both compressed forms come later and take about a quarter of the body. */
+const entryBytes = 2_000
+
+const onceAskedMax = 4_096
+
+export class AnswerCache {
+  readonly #entries: LRUCache<string, Entry>
+  /** Checksums of the keys that were offered once, in two generations. A collision does no harm. */
+  #askedOnce = new Set<number>()
+  #askedOnceBefore = new Set<number>()
+
+  constructor(bytesMax: number) {
+    this.#entries = new LRUCache({
+      maxSize: Math.max(1, bytesMax),
+      sizeCalculation: ({ ready }, key) => entryBytes + key.length * 2 + Math.ceil(ready.plain.body!.length * 1.5),
+    })
+  }
+
+  get(key: string, revision: number): ReadyAnswer | undefined {
+    const entry = this.#entries.get(key)
+    return entry?.revision === revision ? entry.ready : undefined
+  }
+
+  /**
+   * Keeps an answer when it is made for the second time: keeping pages that are not asked for again took distinct pages
+   * from 850 to 1,190 µs of CPU on a busy machine. `revision` is from before anything was read. Returns the answer to
+   * send: a kept one has a body of its own.
+   */
+  offer(key: string, revision: number, ready: ReadyAnswer): ReadyAnswer {
+    if (!this.#entries.has(key) && !this.#wasAskedBefore(key)) return ready
+    const kept = owned(ready)
+    this.#entries.set(key, { revision, ready: kept })
+    return kept
+  }
+
+  #wasAskedBefore(key: string): boolean {
+    const checksum = crc32(key)
+    if (this.#askedOnce.has(checksum) || this.#askedOnceBefore.has(checksum)) return true
+    if (this.#askedOnce.size >= onceAskedMax) {
+      this.#askedOnceBefore = this.#askedOnce
+      this.#askedOnce = new Set()
+    }
+    this.#askedOnce.add(checksum)
+    return false
+  }
 }

@@ -1,198 +1,170 @@
-// The HTTP app: which path leads to which operation, and what every answer carries. No rule of an operation here.
-
+// The HTTP app: Node's request to the router, to a handler, to Node's response. Every route goes this one way. No rule of an operation here.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Context, Hono } from 'hono'
-import type { Log } from '../log.ts'
+import { pipeline } from 'node:stream'
+import { AlmanacError } from '../errors.ts'
 import type { Freshen } from '../query/freshen.ts'
-import type { Answer } from './answer.ts'
-import { AnswerCache } from './answer-cache.ts'
-import { Desk, oncePerTurn, preflightHeaders, type Work } from './desk.ts'
-import { answerEvents } from './events.ts'
-import { type AppEnvironment, askedByContext, Exchange } from './exchange.ts'
-import { answerExplain } from './explain.ts'
-import { answerKeys, answerNewKey, answerRevocation } from './keys.ts'
-import { NftTransfersRoute } from './nft-transfers.ts'
+import { AdmissionQueue } from './admission-queue.ts'
+import { type Answer, AnswerCache } from './answer.ts'
+import type { AppDependencies, Context } from './context.ts'
 import { openApiAnswer } from './openapi.ts'
-import type { AppDependencies, Workplace } from './operation.ts'
-import { answerContracts, answerHealth, answerMetrics, answerReady, answerStatus, unknownRoute } from './ops.ts'
-import { apiVersions } from './params.ts'
-import { answerPortfolio } from './portfolio.ts'
-import { allowedMethods, methodNotAllowed } from './problem.ts'
-import { answerNoConsole, referenceFiles, staticAnswer } from './static-files.ts'
-import { WalletChainsRoute } from './wallet-chains.ts'
-import { WorkGate } from './work-gate.ts'
+import { type ApiVersion, versionPath } from './params.ts'
+import { methodNotAllowed } from './problem.ts'
+import { ApiRequest, hasSeveralHosts, targetOf } from './request.ts'
+import { type Handler, preflight, Responder } from './responder.ts'
+import { Router, segmentsOf } from './router.ts'
+import { routes } from './routes.ts'
+import { consoleHandlers } from './static-files.ts'
 
-export type { AppDependencies } from './operation.ts'
+export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** `direct` answers what it can before the framework is asked. */
-export type App = Hono<AppEnvironment> & { direct: DirectListener }
+/** What a path leads to. Metrics and logs name it by `label`. */
+type Endpoint = { label: string; version: ApiVersion; names: readonly string[]; handler: Handler }
 
 export function createApp(dependencies: AppDependencies): App {
-  const { settings, metrics } = dependencies
-  const gate = new WorkGate({
-    concurrencyMax: settings.concurrencyMax,
-    queueMax: settings.queueMax,
-    timeoutMs: settings.requestTimeoutMs,
-    onShed: () => metrics.http.shed.inc(),
-  })
-  const place: Workplace = {
-    ...dependencies,
-    freshen: freshenAside(dependencies.freshen, gate),
-    cache: new AnswerCache(settings.answerCacheBytes),
-    revision: oncePerTurn(() => dependencies.store.revision() + (dependencies.replica?.revision() ?? 0)),
-    gate,
-  }
-  const desk = new Desk(place)
-  // A slash at the end changes nothing: some clients join base and path with one too many.
-  const app = new Hono<AppEnvironment>({ strict: false })
-  const get = (route: string, work: Work) => app.get(route, context => respond(desk, context, route, work))
-  const direct = new DirectPath(desk, dependencies.log)
-  const operation = (route: string, work: Work) => {
-    direct.add(route, work)
-    get(route, work)
-  }
-
-  const transfers = new NftTransfersRoute(place)
-  const wallets = new WalletChainsRoute(place)
-  for (const version of apiVersions) {
-    operation(`/api/${version}/nft/:address/transfers`, exchange => transfers.answer(exchange, version))
-    operation(`/api/${version}/wallets/:address/chains`, exchange => wallets.answer(exchange, version))
-  }
-  operation('/account/:network/:address/portfolio', exchange => answerPortfolio(place, exchange))
-  get('/health', answerHealth)
-  get('/ready', () => answerReady(place))
-  get('/status', exchange => answerStatus(place, exchange))
-  get('/metrics', exchange => answerMetrics(place, exchange))
-  get('/events', exchange => answerEvents(place, exchange))
-  get('/explain/:chain/:contract', exchange => answerExplain(place, exchange))
-  get('/chains/:chain/contracts', exchange => answerContracts(place, exchange))
-  get('/keys', exchange => answerKeys(place, exchange))
-  app.post('/keys', context => respond(desk, context, '/keys', exchange => answerNewKey(place, exchange)))
-  app.delete('/keys/:id', context => respond(desk, context, '/keys/:id', exchange => answerRevocation(place, exchange)))
-  const document = openApiAnswer({
-    chains: dependencies.chains,
-    pageSizeMax: settings.pageSizeMax,
-    version: dependencies.version,
-  })
-  get('/openapi.json', () => document)
-  for (const [path, file] of referenceFiles()) get(path, () => file)
-  if (dependencies.console === undefined) get('/', answerNoConsole)
-  for (const [path, file] of dependencies.console ?? []) get(path, exchange => staticAnswer(file, exchange))
-
-  app.options('*', context => respond(desk, context, 'preflight', preflight))
-  app.notFound(context => {
-    // Hono asks here also when the path is known and the method is not.
-    const methods = ['GET', 'POST', 'DELETE'].filter(method => app.router.match(method, context.req.path)[0].length > 0)
-    return respond(desk, context, methods.length > 0 ? 'method' : 'unknown', () => {
-      throw methods.length > 0 ? methodNotAllowed(context.req.method, methods) : unknownRoute(context.req.path)
-    })
-  })
-  return Object.assign(app, { direct: direct.listener })
-}
-
-function respond(
-  desk: Desk,
-  context: Context<AppEnvironment>,
-  route: string,
-  work: Work,
-): Response | Promise<Response> {
-  const answer = desk.answer(new Exchange(askedByContext(context)), route, work)
-  return answer instanceof Promise ? answer.then(responseOf) : responseOf(answer)
-}
-
-/** A lent body is never given back from here: nobody says when it was sent. */
-function responseOf({ status, headers, body, stream }: Answer): Response {
-  return new Response(stream ?? body, { status, headers })
-}
-
-/** Whoever waits for an indexer does no work here, so it takes nobody's place. */
-function freshenAside(freshen: Freshen | undefined, gate: WorkGate): Freshen | undefined {
-  if (freshen === undefined) return undefined
-  const { contract, wallet } = freshen
-  return {
-    ...freshen,
-    ...(contract === undefined ? {} : { contract: (...asked) => gate.aside(() => contract(...asked)) }),
-    ...(wallet === undefined ? {} : { wallet: (...asked) => gate.aside(() => wallet(...asked)) }),
-  }
-}
-
-function preflight(): Answer {
-  return { status: 204, headers: preflightHeaders(allowedMethods), body: null }
-}
-
-// The short way for the operations: plain GET requests go from Node's request to Node's response, past the framework, which
-// takes as long as everything else that a kept answer costs. Whatever is unusual about a request leaves it to the framework.
-
-/** Takes a request and answers it, or leaves it alone and says so. */
-export type DirectListener = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
-
-type DirectRoute = { route: string; pattern: RegExp; names: readonly string[]; work: Work }
-
-/** Both mean the same to every reader of URLs: nothing to decode, nothing to normalise. */
-const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
-const plainQuery = '(?:\\?[\\w.~=&,;:+*\\[\\]-]*)?'
-
-export class DirectPath {
-  readonly #routes: DirectRoute[] = []
-  readonly #desk: Desk
-  readonly #log: Log
-
-  constructor(desk: Desk, log: Log) {
-    this.#desk = desk
-    this.#log = log
-  }
-
-  /** `route` is written as for the framework: `:name` stands for a part of the path. */
-  add(route: string, work: Work): void {
-    const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-    const path = route.replace(/\./g, '\\.').replace(/:\w+/g, '([0-9A-Za-z]+)')
-    this.#routes.push({ route, pattern: new RegExp(`^${path}/?${plainQuery}$`), names, work })
-  }
-
-  readonly listener: DirectListener = (incoming, outgoing) => {
-    const { method, url, headers } = incoming
-    if ((method !== 'GET' && method !== 'HEAD') || !isPlain(incoming)) return false
-    for (const { route, pattern, names, work } of this.#routes) {
-      const found = pattern.exec(url!)
-      if (found === null) continue
-      const pathParameter = (name: string) => found[names.indexOf(name) + 1]
-      this.#answer(new Exchange({ method, target: url!, headers, pathParameter }), route, work, outgoing)
-      return true
-    }
-    return false
-  }
-
-  #answer(exchange: Exchange, route: string, work: Work, outgoing: ServerResponse): void {
+  const context = contextOf(dependencies)
+  const responder = new Responder(context)
+  const router = routerOf(context)
+  return (incoming, outgoing) => {
+    const values: string[] = []
+    const severalHosts = hasSeveralHosts(incoming)
+    if (severalHosts) outgoing.shouldKeepAlive = false
+    const target = severalHosts ? undefined : targetOf(incoming)
+    const endpoint =
+      target === undefined ? invalidEndpoint(severalHosts) : endpointOf(router, incoming.method!, target, values)
+    const request = new ApiRequest(incoming, target ?? '', endpoint, values)
     const send = (answer: Answer): void => {
       try {
         sendAnswer(outgoing, answer)
       } catch (error) {
-        this.#log.error({ err: error, request_id: exchange.requestId, route }, 'An answer could not be sent')
+        const facts = { err: error, request_id: request.requestId, route: endpoint.label }
+        context.log.error(facts, 'Answer could not be sent')
+        answer.release?.()
         outgoing.destroy()
       }
     }
-    const answer = this.#desk.answer(exchange, route, work)
+    const answer = responder.answer(request, endpoint.label, endpoint.handler)
     if (answer instanceof Promise) answer.then(send)
     else send(answer)
   }
 }
 
-function isPlain({ headers }: IncomingMessage): boolean {
-  return (
-    headers.host !== undefined &&
-    plainHost.test(headers.host) &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
+function contextOf(dependencies: AppDependencies): Context {
+  const { settings, metrics, store, replica } = dependencies
+  const queue = new AdmissionQueue({
+    concurrencyMax: settings.concurrencyMax,
+    queueMax: settings.queueMax,
+    timeoutMs: settings.requestTimeoutMs,
+    onShed: () => metrics.http.shed.inc(),
+  })
+  return {
+    ...dependencies,
+    freshen: freshenWithoutSlot(dependencies.freshen, queue),
+    cache: new AnswerCache(settings.answerCacheBytes),
+    revision: readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0)),
+    queue,
+  }
+}
+
+/** A request that waits for an indexer does no work, so it takes no slot. */
+function freshenWithoutSlot(freshen: Freshen | undefined, queue: AdmissionQueue): Freshen | undefined {
+  if (freshen === undefined) return undefined
+  const { contract, wallet } = freshen
+  return {
+    ...freshen,
+    ...(contract === undefined ? {} : { contract: (...asked) => queue.withoutSlot(() => contract(...asked)) }),
+    ...(wallet === undefined ? {} : { wallet: (...asked) => queue.withoutSlot(() => wallet(...asked)) }),
+  }
+}
+
+/** Requests that arrive in one turn of the event loop are answered as of one moment: asking each time was a tenth of a kept answer. */
+function readOncePerTurn<Value>(read: () => Value): () => Value {
+  let known: { value: Value } | undefined
+  const forget = (): void => {
+    known = undefined
+  }
+  return () => {
+    if (known === undefined) {
+      known = { value: read() }
+      setImmediate(forget)
+    }
+    return known.value
+  }
+}
+
+function routerOf(context: Context): Router<Endpoint> {
+  const router = new Router<Endpoint>()
+  const add = (method: string, path: string, handler: Handler, version: ApiVersion = 'v2'): void => {
+    const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!)
+    router.add(method, path, { label: path.replace(/{(\w+)}/g, ':$1'), version, names, handler })
+  }
+  for (const { method = 'GET', path, versions, answer } of routes) {
+    const handler = answer(context)
+    if (versions === undefined) add(method, path, handler)
+    else for (const version of versions) add(method, versionPath(version, path), handler, version)
+  }
+  const document = openApiAnswer({
+    chains: context.chains,
+    pageSizeMax: context.settings.pageSizeMax,
+    version: context.version,
+  })
+  add('GET', '/openapi.json', () => document)
+  for (const [path, handler] of consoleHandlers(context.console)) add('GET', path, handler)
+  return router
+}
+
+function endpointOf(router: Router<Endpoint>, method: string, target: string, values: string[]): Endpoint {
+  if (method === 'OPTIONS') return preflightEndpoint
+  const segments = segmentsOf(pathOf(target))
+  const found = router.find(method === 'HEAD' ? 'GET' : method, segments, values)
+  if (found !== undefined) return found
+  const methods = router.methodsAt(segments)
+  if (methods.length > 0) return refusing('method', methodNotAllowed(method, methods))
+  return refusing(
+    'unknown',
+    new AlmanacError('not_found', `There is nothing at /${segments.join('/')}; see /reference`),
   )
 }
 
-function sendAnswer(outgoing: ServerResponse, { status, headers, body, release }: Answer): void {
-  if (body === null || outgoing.req.method === 'HEAD') {
+function pathOf(target: string): string {
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
+}
+
+const withoutPath = { version: 'v2', names: [] } as const
+const preflightEndpoint: Endpoint = { ...withoutPath, label: 'preflight', handler: preflight }
+
+function invalidEndpoint(severalHosts: boolean): Endpoint {
+  const message = severalHosts
+    ? 'The request has more than one Host header'
+    : 'The request target or the Host header is not valid'
+  return refusing('unknown', new AlmanacError('bad_request', message))
+}
+
+function refusing(label: string, error: AlmanacError): Endpoint {
+  return {
+    ...withoutPath,
+    label,
+    handler: () => {
+      throw error
+    },
+  }
+}
+
+/** Lent memory is released once the response closes, whether it was sent or the client went away. */
+export function sendAnswer(outgoing: ServerResponse, { status, headers, body, stream, release }: Answer): void {
+  if (outgoing.destroyed) {
+    stream?.destroy()
+    release?.()
+  } else if (stream !== undefined) {
+    outgoing.writeHead(status, headers).flushHeaders()
+    pipeline(stream, outgoing, () => undefined)
+  } else if (body === null || outgoing.req.method === 'HEAD') {
     outgoing.writeHead(status, headers).end()
     release?.()
-    return
+  } else {
+    const hasLength = headers['Content-Length'] !== undefined
+    outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${Buffer.byteLength(body)}` })
+    if (release !== undefined) outgoing.once('close', release)
+    outgoing.end(body)
   }
-  const hasLength = headers['Content-Length'] !== undefined
-  outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${Buffer.byteLength(body)}` })
-  outgoing.end(body, release)
 }

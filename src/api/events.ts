@@ -1,42 +1,42 @@
 // The route of server-sent events: what the live feed tells, as a stream that ends with the client, the key or the service.
+import { Readable } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
-import { type Answer, safetyHeaders } from './answer.ts'
-import type { Exchange } from './exchange.ts'
+import { safetyHeaders } from './answer.ts'
+import type { Context } from './context.ts'
 import type { LiveEvent, LiveFeed } from './live-feed.ts'
-import type { Workplace } from './operation.ts'
+import { type Json, operation, textSuccess } from './openapi-parts.ts'
 import { admitOperator } from './ops.ts'
+import type { Handler } from './responder.ts'
 
-/** A comment goes out this often, so that neither side takes a quiet connection for a dead one. */
+/** A comment is sent this often, so that neither side takes a quiet connection for a dead one. */
 const heartbeatMs = 10_000
-/** A revoked key ends its streams within a second: a look may find a key that was read as long ago as the look before. */
+/** A revoked key ends its streams within a second: a check may see a key as it was read at the check before. */
 export const keyCheckMs = 300
-/** A client that lets more than this pile up is cut off; it can come back and starts with the state of then. */
+/** A client that lets more than this pile up is cut off. It may come back and starts with the state of then. */
 const backlogBytesMax = 4 * 1024 * 1024
 
-export async function answerEvents(place: Workplace, exchange: Exchange): Promise<Answer> {
-  const secret = await admitOperator(place, exchange)
-  const { live, gatekeeper } = place
-  if (live === undefined) throw new AlmanacError('not_configured', 'Nothing is told live here')
-  const stillAllowed = async () => secret === undefined || (await gatekeeper.stillHolds(secret, 'ops'))
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-store',
-      // Asks proxies to pass everything on at once.
-      'X-Accel-Buffering': 'no',
-      ...safetyHeaders,
-    },
-    body: null,
-    stream: exchange.method === 'HEAD' ? emptyStream() : eventStream(live, stillAllowed),
+export function answerEvents(context: Context): Handler {
+  const { live, gatekeeper } = context
+  return async request => {
+    const secret = await admitOperator(context, request)
+    if (live === undefined) throw new AlmanacError('not_configured', 'Live events are disabled')
+    const stillAllowed = async () => secret === undefined || (await gatekeeper.stillHolds(secret, 'ops'))
+    return {
+      status: 200,
+      headers: {
+        'Content-Type': 'text/event-stream',
+        'Cache-Control': 'no-store',
+        // Asks proxies not to hold anything back.
+        'X-Accel-Buffering': 'no',
+        ...safetyHeaders,
+      },
+      body: null,
+      ...(request.method === 'HEAD' ? {} : { stream: eventStream(live, stillAllowed) }),
+    }
   }
 }
 
-function emptyStream(): ReadableStream<Uint8Array> {
-  return new ReadableStream({ start: controller => controller.close() })
-}
-
-function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): ReadableStream<Uint8Array> {
+function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Readable {
   const timers: NodeJS.Timeout[] = []
   let leave = () => {}
   let ended = false
@@ -45,42 +45,38 @@ function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Read
     leave()
     for (const timer of timers) clearInterval(timer)
   }
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const end = () => {
-          if (ended) return
-          release()
-          controller.close()
-        }
-        const send = (frame: Uint8Array) => {
-          if (ended) return
-          controller.enqueue(frame)
-          if ((controller.desiredSize ?? 0) < 0) end()
-        }
-        const check = async () => {
-          if (await stillAllowed().catch(() => true)) return
-          send(keyEnded)
-          end()
-        }
-        // Before anything that would stay behind where there is no room for another listener.
-        leave = live.listen({ hear: event => send(frameOf(event)), end })
-        if (ended) return leave()
-        timers.push(
-          setInterval(() => send(heartbeat), heartbeatMs).unref(),
-          setInterval(() => void check(), keyCheckMs).unref(),
-        )
-      },
-      cancel: release,
+  const stream = new Readable({
+    highWaterMark: backlogBytesMax,
+    read: () => undefined,
+    destroy: (error, done) => {
+      release()
+      done(error)
     },
-    { highWaterMark: backlogBytesMax, size: frame => frame.length },
-  )
+  })
+  const end = () => {
+    if (ended) return
+    release()
+    stream.push(null)
+  }
+  const send = (frame: Uint8Array) => {
+    if (!ended && !stream.push(frame)) end()
+  }
+  const check = async () => {
+    if (await stillAllowed().catch(() => true)) return
+    send(keyEnded)
+    end()
+  }
+  // Comes first: it throws where the feed takes no more listeners, and no timer may stay behind then.
+  leave = live.listen({ hear: event => send(frameOf(event)), end })
+  if (ended) leave()
+  else timers.push(setInterval(() => send(heartbeat), heartbeatMs).unref(), setInterval(check, keyCheckMs).unref())
+  return stream
 }
 
 const heartbeat = Buffer.from(': \n\n')
 const keyEnded = Buffer.from('event: unauthorized\ndata: {"message":"Invalid key"}\n\n')
 
-/** One event is written once, however many listen. */
+/** Each event is written once for all listeners. */
 const frames = new WeakMap<LiveEvent, Uint8Array>()
 
 function frameOf(event: LiveEvent): Uint8Array {
@@ -89,4 +85,22 @@ function frameOf(event: LiveEvent): Uint8Array {
   const frame = Buffer.from(`event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`)
   frames.set(event, frame)
   return frame
+}
+
+export function eventsDocument(): Json {
+  const examples = { block: { value: 'event: block\ndata: {"chain":"eth","number":17722946}\n\n' } }
+  return operation({
+    id: 'getEvents',
+    summary: 'Live events, as server-sent events; needs the scope `ops` unless the operator opened it',
+    description: [
+      'Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five ' +
+        '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +
+        '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
+      'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.',
+    ].join('\n\n'),
+    answers: {
+      200: textSuccess('text/event-stream', 'A stream that ends with the client, the key or the service.', examples),
+    },
+    errors: ['unauthorized', 'forbidden', 'internal', 'overloaded'],
+  })
 }

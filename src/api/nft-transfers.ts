@@ -1,6 +1,7 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. The rules are in `query/nft-transfers.ts`.
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
+import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
 import {
   NftTransfers,
@@ -10,74 +11,86 @@ import {
 } from '../query/nft-transfers.ts'
 import { CursorSigner } from '../store/cursor.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
-import type { Answer } from './answer.ts'
-import { readyAnswer } from './answer-cache.ts'
-import type { Exchange } from './exchange.ts'
-import { patienceMs, perform, type Workplace } from './operation.ts'
+import { readyAnswer } from './answer.ts'
+import type { Context } from './context.ts'
+import {
+  type DocumentOptions,
+  dataErrors,
+  indexHeaders,
+  inPath,
+  inQuery,
+  type Json,
+  jsonSuccess,
+  operation,
+} from './openapi-parts.ts'
+import { freshenWaitMsOf, perform } from './operation.ts'
 import {
   type ApiVersion,
   type Dialect,
-  pickDialect,
-  platformHeader,
+  dialectOf,
+  QueryText,
   readParameter,
   showGiven,
   transferParameters,
 } from './params.ts'
-import { QueryText } from './query-text.ts'
+import type { ApiRequest } from './request.ts'
+import type { Handler } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 
-/** `disable_total` was announced as deprecated on 2023-01-12 (RFC 9745 writes dates so). */
+/** `disable_total` was announced as deprecated on 2023-01-12, as RFC 9745 writes it. */
 const deprecation = { Deprecation: '@1673481600' }
 
-export class NftTransfersRoute {
-  readonly #place: Workplace
+export function answerTransfers(context: Context): Handler {
+  const pages = new TransferPages(context)
+  return request => {
+    const dialect = dialectOf(request, context.settings.dialect)
+    return perform(context, request, {
+      scope: 'nft-transfers',
+      cacheKey: dialect,
+      work: admission => pages.answer(request, dialect, admission),
+    })
+  }
+}
+
+class TransferPages {
+  readonly #context: Context
   readonly #parameters: ReturnType<typeof transferParameters>
   readonly #transfers: NftTransfers
   readonly #copies: ReplicaReads<NftTransfers>
   #signer: CursorSigner | undefined
 
-  constructor(place: Workplace) {
-    this.#place = place
-    this.#parameters = transferParameters(place.chains, place.settings.pageSizeMax)
-    this.#transfers = new NftTransfers(place.store, place.revision)
-    this.#copies = new ReplicaReads(place.replica, store => new NftTransfers(store))
+  constructor(context: Context) {
+    this.#context = context
+    this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
+    this.#transfers = new NftTransfers(context.store, context.revision)
+    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store))
   }
 
-  answer(exchange: Exchange, version: ApiVersion): Answer | Promise<Answer> {
-    const dialect = pickDialect({
-      setting: this.#place.settings.dialect,
-      version,
-      hasPlatformHeader: exchange.header(platformHeader) !== undefined,
+  async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {
+    const { freshen, settings, store } = this.#context
+    const { version } = request
+    this.#signer ??= new CursorSigner(await store.secret())
+    const signer = this.#signer
+    const query = new QueryText(request.query)
+    const question = this.#question(request, query, signer)
+    const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
+    const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
+    const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
+    const page = pageOf(answer, { dialect, version, signer })
+    const { bytes, release } = writeTransfers(page)
+    const ready = readyAnswer({
+      headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
+      body: bytes,
+      tag: pageTag(page, bytes.length),
+      release,
     })
-    return perform(this.#place, exchange, {
-      scope: 'nft-transfers',
-      cacheKey: () => dialect,
-      work: async (_, admission) => {
-        const { freshen, settings } = this.#place
-        this.#signer ??= new CursorSigner(await this.#place.store.secret())
-        const signer = this.#signer
-        const query = new QueryText(exchange.query)
-        const question = this.#question(exchange, query, version, signer)
-        const options = { key: admission.key, freshen, freshenWaitMs: patienceMs(exchange, settings) }
-        const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
-        const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
-        const page = pageOf(answer, { dialect, version, signer })
-        const { bytes, release } = writeTransfers(page)
-        const ready = readyAnswer({
-          headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
-          body: bytes,
-          tag: pageTag(page, bytes.length),
-          release,
-        })
-        // An answer that an indexer may complete is not kept: the next request has to ask it again.
-        return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
-      },
-    })
+    // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
+    return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
   }
 
   /**
-   * First pages alone: what follows comes from the store itself, which is never behind what a client has seen. One that is not
-   * complete and could be is left to the store, where the indexers' work shows at once.
+   * First pages only: later ones come from the store itself, which is never behind what a client has seen. A page that an
+   * indexer could complete is left to the store, where the indexer's work shows at once.
    */
   async #fromReplica(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer | undefined> {
     if (question.after !== undefined) return undefined
@@ -87,9 +100,10 @@ export class NftTransfersRoute {
     )
   }
 
-  #question(exchange: Exchange, query: QueryText, version: ApiVersion, signer: CursorSigner): TransfersQuestion {
+  #question(request: ApiRequest, query: QueryText, signer: CursorSigner): TransfersQuestion {
+    const { version } = request
     const parameters = this.#parameters
-    const contract = readParameter(parameters.address, exchange.pathParameter('address'))
+    const contract = readParameter(parameters.address, request.pathParameter('address'))
     const chain = query.optional(parameters.chain)
     const cursor = query.optional(parameters.cursor)
     const fromBlock = query.optional(parameters.fromBlock)
@@ -97,26 +111,26 @@ export class NftTransfersRoute {
     const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
     const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
     const asked: TransfersQuestion = {
-      chain: (chain ?? this.#place.chains.all[0]!).id,
+      chain: (chain ?? this.#context.chains.all[0]!).id,
       contract,
       fromBlock,
       toBlock,
-      // Blocks have whole seconds: the first one at or after a fraction is at the next second. None is before 1970.
+      // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
       fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
       toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
       order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
-      limit: query.optional(parameters.limit) ?? this.#place.settings.pageSizeMax,
+      limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
       page: 0,
       after: undefined,
       mayContinue: false,
     }
-    // What stands beside a cursor is read all the same: a value that makes no sense is a mistake that its sender wants to know.
+    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })
   }
 
-  /** The cursor carries the rest of the question; only the address and a given chain are compared with it. */
+  /** The cursor carries the rest of the question. Only the address and a given chain are compared with it. */
   #continued(
     text: string,
     given: { contract: Address; chain: Chain | undefined; version: ApiVersion; signer: CursorSigner },
@@ -134,7 +148,7 @@ export class NftTransfersRoute {
     }
     return {
       ...cursor,
-      limit: Math.min(cursor.limit, this.#place.settings.pageSizeMax),
+      limit: Math.min(cursor.limit, this.#context.settings.pageSizeMax),
       countTotal: cursor.countTotal && given.version === 'v2',
     }
   }
@@ -169,10 +183,10 @@ function pageOf(
   }
 }
 
-// Answers from a replica where one is close enough, and from the store otherwise: all reads of one answer from one of both, so that what
-// it claims and what it holds are of one moment.
-
-/** Something that answers from one store, made once for each. */
+/**
+ * Answers from a replica that is close enough. All reads of one answer come from one store, so that what it claims and what
+ * it holds are of one moment.
+ */
 export class ReplicaReads<Reader> {
   readonly #replica: ReadReplica | undefined
   readonly #make: (store: Store) => Reader
@@ -183,7 +197,7 @@ export class ReplicaReads<Reader> {
     this.#make = make
   }
 
-  /** Undefined where the replica is not used, or failed, or its answer is not good enough: then the store has to be asked. */
+  /** Undefined where the store has to be asked: the replica is not used, failed, or does not have enough. */
   async answer<Answer>(ask: (reader: Reader) => Promise<Answer>, isEnough: (answer: Answer) => boolean) {
     const store = this.#replica?.current()
     if (store === undefined) return undefined
@@ -198,3 +212,57 @@ export class ReplicaReads<Reader> {
     }
   }
 }
+
+export function transfersDocument({ chains, pageSizeMax }: DocumentOptions, version: ApiVersion): Json {
+  const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
+  const isFirst = version === 'v2'
+  const parameters = Object.values({ ...shared, ...(isFirst ? { disableTotal } : { order }) })
+  return operation({
+    id: isFirst ? 'getNFTContractTransfers' : 'getNFTContractTransfersV22',
+    tag: 'EVM',
+    summary: isFirst ? 'NFT transfers of a contract' : 'NFT transfers of a contract, with names and a choice of order',
+    parameters: [inPath(address), ...parameters.map(inQuery)],
+    answers: {
+      200: isFirst
+        ? jsonSuccess('TransferCollection', 'A page of transfers, newest first.', examples, indexHeaders)
+        : jsonSuccess('NamedTransferCollection', 'A page of transfers.', namedExamples, indexHeaders),
+    },
+    errors: dataErrors,
+  })
+}
+
+const exampleTransfer = {
+  block_number: '16220243',
+  block_timestamp: '2022-12-19T17:29:47.000Z',
+  block_hash: '0xe4022d8da3d4b24e4ac3e8f7ee0ed4b1d1d6a5a36a5c1d1a6ec3a0e0c2f97e6a',
+  transaction_hash: '0x46ab6d3c3d1ab1ff5ad8ea03d3dc6ba4f7f1ed8b4e5e0f0a96a7dd3f0be0e76d',
+  transaction_index: 102,
+  log_index: 269,
+  value: '0',
+  contract_type: 'ERC721',
+  transaction_type: 'Single',
+  token_address: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d',
+  token_id: '6955',
+  from_address: '0xacdaeeb57ff6886fc8e203b9dd4c2b241df89b7a',
+  from_address_label: null,
+  to_address: '0x8ae57a027c63fca8070d1bf38622321de8004c67',
+  to_address_label: null,
+  amount: '1',
+  operator: null,
+  possible_spam: false,
+  verified_collection: true,
+}
+const referenceTransfer = {
+  ...exampleTransfer,
+  block_timestamp: '2022-12-19T17:29:47',
+  possible_spam: 'false',
+  verified_collection: 'true',
+}
+const namedTransfer = { ...exampleTransfer, token_name: 'BoredApeYachtClub', token_symbol: 'BAYC' }
+const cursor = 'AQC8TKDtp2R6i6twYhwuEYoYqTbxPQEBAbP8vwdmjQIA0QXDwNjIe5Hij1MF2b2f9A'
+const end = { block_exists: true, index_complete: true }
+const examples = {
+  reference: { total: null, page: '0', page_size: '1', cursor, result: [referenceTransfer], ...end },
+  live: { total: 14, page: 0, page_size: 1, cursor, result: [exampleTransfer], ...end },
+}
+const namedExamples = { live: { page: 0, page_size: 1, cursor: null, result: [namedTransfer], ...end } }

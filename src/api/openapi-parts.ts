@@ -1,44 +1,48 @@
-// The building blocks of the OpenAPI document: how an operation, a parameter, an answer and an error are written. No path here.
+// The building blocks of the OpenAPI document: operations, parameters, answers, errors, headers. No path here.
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
+import type { ChainTable } from '../chains.ts'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import type { Parameter } from './params.ts'
 import { problemAnswer, statusOf } from './problem.ts'
 
 export type Json = Record<string, unknown>
 
-// ---- operations
+/** What the document depends on. */
+export type DocumentOptions = { chains: ChainTable; pageSizeMax: number; version: string }
 
 type OperationFacts = {
   id: string
-  tag: string
+  tag?: 'EVM' | 'Solana' | 'Operations'
   summary: string
+  description?: string
   parameters?: Json[]
-  success: Json
-  errors: readonly ErrorCode[]
+  requestBody?: Json
+  /** Without those for errors, by status. */
+  answers: Json
+  errors?: readonly ErrorCode[]
   failureSchema?: FailureSchema
+  /** Needs no key. */
   open?: true
 }
 
 export function operation({
   id,
-  tag,
-  summary,
+  tag = 'Operations',
   parameters = [],
-  success,
-  errors,
-  failureSchema,
+  answers,
+  errors = [],
+  failureSchema = 'Failure',
   open,
+  ...facts
 }: OperationFacts): Json {
   return {
-    get: {
-      operationId: id,
-      tags: [tag],
-      summary,
-      ...(open ? { security: [] } : {}),
-      ...(parameters.length === 0 ? {} : { parameters }),
-      responses: { 200: success, ...failures(errors, failureSchema ?? 'Failure') },
-    },
+    operationId: id,
+    tags: [tag],
+    ...facts,
+    ...(open ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: { ...answers, ...failures(errors, failureSchema) },
   }
 }
 
@@ -61,13 +65,16 @@ function described({ name, description, example, deprecated }: Described): Json 
   return { name, description, example, ...(deprecated ? { deprecated } : {}) }
 }
 
-export function success(schema: string, description: string, shown: Json, headers: Json): Json {
+/** `shown` are examples by name. */
+export function jsonSuccess(schema: string, description: string, shown: Json, headers: Json = {}): Json {
   const named = Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, { value }]))
   const content = { 'application/json': { schema: reference(schema), examples: named } }
   return { description, headers: { ...commonHeaders, ...headers }, content }
 }
 
-// ---- errors
+export function textSuccess(type: string, description: string, examples: Json): Json {
+  return { description, headers: commonHeaders, content: { [type]: { schema: { type: 'string' }, examples } } }
+}
 
 export const dataErrors: ErrorCode[] = [
   'bad_request',
@@ -118,15 +125,15 @@ const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
 
 type FailureSchema = 'Failure' | 'SolanaFailure'
 
-/** References to the shared responses, one for each status that the codes lead to. */
-export function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {
+/** References to the shared responses, one for each status of the codes. */
+function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {
   const statuses = new Set(codes.map(code => statusOf(sampleError(code))))
   return Object.fromEntries(
     [...statuses].map(status => [status, { $ref: `#/components/responses/${schema}${status}` }]),
   )
 }
 
-/** One response for each status, with an example for each code that leads to it. */
+/** One response for each status, with an example for each of its codes. */
 export function failureResponses(codes: readonly ErrorCode[], schema: FailureSchema): Json {
   const byStatus = Map.groupBy(codes.map(sampleError), error => statusOf(error))
   return Object.fromEntries(
@@ -159,42 +166,38 @@ function sampleBody(error: AlmanacError, schema: FailureSchema): unknown {
   return JSON.parse(Buffer.from(answer.body as Uint8Array).toString())
 }
 
-// ---- headers
-
 function header(description: string, type = 'string'): Json {
   return { description, schema: { type } }
 }
 
-export const commonHeaders = {
-  'X-Request-Id': header('Names this request in the log. A sane one that is sent is kept.'),
+const commonHeaders = {
+  'X-Request-Id': header('Request id. A valid id sent by the client is kept.'),
 }
 const retryHeaders = { 'Retry-After': header('Seconds to wait.', 'integer') }
 const limitHeaders = {
   ...retryHeaders,
-  'RateLimit-Limit': header('Requests a second that the key may send.', 'integer'),
-  'RateLimit-Remaining': header('How many are left in this second.', 'integer'),
-  'RateLimit-Reset': header('Seconds until the count starts anew.', 'integer'),
+  'RateLimit-Limit': header('Requests per second that the key may send.', 'integer'),
+  'RateLimit-Remaining': header('Requests left in this second.', 'integer'),
+  'RateLimit-Reset': header('Seconds until the count resets.', 'integer'),
 }
 export const indexHeaders = {
-  ETag: header('Send it as If-None-Match to get 304 while nothing has changed.'),
+  ETag: header('Send it as If-None-Match to get 304 while nothing changed.'),
   'X-Dialect': header('`reference` or `live`.'),
-  'X-Index-Complete': header('Whether everything that was asked for is indexed.'),
-  'X-Index-Evidence': header('The weakest evidence behind a complete page of transfers.'),
-  'X-Index-Incomplete-Chains': header('The chains of which some history is missing.'),
+  'X-Index-Complete': header('Whether all requested data is indexed.'),
+  'X-Index-Evidence': header('Weakest evidence for a complete page of transfers.'),
+  'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
 }
 export const solanaHeaders = {
   ETag: indexHeaders.ETag,
   Age: header('Seconds since the account was read.', 'integer'),
-  'X-Solana-Slot': header('The slot at which it was read.', 'integer'),
+  'X-Solana-Slot': header('Slot at which the account was read.', 'integer'),
 }
-
-// ---- schemas
 
 export function reference(name: string): Json {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-export function jsonSchema(schema: z.ZodType): Json {
+function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' })
   return rest
 }

@@ -1,29 +1,31 @@
-// Every parameter of the operations: how it is read, what is refused and how the OpenAPI document describes it.
+// Every parameter of the operations: how it is read, what is refused and how the OpenAPI document describes it. Also the rule that
+// picks a dialect.
 import { base58 } from '@scure/base'
 import moment from 'moment'
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { parseAddress, solanaNetworks } from '../model.ts'
+import type { ApiRequest } from './request.ts'
 
 export type Parameter<Value> = {
   name: string
-  /** From the text in the URL to the value; undefined where it is not accepted. */
+  /** Undefined where the text is not accepted. */
   read: (text: string) => Value | undefined
   /** Ends the sentence "<name> must be …". */
   accepts: string
-  /** The whole message, where clients know one by heart. */
+  /** The whole message, where clients match on it. */
   refusal?: string
-  /** What the OpenAPI document says of it. */
+  /** More facts for the `details` of a refusal. */
+  details?: Readonly<Record<string, unknown>>
+  /** The rest is for the OpenAPI document. */
   schema: z.ZodType
   description: string
   example: unknown
   deprecated?: true
-  /** More facts for the `details` of a refusal. */
-  details?: Readonly<Record<string, unknown>>
 }
 
-/** Reads one text, or says what is wrong with it: the parameter, what was given and what is accepted. */
+/** Fails with the parameter, what was given and what is accepted. */
 export function readParameter<Value>(parameter: Parameter<Value>, text: string): Value {
   const value = parameter.read(text)
   if (value !== undefined) return value
@@ -35,6 +37,10 @@ export function readParameter<Value>(parameter: Parameter<Value>, text: string):
       details: { parameter: parameter.name, given, accepted: parameter.accepts, ...parameter.details },
     },
   )
+}
+
+export function unacceptable(parameter: string, accepted: string): AlmanacError {
+  return new AlmanacError('bad_request', `${parameter} must be ${accepted}`, { details: { parameter, accepted } })
 }
 
 const givenLengthMax = 80
@@ -50,7 +56,7 @@ export function showGiven(text: string): string {
     )
 }
 
-/** Digits of any number, cut to `max`: beyond 2^53 every block is beyond reach anyway. */
+/** Any number of digits, capped at `max`: no chain reaches block 2^53. */
 function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number | undefined {
   return text => {
     const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), max) : -1
@@ -92,21 +98,21 @@ function dateParameter(name: string, description: string): Parameter<number> {
     read: parseDate,
     accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds',
     schema: z.string().max(64),
-    description: `${description} Any form that the moment library reads, or unix seconds; without a zone it is UTC.`,
+    description: `${description} Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.`,
     example: '2022-12-10T00:00:00.000Z',
   }
 }
 
 export function transferParameters(table: ChainTable, pageSizeMax: number) {
   return {
-    address: addressParameter('The address of the NFT contract.', exampleContract),
-    chain: chainParameter('chain', table, 'The chain to ask, by name or hex id. `eth` when left out.'),
+    address: addressParameter('Address of the NFT contract.', exampleContract),
+    chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
     fromBlock: {
       name: 'from_block',
       read: wholeNumber(0),
       accepts: 'a whole number from 0 on',
       schema: blockSchema,
-      description: 'The lowest block of the transfers. Wins over `from_date`.',
+      description: 'First block. Takes precedence over `from_date`.',
       example: 16_220_200,
     },
     toBlock: {
@@ -114,17 +120,17 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       read: wholeNumber(0),
       accepts: 'a whole number from 0 on',
       schema: blockSchema,
-      description: 'The highest block of the transfers, included. Wins over `to_date`.',
+      description: 'Last block, inclusive. Takes precedence over `to_date`.',
       example: 16_220_260,
     },
-    fromDate: dateParameter('from_date', 'The first moment of the transfers.'),
-    toDate: dateParameter('to_date', 'The last moment of the transfers, included.'),
+    fromDate: dateParameter('from_date', 'Start of the range.'),
+    toDate: dateParameter('to_date', 'End of the range, inclusive.'),
     format: {
       name: 'format',
       read: oneOf(['decimal', 'hex'] as const),
       accepts: 'decimal or hex',
       schema: z.enum(['decimal', 'hex']).default('decimal'),
-      description: 'How token ids are written.',
+      description: 'How to write token ids.',
       example: 'decimal',
     },
     limit: {
@@ -132,7 +138,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       read: wholeNumber(1, pageSizeMax),
       accepts: `a whole number from 1 on (above ${pageSizeMax} it is taken as ${pageSizeMax})`,
       schema: z.int().min(1).default(pageSizeMax),
-      description: `The size of a page. More than ${pageSizeMax} is cut to ${pageSizeMax}, and \`page_size\` says so.`,
+      description: `Page size. Values above ${pageSizeMax} become ${pageSizeMax}, and \`page_size\` says so.`,
       example: 5,
     },
     order: {
@@ -148,7 +154,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       read: (text: string) => flags.get(text.trim().toLowerCase()),
       accepts: 'true or false',
       schema: z.boolean().default(true),
-      description: 'With `false` the answer counts all matching transfers in `total`.',
+      description: 'Set to `false` to count all matching transfers in `total`.',
       example: true,
       deprecated: true as const,
     },
@@ -159,7 +165,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       refusal: 'cursor is not valid',
       schema: z.string(),
       description:
-        'Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.',
+        'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
       example: 'AQAAvEyg7adkeouN…',
     },
   } satisfies Record<string, Parameter<unknown>>
@@ -167,11 +173,11 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
 
 export function walletParameters(table: ChainTable) {
   return {
-    address: addressParameter('The address of the wallet.', exampleWallet),
+    address: addressParameter('Address of the wallet.', exampleWallet),
     chains: {
       ...chainParameter('chains', table, ''),
       description:
-        'The chains to ask, by name or hex id. Every indexed chain when left out. Written as `chains[]=eth&chains[]=0x89`, ' +
+        'Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, ' +
         '`chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.',
       example: ['eth', '0x89'],
     },
@@ -181,16 +187,16 @@ export function walletParameters(table: ChainTable) {
 const contractListMax = 100
 
 export function contractListParameters(table: ChainTable) {
-  const { refusal: _, ...after } = addressParameter('Lists the contracts behind this one.', exampleContract)
+  const { refusal: _, ...after } = addressParameter('Lists the contracts after this one.', exampleContract)
   return {
-    chain: chainParameter('chain', table, 'The chain, by name or hex id.'),
+    chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
     after: { ...after, name: 'after' },
     limit: {
       name: 'limit',
       read: wholeNumber(1, contractListMax),
       accepts: `a whole number from 1 on (above ${contractListMax} it is taken as ${contractListMax})`,
       schema: z.int().min(1).default(20),
-      description: `How many to list, ${contractListMax} at the most.`,
+      description: `How many to list, at most ${contractListMax}.`,
       example: 20,
     },
   } satisfies Record<string, Parameter<unknown>>
@@ -216,7 +222,7 @@ export const portfolioParameters = {
     read: (text: string) => solanaNetworks.find(network => network === text),
     accepts: solanaNetworks.join(' or '),
     schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
-    description: 'The Solana network.',
+    description: 'Solana network.',
     example: 'mainnet',
   },
   address: {
@@ -224,26 +230,26 @@ export const portfolioParameters = {
     read: parsePubkey,
     accepts: 'a public key of 32 bytes in base58',
     schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
-    description: 'The address of the account.',
+    description: 'Address of the account.',
     example: examplePubkey,
   },
 } satisfies Record<string, Parameter<unknown>>
 
 function parsePubkey(text: string): Uint8Array | undefined {
-  // Decoding takes quadratic time, so the length is looked at first.
+  // Decoding takes quadratic time, so the length is checked first.
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
   const bytes = base58.decode(text)
   return bytes.length === 32 ? bytes : undefined
 }
 
-// Reads the dates that clients send: what moment accepts, in UTC, and unix seconds. Nothing else in the house uses moment.
+// Dates: what moment accepts, in UTC, and unix seconds. Nothing else uses moment.
 
 const dateLengthMax = 64
 
-// Texts that are neither ISO 8601 nor RFC 2822 go to JavaScript's own Date, in UTC; the reference allows that, so no warning.
+// Texts that are neither ISO 8601 nor RFC 2822 go to JavaScript's Date, in UTC. The reference allows that, so no warning.
 moment.suppressDeprecationWarnings = true
 
-/** The moment in unix seconds, which may have a fraction; undefined when it is none. */
+/** In unix seconds, which may have a fraction. Undefined where the text is not a date. */
 export function parseDate(text: string): number | undefined {
   const trimmed = text.trim()
   if (trimmed === '' || trimmed.length > dateLengthMax) return undefined
@@ -252,7 +258,7 @@ export function parseDate(text: string): number | undefined {
 
 const isNumber = /^[+-]?\d+(\.\d+)?$/
 
-/** Up to eight digits may be a year, a month or a day of ISO 8601; every other number is unix seconds. */
+/** Four and six to eight digits may be a date of ISO 8601. Every other number is unix seconds. */
 function parseNumber(text: string): number | undefined {
   if (/^\d{4}$|^\d{6,8}$/.test(text)) {
     const date = secondsOf(moment.utc(text, moment.ISO_8601, true))
@@ -261,7 +267,7 @@ function parseNumber(text: string): number | undefined {
   return secondsOf(moment.unix(Number(text)))
 }
 
-/** A plus sign that was not percent-encoded arrives as a space: `T10:00:00 02:00` can only mean a zone. */
+/** A plus sign that was not percent-encoded arrives as a space: `T10:00:00 02:00` can only mean a time zone. */
 function restorePlus(text: string): string {
   return text.replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, '$1+$2')
 }
@@ -270,23 +276,65 @@ function secondsOf(date: moment.Moment): number | undefined {
   return date.isValid() ? date.valueOf() / 1_000 : undefined
 }
 
-// The two ways of writing an answer, and the rule that picks one.
+// The two spellings of an answer, and the rule that picks one.
 
-export const dialects = ['reference', 'live'] as const
 /** `reference` writes numbers and flags as the reference's samples do, `live` as the hosted service does. */
-export type Dialect = (typeof dialects)[number]
+export type Dialect = 'reference' | 'live'
 
 export const apiVersions = ['v2', 'v2.1', 'v2.2'] as const
 export type ApiVersion = (typeof apiVersions)[number]
 
-/** The header that the public SDKs send with every request. */
-export const platformHeader = 'x-moralis-platform'
+export function versionPath(version: ApiVersion, path: string): string {
+  return `/api/${version}${path}`
+}
 
-export function pickDialect(options: {
-  setting: Dialect | undefined
-  version: ApiVersion
-  hasPlatformHeader: boolean
-}): Dialect {
-  if (options.setting !== undefined) return options.setting
-  return options.version !== 'v2' || options.hasPlatformHeader ? 'live' : 'reference'
+/** The header that the public SDKs send with every request. */
+const platformHeader = 'x-moralis-platform'
+
+export function dialectOf(request: ApiRequest, setting: Dialect | undefined): Dialect {
+  if (setting !== undefined) return setting
+  return request.version !== 'v2' || request.header(platformHeader) !== undefined ? 'live' : 'reference'
+}
+
+// The query of a URL. It never throws for an encoding: a hostile one becomes a harmless text.
+
+export class QueryText {
+  readonly #values: URLSearchParams
+
+  /** `text` is everything after the question mark. */
+  constructor(text: string) {
+    this.#values = new URLSearchParams(text)
+  }
+
+  has({ name }: Parameter<unknown>): boolean {
+    return this.#values.get(name) !== null
+  }
+
+  /** A parameter that may be given once. Empty counts as not given, because clients send it so. */
+  optional<Value>(parameter: Parameter<Value>): Value | undefined {
+    const texts = this.#values.getAll(parameter.name)
+    if (texts.length > 1) {
+      throw new AlmanacError('bad_request', `${parameter.name} must be given once, not ${texts.length} times`, {
+        details: { parameter: parameter.name, accepted: parameter.accepts },
+      })
+    }
+    return texts[0] === undefined || texts[0] === '' ? undefined : readParameter(parameter, texts[0])
+  }
+
+  /**
+   * A list, in any spelling that clients use: `name[]=a&name[]=b`, `name[0]=a`, `name=a&name=b`, `name=a,b`. Undefined
+   * when none is given.
+   */
+  list<Value>(parameter: Parameter<Value>): Value[] | undefined {
+    const texts: string[] = []
+    for (const [name, text] of this.#values) {
+      if (name === parameter.name || isIndexed(name, parameter.name)) texts.push(...text.split(','))
+    }
+    const given = texts.filter(text => text.trim() !== '')
+    return given.length === 0 ? undefined : [...new Set(given.map(text => readParameter(parameter, text)))]
+  }
+}
+
+function isIndexed(name: string, listName: string): boolean {
+  return name.startsWith(`${listName}[`) && /^\[\d{0,9}\]$/.test(name.slice(listName.length))
 }

@@ -1,43 +1,44 @@
 // The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
-
 import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
-import { type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
-import type { Answer } from './answer.ts'
-import { readyAnswer } from './answer-cache.ts'
-import type { Exchange } from './exchange.ts'
+import { type DisplayAmount, type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
+import { readyAnswer } from './answer.ts'
+import type { Context } from './context.ts'
 import { putAscii } from './json-bytes.ts'
-import { perform, type Workplace } from './operation.ts'
+import { inPath, type Json, jsonSuccess, operation, solanaErrors, solanaHeaders } from './openapi-parts.ts'
+import { perform } from './operation.ts'
 import { portfolioParameters, readParameter } from './params.ts'
+import type { Handler } from './responder.ts'
 
-/** Never kept: how old the reading is changes by the second, and an indexer may have to read it again. */
-export function answerPortfolio(place: Workplace, exchange: Exchange): Answer | Promise<Answer> {
-  return perform(place, exchange, {
-    scope: 'portfolio',
-    work: async () => {
-      const network = readParameter(portfolioParameters.network, exchange.pathParameter('network'))
-      const owner = readParameter(portfolioParameters.address, exchange.pathParameter('address'))
-      const { store, freshen } = place
-      const displayAmount = place.displayAmount ?? ((amount, mint) => exactAmount(amount.toString(), mint.decimals))
-      const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
-      const ready = readyAnswer({
-        headers: {
-          'X-Solana-Slot': `${answer.slot}`,
-          Age: `${Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))}`,
-        },
-        body: writePortfolio(answer),
-      })
-      return { ready, keep: false }
-    },
-  })
+/** Never kept: the age of the reading changes by the second, and an indexer may have to read the account again. */
+export function answerPortfolio(context: Context): Handler {
+  const { store, freshen, displayAmount = plainAmount } = context
+  return request =>
+    perform(context, request, {
+      scope: 'portfolio',
+      work: async () => {
+        const network = readParameter(portfolioParameters.network, request.pathParameter('network'))
+        const owner = readParameter(portfolioParameters.address, request.pathParameter('address'))
+        const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
+        const ready = readyAnswer({
+          headers: {
+            'X-Solana-Slot': `${answer.slot}`,
+            Age: `${Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))}`,
+          },
+          body: writePortfolio(answer),
+        })
+        return { ready, keep: false }
+      },
+    })
 }
 
-// Writes a portfolio as JSON bytes: no object and no text of a key for each entry. No rule of an answer here.
-//
-// Measured with 2,000 tokens (540 kB): see bench/README.md, against entries as objects and JSON.stringify.
+const plainAmount: DisplayAmount = (amount, mint) => exactAmount(amount.toString(), mint.decimals)
+
+// Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it with
+// JSON.stringify.
 
 const solDecimals = 9
-/** Of u64. */
+/** Of a u64. */
 const rawDigitsMax = 20
 
 const entryStart = '{"associatedTokenAddress":"'
@@ -64,7 +65,7 @@ export function writePortfolio(answer: PortfolioAnswer): Buffer<ArrayBuffer> {
 
 function entriesBytesMax({ holdings, amounts }: PortfolioAnswer): number {
   const { length, names, symbols } = holdings
-  // An entry that is begun behind the last one of each list is taken back.
+  // The entry that is begun after the last one of each list is taken back.
   let bytes = 2 * entryStart.length + length * entryBytes
   // An escaped character takes up to six bytes, and there are two quotes.
   for (let row = 0; row < length; row++)
@@ -88,6 +89,37 @@ function putEntries(
     const facts = `","name":${name},"symbol":${symbol},"amount":"${amounts[row]}","amountRaw":"${holdings.amounts[row]}","decimals":${holdings.decimals[row]}},${entryStart}`
     at += out.write(facts, at)
   }
-  // Behind the last entry neither a comma nor the beginning of another one.
+  // Takes back the comma and the start of an entry after the last one.
   return at - entryStart.length - 1
+}
+
+export function portfolioDocument(): Json {
+  const { network, address } = portfolioParameters
+  return operation({
+    id: 'getPortfolio',
+    tag: 'Solana',
+    summary: 'Balance, tokens and NFTs of a Solana account',
+    parameters: [inPath(network), inPath(address)],
+    answers: { 200: jsonSuccess('Portfolio', 'What the account holds.', { account: exampleAccount }, solanaHeaders) },
+    errors: solanaErrors,
+    failureSchema: 'SolanaFailure',
+  })
+}
+
+const exampleAccount = {
+  nativeBalance: { lamports: '902329912', solana: '0.902329912' },
+  nfts: [
+    {
+      associatedTokenAddress: 'Aymvy5sNtxRpUBFT19nNetsGb4VBpmb6qyPs2ybGPUcr',
+      mint: '9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z',
+      ...{ name: 'Nug 5585', symbol: 'METAWANA', amount: '1', amountRaw: '1', decimals: 0 },
+    },
+  ],
+  tokens: [
+    {
+      associatedTokenAddress: 'J3sQDCWQQuZRCSgW7BWZ8s8Zoz16mprPxoCuryo6YXUX',
+      mint: 'VVWAy5U2KFd1p8AdchjUxqaJbZPBeP5vUQRZtAy8hyc',
+      ...{ name: 'Flip', symbol: 'FLIP', amount: '7777', amountRaw: '7777000000000', decimals: 9 },
+    },
+  ],
 }

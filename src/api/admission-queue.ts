@@ -1,17 +1,15 @@
-// Bounds the work under way: so many at once, so many waiting, so long for each. Beyond that it refuses at once.
+// Bounds the work under way: how much runs at once, how much waits, how long each may take. Refuses the rest at once.
 import { AlmanacError } from '../errors.ts'
 
-export type WorkGateOptions = { concurrencyMax: number; queueMax: number; timeoutMs: number; onShed?: () => void }
+export type AdmissionQueueOptions = { concurrencyMax: number; queueMax: number; timeoutMs: number; onShed?: () => void }
 
-type Waiting = { start: () => void }
-
-export class WorkGate {
-  readonly #options: WorkGateOptions
-  readonly #queue = new Set<Waiting>()
+export class AdmissionQueue {
+  readonly #options: AdmissionQueueOptions
+  readonly #queue = new Set<() => void>()
   #running = 0
-  #aside = 0
+  #withoutSlot = 0
 
-  constructor(options: WorkGateOptions) {
+  constructor(options: AdmissionQueueOptions) {
     this.#options = options
   }
 
@@ -19,7 +17,7 @@ export class WorkGate {
     return this.#running
   }
 
-  /** Waiting counts towards the time. Work that was given up on keeps its place until it ends, so the bound holds. */
+  /** Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#options.concurrencyMax && this.#queue.size >= this.#options.queueMax) {
       this.#options.onShed?.()
@@ -41,9 +39,8 @@ export class WorkGate {
             this.#startNext()
           })
       }
-      const waiting = { start }
       const timer = setTimeout(() => {
-        this.#queue.delete(waiting)
+        this.#queue.delete(start)
         reject(
           new AlmanacError('timeout', `The request took longer than ${this.#options.timeoutMs} ms`, {
             retryable: true,
@@ -51,23 +48,23 @@ export class WorkGate {
         )
       }, this.#options.timeoutMs)
       if (this.#running < this.#options.concurrencyMax) start()
-      else this.#queue.add(waiting)
+      else this.#queue.add(start)
     })
   }
 
   /**
-   * Gives the place of running work back while it waits for somebody else, such as an indexer, and takes it again
-   * afterwards; for a moment there may then be more than allowed. As many may wait so as may wait in line.
+   * Frees the slot of running work while it waits for something else, such as an indexer, and takes it back afterwards;
+   * for a moment more may then run than allowed. At most `queueMax` may wait like this.
    */
-  async aside<Result>(wait: () => Promise<Result>): Promise<Result> {
-    if (this.#aside >= this.#options.queueMax) return await wait()
-    this.#aside++
+  async withoutSlot<Result>(wait: () => Promise<Result>): Promise<Result> {
+    if (this.#withoutSlot >= this.#options.queueMax) return await wait()
+    this.#withoutSlot++
     this.#running--
     this.#startNext()
     try {
       return await wait()
     } finally {
-      this.#aside--
+      this.#withoutSlot--
       this.#running++
     }
   }
@@ -76,6 +73,6 @@ export class WorkGate {
     const [next] = this.#queue
     if (next === undefined || this.#running >= this.#options.concurrencyMax) return
     this.#queue.delete(next)
-    next.start()
+    next()
   }
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Exchange } from './exchange.ts'
-import { defaultApiSettings, patienceMs } from './operation.ts'
+import { defaultApiSettings } from './context.ts'
+import { freshenWaitMsOf } from './operation.ts'
+import type { ApiRequest } from './request.ts'
 
 const settings = { ...defaultApiSettings, freshenWaitMs: 3_000, requestTimeoutMs: 15_000 }
 const waitOf = (prefer: string | undefined) =>
-  patienceMs({ header: (name: string) => (name === 'prefer' ? prefer : undefined) } as Exchange, settings)
+  freshenWaitMsOf({ header: (name: string) => (name === 'prefer' ? prefer : undefined) } as ApiRequest, settings)
 
 test.each([
   [undefined, 3_000],

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import { type Parameter, transferParameters, walletParameters } from './params.ts'
-import { QueryText } from './query-text.ts'
+import { type Parameter, QueryText, transferParameters, walletParameters } from './params.ts'
 
 const table = new ChainTable()
 const transfer = transferParameters(table, 100)

@@ -1,12 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import { chooseEncoding, entityTag, matchesTag } from './answer.ts'
-import { AnswerCache, deliver, type ReadyAnswer, readyAnswer } from './answer-cache.ts'
-import type { Exchange } from './exchange.ts'
+import { AnswerCache, chooseEncoding, deliver, entityTag, matchesTag, type ReadyAnswer, readyAnswer } from './answer.ts'
+import type { ApiRequest } from './request.ts'
 
 const body = (text: string) => Buffer.from(text) as Buffer<ArrayBuffer>
 const ready = (text: string) => readyAnswer({ headers: {}, body: body(text) })
-const asking = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] }) as Exchange
+const asking = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] }) as ApiRequest
 
 function keep(cache: AnswerCache, key: string, revision: number, answer: ReadyAnswer): void {
   cache.offer(key, revision, answer)

@@ -1,0 +1,66 @@
+// What the routes work with. The CLI constructs the dependencies; the app adds what it shares between requests.
+import type { ChainTable } from '../chains.ts'
+import { type Config, settingsSchema } from '../config/settings.ts'
+import type { Gatekeeper } from '../keys/gatekeeper.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Address, Hash, StatusReport } from '../model.ts'
+import type { NodeAnswer } from '../query/explain.ts'
+import type { Freshen } from '../query/freshen.ts'
+import type { DisplayAmount } from '../query/portfolio.ts'
+import type { ReadReplica, Store } from '../store/store.ts'
+import type { AdmissionQueue } from './admission-queue.ts'
+import type { AnswerCache } from './answer.ts'
+import type { LiveFeed } from './live-feed.ts'
+import type { StaticFiles } from './static-files.ts'
+
+export type Context = AppDependencies & {
+  cache: AnswerCache
+  queue: AdmissionQueue
+  /** Of the store, read once for all requests that arrive in one turn of the event loop. */
+  revision: () => number
+}
+
+export type AppDependencies = {
+  store: Store
+  chains: ChainTable
+  settings: ApiSettings
+  gatekeeper: Gatekeeper
+  log: Log
+  metrics: Metrics
+  /** What other threads count, in the text format of Prometheus. Names differ from those of `metrics`. */
+  threadMetrics?: (() => Promise<string>) | undefined
+  version: string
+  /** What the indexers report. */
+  status: () => Promise<StatusReport>
+  /** The source of `/events`. Absent: live events are disabled. */
+  live?: LiveFeed | undefined
+  /** The files of the console, by path. Absent: it was not built. */
+  console?: StaticFiles | undefined
+  /** Asks a node for a transaction, for explanations. Absent: no node is configured. */
+  askTransaction?:
+    | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
+    | undefined
+  /** A copy of the store that first pages and wallets may be read from. */
+  replica?: ReadReplica | undefined
+  /** Absent: nothing indexes. */
+  freshen?: Freshen | undefined
+  /** Shows amounts of interest-bearing and scaled mints. Absent: as raw / 10^decimals, like all others. */
+  displayAmount?: DisplayAmount | undefined
+}
+
+/** What an operator can set about HTTP. The table of settings has the defaults and the meanings. */
+export type ApiSettings = Config['limits'] & {
+  /** Absent: each request decides. */
+  dialect?: Config['dialect']
+  /** `/status`, `/metrics` and `/events` answer without a key. */
+  opsOpen: boolean
+  /** `*` or exact origins. */
+  corsOrigins: readonly string[]
+}
+
+export function apiSettingsOf({ limits, dialect, ops_open: opsOpen, cors }: Config): ApiSettings {
+  return { ...limits, dialect, opsOpen, corsOrigins: cors.origins }
+}
+
+export const defaultApiSettings: ApiSettings = apiSettingsOf(settingsSchema.parse({}))

@@ -1,0 +1,111 @@
+// One request as the routes see it: its id, its headers and what it asks for. It sends nothing.
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { AlmanacError } from '../errors.ts'
+import type { ApiVersion } from './params.ts'
+import type { RateLimitFacts } from './problem.ts'
+
+const idPrefix = randomBytes(5).toString('hex')
+let idsGiven = 0
+
+export function newRequestId(): string {
+  idsGiven++
+  return `${idPrefix}-${idsGiven.toString(36)}`
+}
+
+const validRequestId = /^[\w.:-]{1,64}$/
+
+/** What the route says of the path: its version and the names of its parameters. */
+type PathFacts = { version: ApiVersion; names: readonly string[] }
+
+export class ApiRequest {
+  readonly startedMs = performance.now()
+  readonly requestId: string
+  readonly method: string
+  /** Path and query. Empty where the request has no valid ones. */
+  readonly target: string
+  readonly version: ApiVersion
+  /** What the key has left, once it is admitted. Every answer tells it, errors included. */
+  rateLimit: RateLimitFacts | undefined
+  readonly #incoming: IncomingMessage
+  readonly #names: readonly string[]
+  readonly #values: readonly string[]
+
+  constructor(incoming: IncomingMessage, target: string, { version, names }: PathFacts, values: readonly string[]) {
+    this.#incoming = incoming
+    this.#names = names
+    this.#values = values
+    this.version = version
+    this.target = target
+    this.method = incoming.method!
+    const given = this.header('x-request-id')
+    this.requestId = given !== undefined && validRequestId.test(given) ? given : newRequestId()
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+
+  pathParameter(name: string): string {
+    return this.#values[this.#names.indexOf(name)] ?? ''
+  }
+
+  get query(): string {
+    const at = this.target.indexOf('?')
+    if (at === -1) return ''
+    const hash = this.target.indexOf('#', at)
+    return this.target.slice(at + 1, hash === -1 ? undefined : hash)
+  }
+
+  /** Fails beyond the limit. The rest is then read and dropped, so that the client gets to the answer. */
+  async readBody(bytesMax: number): Promise<string> {
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    try {
+      for await (const chunk of this.#incoming.iterator({ destroyOnReturn: false })) {
+        bytes += chunk.length
+        if (bytes > bytesMax) throw new AlmanacError('bad_request', `The body is longer than ${bytesMax} bytes`)
+        chunks.push(chunk)
+      }
+    } catch (error) {
+      this.#incoming.resume()
+      if (error instanceof AlmanacError) throw error
+      throw new AlmanacError('bad_request', 'The body broke off', { cause: error })
+    }
+    return Buffer.concat(chunks).toString()
+  }
+}
+
+/** All readers of URLs agree on these: nothing to decode, nothing to normalise. */
+const plainHost = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
+const plainTarget = /^\/[!#$&-;=?-[\]_a-z~]*$/
+
+/** Path and query of a request, normalised where they need it. Undefined where target and Host header make no URL. */
+export function targetOf({ url = '', method, headers }: IncomingMessage): string | undefined {
+  // HTTP/1.0 clients leave the Host header out. No answer depends on it.
+  const host = headers.host || 'localhost'
+  if (plainTarget.test(url) && !url.includes('/.') && plainHost.test(host)) return url
+  // `OPTIONS *` asks about the server as a whole; every path answers the same.
+  if (url === '*' && method === 'OPTIONS') return '/'
+  const isAbsolute = url.startsWith('http://') || url.startsWith('https://')
+  if (!(isAbsolute || url.startsWith('/')) || /^[^?]*\\/.test(url)) return undefined
+  const parsed = URL.parse(isAbsolute ? url : `http://${host}${url}`)
+  if (parsed === null || !(isAbsolute || isHost(host, parsed.hostname))) return undefined
+  return parsed.href.slice(parsed.href.indexOf('/', 'https://'.length))
+}
+
+/** A Host header with anything but a host and a port, such as a path, would move the target. */
+function isHost(header: string, hostname: string): boolean {
+  return hostname.length === header.length || hostname === header.replace(/:\d+$/, '').toLowerCase()
+}
+
+/** RFC 9112, 3.2: a proxy could take another one than we do. Node keeps the first and drops the rest. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
