@@ -8,10 +8,12 @@ import { promisify } from 'node:util'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { readConsole } from '../src/cli/service.ts'
 import { buildConsole } from '../web/build.ts'
 import { browserPath, browserRequired, launchBrowser } from './browser.ts'
 import { type ConsoleWorld, consoleFolder, startConsoleWorld } from './console-world.ts'
 import { seeded, seededHoldings, seededTransfers } from './seed.ts'
+import { serveApi } from './served-api.ts'
 
 const firstLoadBytesMax = 150_000
 const interactiveMsMax = 1_000
@@ -39,6 +41,26 @@ test('the first load is small', async () => {
   const sizes = { br: sizeOf('br'), gz: sizeOf('gz') }
   console.log(`The console's first load: ${sizes.br} bytes with brotli, ${sizes.gz} with gzip`)
   expect(Math.max(sizes.br, sizes.gz)).toBeLessThanOrEqual(firstLoadBytesMax)
+})
+
+test('the reference page loads only what the service itself serves', async () => {
+  await buildConsole(consoleFolder, { ifChanged: true })
+  const api = await serveApi({ parts: { console: readConsole() } })
+  try {
+    const open = { 'x-api-key': undefined }
+    const page = await (await api.get('/reference', open)).text()
+    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!)
+    expect(links.length).toBeGreaterThan(2)
+    for (const link of links) expect((await api.get(link, open)).status).toBe(200)
+    const { headers } = await api.get('/reference', open)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    const document = (await (await api.get('/openapi.json', open)).json()) as { openapi: string }
+    expect(document.openapi).toMatch(/^3\.1/)
+  } finally {
+    await api.close()
+  }
 })
 
 if (browserPath === undefined) {
@@ -360,10 +382,11 @@ function walk(): void {
     const ask = async (id: string, fields: Record<string, string> = {}): Promise<string> => {
       const section = page.locator(`section#${id}`)
       for (const [name, value] of Object.entries(fields)) await section.locator(`[name=${name}]`).fill(value)
-      await section.getByRole('button', { name: 'Send' }).click()
+      await section.getByRole('button', { name: 'Ask' }).click()
       await section.locator('[aria-live] pre').last().waitFor(patience)
       return (await section.locator('[aria-live]').textContent())!
     }
+    const commandOf = async (id: string) => (await page.locator(`section#${id} form pre`).textContent())!
     expect(await ask('listKeys')).toMatch(/^401/)
     await page.getByLabel('X-API-Key').fill(world.key)
     expect(await ask('getNFTContractTransfers', { address: seeded.collection, limit: '1' })).toMatch(/^200/)
@@ -372,6 +395,34 @@ function walk(): void {
     expect(made).toMatch(/^201/)
     const id = /"id": "([^"]+)"/.exec(made)![1]!
     expect(await ask('revokeKey', { id })).toContain('"state": "revoked"')
+
+    // What stands there to be pasted does the same, and holds no key.
+    const env = { PATH: process.env.PATH, ALMANAC_KEY: world.key }
+    for (const [operation, expected] of [
+      ['getNFTContractTransfers', /"page_size":"1"/],
+      ['createKey', /"name":"the reference's"/],
+      ['revokeKey', /"state":"revoked"/],
+    ] as const) {
+      const command = await commandOf(operation)
+      expect(command).not.toContain(world.key)
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env })
+      expect(stdout).toMatch(expected)
+    }
+    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(world.key)
+  })
+
+  test('the reference knows the key of the console, and links back to it', async () => {
+    const page = await open('/keys')
+    await page.getByRole('link', { name: 'Reference' }).click()
+    await page.getByText('Requests carry the key that you signed in with.').waitFor(patience)
+    const section = page.locator('section#listKeys')
+    await section.getByRole('button', { name: 'Ask' }).click()
+    await section.getByText('200 OK').waitFor(patience)
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    await page.locator('.card', { hasText: 'sim' }).waitFor(patience)
+    await page.goto(`${world.url}/reference#key=${encodeURIComponent(world.key)}`)
+    await page.getByText('Requests carry the key that you signed in with.').waitFor(patience)
+    expect(page.url()).not.toContain(world.key)
   })
 
   test('while the service is away the console says so, and comes back with it', async () => {

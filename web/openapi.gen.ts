@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The chains on which a wallet is active */
+        /** Chains on which a wallet is active */
         get: operations["getWalletActiveChains"];
         put?: never;
         post?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The chains on which a wallet is active */
+        /** Chains on which a wallet is active */
         get: operations["getWalletActiveChainsV22"];
         put?: never;
         post?: never;
@@ -96,7 +96,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contracts of a chain that transfers are stored for; needs the scope `ops` unless the operator opened it */
+        /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
         get: operations["listContracts"];
         put?: never;
         post?: never;
@@ -130,7 +130,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The store answers and no chain is too far behind */
+        /** The store answers and no chain lags too far */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -164,7 +164,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Measurements for Prometheus; needs the scope `ops` unless the operator opened it */
+        /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -182,8 +182,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens, as server-sent events; needs the scope `ops` unless the operator opened it
-         * @description Begins with `history` (schema `LivePast`), then tells `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` whenever the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+         * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
+         * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
          *
          *     A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
          */
@@ -220,12 +220,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every key with its limits and what it used today; needs the scope `ops` */
+        /** Every key with its limits and its use today; needs the scope `ops` */
         get: operations["listKeys"];
         put?: never;
         /**
          * Issue a key; needs the scope `ops`
-         * @description A key gives no more than it has itself: no other scope and no later end. A key with a rate, a quota or an allowance gives none, because each of them would have the limit anew.
+         * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
          */
         post: operations["createKey"];
         delete?: never;
@@ -736,7 +736,7 @@ export interface components {
         /** @description Bad Request */
         Failure400: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -747,7 +747,7 @@ export interface components {
         /** @description Unauthorized */
         Failure401: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -758,7 +758,7 @@ export interface components {
         /** @description Forbidden */
         Failure403: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -769,7 +769,7 @@ export interface components {
         /** @description URI Too Long */
         Failure414: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -780,15 +780,15 @@ export interface components {
         /** @description Too Many Requests */
         Failure429: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 /** @description Seconds to wait. */
                 "Retry-After"?: number;
-                /** @description Requests a second that the key may send. */
+                /** @description Requests per second that the key may send. */
                 "RateLimit-Limit"?: number;
-                /** @description How many are left in this second. */
+                /** @description Requests left in this second. */
                 "RateLimit-Remaining"?: number;
-                /** @description Seconds until the count starts anew. */
+                /** @description Seconds until the count resets. */
                 "RateLimit-Reset"?: number;
                 [name: string]: unknown;
             };
@@ -799,7 +799,7 @@ export interface components {
         /** @description Request Header Fields Too Large */
         Failure431: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -810,7 +810,7 @@ export interface components {
         /** @description Internal Server Error */
         Failure500: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -821,7 +821,7 @@ export interface components {
         /** @description Service Unavailable */
         Failure503: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 /** @description Seconds to wait. */
                 "Retry-After"?: number;
@@ -834,7 +834,7 @@ export interface components {
         /** @description Gateway Timeout */
         Failure504: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -845,7 +845,7 @@ export interface components {
         /** @description Not Found */
         Failure404: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -856,7 +856,7 @@ export interface components {
         /** @description Bad Gateway */
         Failure502: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -867,7 +867,7 @@ export interface components {
         /** @description Bad Request */
         SolanaFailure400: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -878,7 +878,7 @@ export interface components {
         /** @description Unauthorized */
         SolanaFailure401: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -889,7 +889,7 @@ export interface components {
         /** @description Forbidden */
         SolanaFailure403: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -900,7 +900,7 @@ export interface components {
         /** @description URI Too Long */
         SolanaFailure414: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -911,15 +911,15 @@ export interface components {
         /** @description Too Many Requests */
         SolanaFailure429: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 /** @description Seconds to wait. */
                 "Retry-After"?: number;
-                /** @description Requests a second that the key may send. */
+                /** @description Requests per second that the key may send. */
                 "RateLimit-Limit"?: number;
-                /** @description How many are left in this second. */
+                /** @description Requests left in this second. */
                 "RateLimit-Remaining"?: number;
-                /** @description Seconds until the count starts anew. */
+                /** @description Seconds until the count resets. */
                 "RateLimit-Reset"?: number;
                 [name: string]: unknown;
             };
@@ -930,7 +930,7 @@ export interface components {
         /** @description Request Header Fields Too Large */
         SolanaFailure431: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -941,7 +941,7 @@ export interface components {
         /** @description Internal Server Error */
         SolanaFailure500: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -952,7 +952,7 @@ export interface components {
         /** @description Service Unavailable */
         SolanaFailure503: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 /** @description Seconds to wait. */
                 "Retry-After"?: number;
@@ -965,7 +965,7 @@ export interface components {
         /** @description Gateway Timeout */
         SolanaFailure504: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -976,7 +976,7 @@ export interface components {
         /** @description Bad Gateway */
         SolanaFailure502: {
             headers: {
-                /** @description Names this request in the log. A sane one that is sent is kept. */
+                /** @description Request id. A valid id sent by the client is kept. */
                 "X-Request-Id"?: string;
                 [name: string]: unknown;
             };
@@ -996,48 +996,48 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The chain to ask, by name or hex id. `eth` when left out.
+                 * @description Chain, by name or hex id. Defaults to `eth`.
                  * @example eth
                  */
                 chain?: string;
                 /**
-                 * @description The lowest block of the transfers. Wins over `from_date`.
+                 * @description First block. Takes precedence over `from_date`.
                  * @example 16220200
                  */
                 from_block?: number;
                 /**
-                 * @description The highest block of the transfers, included. Wins over `to_date`.
+                 * @description Last block, inclusive. Takes precedence over `to_date`.
                  * @example 16220260
                  */
                 to_block?: number;
                 /**
-                 * @description The first moment of the transfers. Any form that the moment library reads, or unix seconds; without a zone it is UTC.
+                 * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
                  * @example 2022-12-10T00:00:00.000Z
                  */
                 from_date?: string;
                 /**
-                 * @description The last moment of the transfers, included. Any form that the moment library reads, or unix seconds; without a zone it is UTC.
+                 * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
                  * @example 2022-12-10T00:00:00.000Z
                  */
                 to_date?: string;
                 /**
-                 * @description How token ids are written.
+                 * @description How to write token ids.
                  * @example decimal
                  */
                 format?: "decimal" | "hex";
                 /**
-                 * @description The size of a page. More than 100 is cut to 100, and `page_size` says so.
+                 * @description Page size. Values above 100 become 100, and `page_size` says so.
                  * @example 5
                  */
                 limit?: number;
                 /**
-                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.
+                 * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
                  * @example AQAAvEyg7adkeouN…
                  */
                 cursor?: string;
                 /**
                  * @deprecated
-                 * @description With `false` the answer counts all matching transfers in `total`.
+                 * @description Set to `false` to count all matching transfers in `total`.
                  * @example true
                  */
                 disable_total?: boolean;
@@ -1045,7 +1045,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The address of the NFT contract.
+                 * @description Address of the NFT contract.
                  * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
                  */
                 address: string;
@@ -1057,17 +1057,17 @@ export interface operations {
             /** @description A page of transfers, newest first. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing has changed. */
+                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
                     ETag?: string;
                     /** @description `reference` or `live`. */
                     "X-Dialect"?: string;
-                    /** @description Whether everything that was asked for is indexed. */
+                    /** @description Whether all requested data is indexed. */
                     "X-Index-Complete"?: string;
-                    /** @description The weakest evidence behind a complete page of transfers. */
+                    /** @description Weakest evidence for a complete page of transfers. */
                     "X-Index-Evidence"?: string;
-                    /** @description The chains of which some history is missing. */
+                    /** @description Chains whose history is not complete. */
                     "X-Index-Incomplete-Chains"?: string;
                     [name: string]: unknown;
                 };
@@ -1090,42 +1090,42 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The chain to ask, by name or hex id. `eth` when left out.
+                 * @description Chain, by name or hex id. Defaults to `eth`.
                  * @example eth
                  */
                 chain?: string;
                 /**
-                 * @description The lowest block of the transfers. Wins over `from_date`.
+                 * @description First block. Takes precedence over `from_date`.
                  * @example 16220200
                  */
                 from_block?: number;
                 /**
-                 * @description The highest block of the transfers, included. Wins over `to_date`.
+                 * @description Last block, inclusive. Takes precedence over `to_date`.
                  * @example 16220260
                  */
                 to_block?: number;
                 /**
-                 * @description The first moment of the transfers. Any form that the moment library reads, or unix seconds; without a zone it is UTC.
+                 * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
                  * @example 2022-12-10T00:00:00.000Z
                  */
                 from_date?: string;
                 /**
-                 * @description The last moment of the transfers, included. Any form that the moment library reads, or unix seconds; without a zone it is UTC.
+                 * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
                  * @example 2022-12-10T00:00:00.000Z
                  */
                 to_date?: string;
                 /**
-                 * @description How token ids are written.
+                 * @description How to write token ids.
                  * @example decimal
                  */
                 format?: "decimal" | "hex";
                 /**
-                 * @description The size of a page. More than 100 is cut to 100, and `page_size` says so.
+                 * @description Page size. Values above 100 become 100, and `page_size` says so.
                  * @example 5
                  */
                 limit?: number;
                 /**
-                 * @description Asks for the next page. It carries the filters, order, format and limit of the first page; what stands beside it must be valid and is ignored.
+                 * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
                  * @example AQAAvEyg7adkeouN…
                  */
                 cursor?: string;
@@ -1138,7 +1138,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The address of the NFT contract.
+                 * @description Address of the NFT contract.
                  * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
                  */
                 address: string;
@@ -1150,17 +1150,17 @@ export interface operations {
             /** @description A page of transfers. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing has changed. */
+                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
                     ETag?: string;
                     /** @description `reference` or `live`. */
                     "X-Dialect"?: string;
-                    /** @description Whether everything that was asked for is indexed. */
+                    /** @description Whether all requested data is indexed. */
                     "X-Index-Complete"?: string;
-                    /** @description The weakest evidence behind a complete page of transfers. */
+                    /** @description Weakest evidence for a complete page of transfers. */
                     "X-Index-Evidence"?: string;
-                    /** @description The chains of which some history is missing. */
+                    /** @description Chains whose history is not complete. */
                     "X-Index-Incomplete-Chains"?: string;
                     [name: string]: unknown;
                 };
@@ -1183,7 +1183,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The chains to ask, by name or hex id. Every indexed chain when left out. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+                 * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
                  * @example [
                  *       "eth",
                  *       "0x89"
@@ -1194,7 +1194,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The address of the wallet.
+                 * @description Address of the wallet.
                  * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
                  */
                 address: string;
@@ -1206,17 +1206,17 @@ export interface operations {
             /** @description The first and last transaction on each chain. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing has changed. */
+                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
                     ETag?: string;
                     /** @description `reference` or `live`. */
                     "X-Dialect"?: string;
-                    /** @description Whether everything that was asked for is indexed. */
+                    /** @description Whether all requested data is indexed. */
                     "X-Index-Complete"?: string;
-                    /** @description The weakest evidence behind a complete page of transfers. */
+                    /** @description Weakest evidence for a complete page of transfers. */
                     "X-Index-Evidence"?: string;
-                    /** @description The chains of which some history is missing. */
+                    /** @description Chains whose history is not complete. */
                     "X-Index-Incomplete-Chains"?: string;
                     [name: string]: unknown;
                 };
@@ -1239,7 +1239,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The chains to ask, by name or hex id. Every indexed chain when left out. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+                 * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
                  * @example [
                  *       "eth",
                  *       "0x89"
@@ -1250,7 +1250,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The address of the wallet.
+                 * @description Address of the wallet.
                  * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
                  */
                 address: string;
@@ -1262,17 +1262,17 @@ export interface operations {
             /** @description The first and last transaction on each chain. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing has changed. */
+                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
                     ETag?: string;
                     /** @description `reference` or `live`. */
                     "X-Dialect"?: string;
-                    /** @description Whether everything that was asked for is indexed. */
+                    /** @description Whether all requested data is indexed. */
                     "X-Index-Complete"?: string;
-                    /** @description The weakest evidence behind a complete page of transfers. */
+                    /** @description Weakest evidence for a complete page of transfers. */
                     "X-Index-Evidence"?: string;
-                    /** @description The chains of which some history is missing. */
+                    /** @description Chains whose history is not complete. */
                     "X-Index-Incomplete-Chains"?: string;
                     [name: string]: unknown;
                 };
@@ -1297,12 +1297,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The Solana network.
+                 * @description Solana network.
                  * @example mainnet
                  */
                 network: "mainnet" | "devnet";
                 /**
-                 * @description The address of the account.
+                 * @description Address of the account.
                  * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
                  */
                 address: string;
@@ -1314,13 +1314,13 @@ export interface operations {
             /** @description What the account holds. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing has changed. */
+                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
                     ETag?: string;
                     /** @description Seconds since the account was read. */
                     Age?: number;
-                    /** @description The slot at which it was read. */
+                    /** @description Slot at which the account was read. */
                     "X-Solana-Slot"?: number;
                     [name: string]: unknown;
                 };
@@ -1344,12 +1344,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Lists the contracts behind this one.
+                 * @description Lists the contracts after this one.
                  * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
                  */
                 after?: string;
                 /**
-                 * @description How many to list, 100 at the most.
+                 * @description How many to list, at most 100.
                  * @example 20
                  */
                 limit?: number;
@@ -1357,7 +1357,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The chain, by name or hex id.
+                 * @description Chain, by name or hex id.
                  * @example eth
                  */
                 chain: string;
@@ -1369,7 +1369,7 @@ export interface operations {
             /** @description Contracts in the order of their addresses. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1392,10 +1392,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It runs. */
+            /** @description The process runs. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1414,10 +1414,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Fit to serve. */
+            /** @description Ready to serve. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1425,10 +1425,10 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description Not fit to serve, with the reason. */
+            /** @description Not ready, with the reason. */
             503: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1450,7 +1450,7 @@ export interface operations {
             /** @description The state of chains, store and version. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1475,7 +1475,7 @@ export interface operations {
             /** @description The text format of Prometheus. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1500,7 +1500,7 @@ export interface operations {
             /** @description A stream that ends with the client, the key or the service. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1517,18 +1517,18 @@ export interface operations {
     explainContract: {
         parameters: {
             query?: {
-                /** @description A transaction hash, or one with `:logIndex` behind it: why it is or is not in the index. A node is asked for it. */
+                /** @description A transaction hash, optionally followed by `:logIndex`: why it is or is not in the index. Asks a node for it. */
                 transfer?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description A chain by name or id.
+                 * @description Chain, by name or id.
                  * @example eth
                  */
                 chain: string;
                 /**
-                 * @description The address of the contract.
+                 * @description Address of the contract.
                  * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
                  */
                 contract: string;
@@ -1540,7 +1540,7 @@ export interface operations {
             /** @description Flags, names, labels and coverage with their origins. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1564,10 +1564,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys, the oldest first. No secrets. */
+            /** @description The keys, oldest first. No secrets. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1597,7 +1597,7 @@ export interface operations {
             /** @description The key with its secret. */
             201: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -1618,7 +1618,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id of the key.
+                 * @description Id of the key.
                  * @example 1f0c3a9be2d4
                  */
                 id: string;
@@ -1630,7 +1630,7 @@ export interface operations {
             /** @description The revoked key. */
             200: {
                 headers: {
-                    /** @description Names this request in the log. A sane one that is sent is kept. */
+                    /** @description Request id. A valid id sent by the client is kept. */
                     "X-Request-Id"?: string;
                     [name: string]: unknown;
                 };

@@ -8,10 +8,11 @@ import { Explorer } from './pages/explorer.tsx'
 import { Frame } from './pages/frame.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { Overview } from './pages/overview.tsx'
+import { Reference } from './pages/reference.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { WalletPage } from './pages/wallet.tsx'
 import { startLive } from './state/live.ts'
-import { goTo, route } from './state/route.ts'
+import { goTo, isReference, route } from './state/route.ts'
 import { key, restoreSession } from './state/session.ts'
 import './style/tokens.css'
 import './style/page.css'
@@ -34,16 +35,12 @@ const titles: Readonly<Record<string, string>> = {
 function Console() {
   const signedIn = key.value !== undefined
   const { parts } = route.value
-  const title = titles[parts[0] ?? ''] ?? 'Overview'
+  const title = isReference ? 'Reference' : (titles[parts[0] ?? ''] ?? 'Overview')
   useEffect(() => {
-    document.title = signedIn ? `${title} · Almanac` : 'Almanac'
+    document.title = signedIn || isReference ? `${title} · Almanac` : 'Almanac'
   }, [title, signedIn])
-  if (!signedIn) return <SignIn />
-  return (
-    <Frame>
-      <Page />
-    </Frame>
-  )
+  if (!signedIn && !isReference) return <SignIn />
+  return <Frame>{isReference ? <Reference /> : <Page />}</Frame>
 }
 
 function Page() {

@@ -1,25 +1,33 @@
 // A form made from the parameters of an operation. What the service refuses stands beside the field that it is about.
 import { useSignal, useSignalEffect } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Prose } from '../parts/prose.tsx'
 import { chainPairs, type Parameter } from '../state/document.ts'
 import { status } from '../state/live.ts'
 import type { Problem } from '../state/service.ts'
 import type { Values } from './question.ts'
 
 type Props = {
+  /** Begins the ids of the fields, where a page has several forms. */
+  id?: string
   parameters: readonly Parameter[]
   values: Values
   problem: Problem | undefined
   onAsk: (values: Values) => void
+  /** Shows deprecated parameters and the cursor too. */
+  all?: boolean
+  /** Stands below the fields and knows what is in them. */
+  footer?: (given: Values) => ComponentChildren
 }
 
 /** Paging has buttons of its own. */
 const leftOut = new Set(['cursor'])
 
-export function OperationForm({ parameters, values, problem, onAsk }: Props) {
+export function OperationForm({ id = 'field', parameters, values, problem, onAsk, all = false, footer }: Props) {
   const draft = useSignal<Values>(values)
   const form = useRef<HTMLFormElement>(null)
-  const shown = parameters.filter(({ name, deprecated }) => !leftOut.has(name) && !deprecated)
+  const shown = parameters.filter(({ name, deprecated }) => all || !(leftOut.has(name) || deprecated))
   const asked = JSON.stringify(values)
   // What was asked is known by its text.
   useEffect(() => {
@@ -31,13 +39,17 @@ export function OperationForm({ parameters, values, problem, onAsk }: Props) {
   }, [problem])
   const submit = (event: Event) => {
     event.preventDefault()
-    const given = Object.entries(draft.value).filter(([name, value]) => value.trim() !== '' && !leftOut.has(name))
-    onAsk(Object.fromEntries(given.map(([name, value]) => [name, value.trim()])))
+    onAsk(given)
   }
+  const filled = Object.entries(draft.value).filter(
+    ([name, value]) => value.trim() !== '' && (all || !leftOut.has(name)),
+  )
+  const given = Object.fromEntries(filled.map(([name, value]) => [name, value.trim()]))
   const rest = shown.filter(parameter => !isMain(parameter))
   const fieldOf = (parameter: Parameter) => (
     <Field
       key={parameter.name}
+      id={`${id}-${parameter.name}`}
       parameter={parameter}
       value={draft.value[parameter.name] ?? ''}
       refusal={problem?.parameter === parameter.name ? problem.message : undefined}
@@ -55,6 +67,7 @@ export function OperationForm({ parameters, values, problem, onAsk }: Props) {
           <div class="operation-fields">{rest.map(fieldOf)}</div>
         </details>
       )}
+      {footer?.(given)}
       <div class="form-end">
         <button type="submit" class="primary">
           Ask
@@ -70,15 +83,15 @@ function isMain({ name, required }: Parameter): boolean {
 }
 
 type FieldProps = {
+  id: string
   parameter: Parameter
   value: string
   refusal: string | undefined
   onChange: (value: string) => void
 }
 
-function Field({ parameter, value, refusal, onChange }: FieldProps) {
+function Field({ id, parameter, value, refusal, onChange }: FieldProps) {
   const { name, description, required } = parameter
-  const id = `field-${name}`
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
   const wide = name === 'address' || parameter.schema.type === 'array'
   return (
@@ -99,12 +112,14 @@ function Field({ parameter, value, refusal, onChange }: FieldProps) {
           {refusal}
         </strong>
       )}
-      <small id={`${id}-help`}>{prose(description)}</small>
+      <small id={`${id}-help`}>
+        <Prose text={description} />
+      </small>
     </div>
   )
 }
 
-type ControlProps = Omit<FieldProps, 'refusal'> & { id: string; described: string }
+type ControlProps = Omit<FieldProps, 'refusal'> & { described: string }
 
 function Control({ parameter, id, value, described, onChange, invalid }: ControlProps & { invalid: boolean }) {
   const { name, schema, required, example } = parameter
@@ -173,9 +188,4 @@ function ChainsField({ parameter, id, value, described, onChange }: ControlProps
 function defaultText({ schema, name }: Parameter): string {
   if (schema.default !== undefined) return String(schema.default)
   return name === 'chain' ? 'eth' : ''
-}
-
-/** Only what the document uses of Markdown: code between backticks. */
-function prose(text: string) {
-  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))
 }

@@ -1,8 +1,26 @@
-// The same request in other tongues: for a terminal, and for the public SDK. Pure. A key is never written into them.
+// The same request for a terminal and for the public SDK. Pure. A key is never written into them.
+import type { Parameter } from '../state/document.ts'
 import type { OperationName, Values } from './question.ts'
 
-export function curlText(url: string): string {
-  return `curl -H "X-API-Key: $ALMANAC_KEY" \\\n  '${url.replaceAll("'", '%27')}'`
+export function curlText(url: string, { method = 'GET', body }: { method?: string; body?: string | undefined } = {}) {
+  const parts = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}-H "X-API-Key: $ALMANAC_KEY"`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`]),
+    `'${url.replaceAll("'", '%27')}'`,
+  ]
+  return parts.join(' \\\n  ')
+}
+
+/** Path and query of a request with these values. */
+export function targetOf(path: string, parameters: readonly Parameter[], values: Values): string {
+  const query = new URLSearchParams()
+  let target = path
+  for (const parameter of parameters) {
+    const value = values[parameter.name] ?? ''
+    if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value))
+    else if (value !== '') query.append(parameter.name, value)
+  }
+  return query.size === 0 ? target : `${target}?${query}`
 }
 
 type SdkOptions = {

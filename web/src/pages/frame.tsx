@@ -4,42 +4,48 @@ import { Mark, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
 import { spanText } from '../quantities.ts'
 import { now } from '../state/clock.ts'
 import { connection, status } from '../state/live.ts'
-import { route } from '../state/route.ts'
-import { signOut } from '../state/session.ts'
+import { isReference, route } from '../state/route.ts'
+import { key, signOut } from '../state/session.ts'
 import { theme, themes } from '../state/theme.ts'
 
 const ways = [
-  { href: '#/', title: 'Overview', parts: ['', 'chain'] },
-  { href: '#/explore', title: 'Explorer', parts: ['explore', 'contract', 'wallet', 'account'] },
-  { href: '#/keys', title: 'Keys', parts: ['keys'] },
+  { href: '/#/', title: 'Overview', parts: ['', 'chain'] },
+  { href: '/#/explore', title: 'Explorer', parts: ['explore', 'contract', 'wallet', 'account'] },
+  { href: '/#/keys', title: 'Keys', parts: ['keys'] },
 ]
 
 export function Frame({ children }: { children: ComponentChildren }) {
-  const here = route.value.parts[0] ?? ''
+  const here = isReference ? undefined : (route.value.parts[0] ?? '')
   return (
     <>
       <button type="button" class="skip" onClick={skipToMain}>
         Skip to the content
       </button>
       <header class="bar">
-        <a class="brand" href="#/" aria-label="Almanac, overview">
+        <a class="brand" href="/#/" aria-label="Almanac, overview">
           <Mark />
           <span>Almanac</span>
         </a>
         <nav aria-label="Pages">
           {ways.map(({ href, title, parts }) => (
-            <a key={href} href={href} aria-current={parts.includes(here) ? 'page' : undefined}>
+            <a key={href} href={href} aria-current={here !== undefined && parts.includes(here) ? 'page' : undefined}>
               {title}
             </a>
           ))}
-          <a href="/reference">Reference</a>
+          <a href="/reference" aria-current={isReference ? 'page' : undefined}>
+            Reference
+          </a>
         </nav>
         <div class="bar-end">
-          <News />
+          {key.value !== undefined && <News />}
           <ThemeButton />
-          <button type="button" class="plain" onClick={() => signOut()}>
-            Sign out
-          </button>
+          {key.value === undefined ? (
+            <a href="/#/">Sign in</a>
+          ) : (
+            <button type="button" class="plain" onClick={() => signOut()}>
+              Sign out
+            </button>
+          )}
         </div>
       </header>
       <Stale />

@@ -19,7 +19,29 @@ export type Parameter = {
   }
 }
 
-export type ApiDocument = { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
+type Reference = { $ref?: string }
+
+export type DocumentedAnswer = Reference & {
+  description: string
+  headers?: Record<string, { description: string }>
+  content?: Record<string, { schema: Reference; examples?: Record<string, { value: unknown }> }>
+}
+
+type OperationFacts = {
+  operationId: string
+  summary: string
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } }
+  responses: Record<string, DocumentedAnswer>
+}
+
+export type DocumentedOperation = OperationFacts & { method: string; path: string }
+
+export type ApiDocument = {
+  info: { description: string }
+  paths: Record<string, Record<string, OperationFacts>>
+}
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
 let asked = false
@@ -38,6 +60,20 @@ export function loadDocument(): void {
 
 export function parametersOf(path: string): readonly Parameter[] | undefined {
   return apiDocument.value?.paths[path]?.get?.parameters
+}
+
+/** In the order of the document. */
+export function operationsOf({ paths }: ApiDocument): DocumentedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, facts]) => ({ ...facts, method: method.toUpperCase(), path })),
+  )
+}
+
+/** Follows a reference into the shared parts of the document. */
+export function resolved<Part extends Reference>(document: ApiDocument, part: Part): Part {
+  if (part.$ref === undefined) return part
+  const names = part.$ref.slice('#/'.length).split('/')
+  return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document) as Part
 }
 
 /** Names and hex ids by turns become pairs. */

@@ -8,6 +8,9 @@ export type Route = {
   turn: number
 }
 
+/** The reference has an address of its own, so that it can be linked to without a key. */
+export const isReference = /^\/reference\/?$/.test(location.pathname)
+
 let turns = 0
 export const route = signal<Route>(readRoute())
 

@@ -1,0 +1,13 @@
+// Text of the OpenAPI document. Of Markdown it uses paragraphs and code between backticks, nothing else.
+
+export function Prose({ text }: { text: string }) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))
+}
+
+export function Paragraphs({ text }: { text: string }) {
+  return text.split('\n\n').map(part => (
+    <p key={part}>
+      <Prose text={part} />
+    </p>
+  ))
+}
