@@ -1,6 +1,7 @@
 // The HTTP behaviour of the whole service, on a real socket over a real store.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as operatorSchemas from '../src/api/operator-schemas.ts'
 import * as schemas from '../src/api/schemas.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey } from '../src/keys/keys.ts'
@@ -671,7 +672,7 @@ describe('operators', () => {
     expect(await (await api.get('/ready', open)).json()).toEqual({ status: 'ready' })
     expect(await refusal('/status', open)).toMatchObject({ status: 401 })
     expect(await refusal('/metrics', open)).toMatchObject({ status: 401 })
-    schemas.status.parse(await (await api.get('/status')).json())
+    operatorSchemas.status.parse(await (await api.get('/status')).json())
     const metrics = await (await api.get('/metrics', { ...open, authorization: `Bearer ${api.key}` })).text()
     expect(metrics).toContain('route="/api/v2/nft/:address/transfers"')
     expect(metrics).not.toContain(seeded.collection)

@@ -10,11 +10,11 @@ import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
   issuedKey,
   keyList,
-  liveBlockShape,
-  livePastShape,
-  liveSampleShape,
-  liveStatusShape,
-  shownKey,
+  liveBlock,
+  livePast,
+  liveSample,
+  liveStatus,
+  key as shownKey,
 } from '../src/api/operator-schemas.ts'
 import { contractList } from '../src/api/schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
@@ -330,21 +330,21 @@ describe('events', () => {
     await serve({ parts: { status: async () => report(head) } })
     const reader = await EventReader.open()
     expect(reader.response.headers.get('content-type')).toBe('text/event-stream')
-    await expect.poll(() => reader.of('status', liveStatusShape).length).toBeGreaterThan(0)
+    await expect.poll(() => reader.of('status', liveStatus).length).toBeGreaterThan(0)
     expect(reader.events[0]!.name).toBe('history')
-    expect(reader.of('status', liveStatusShape)[0]).toMatchObject({
+    expect(reader.of('status', liveStatus)[0]).toMatchObject({
       version: '0.0.0-test',
       store: { engine: 'sqlite' },
       chains: { eth: { head: 100, coverage: { blocks: { 'receipts-root': 91, bloom: 10 } }, contracts: { total: 0 } } },
     })
-    expect(reader.of('block', liveBlockShape)).toEqual([])
+    expect(reader.of('block', liveBlock)).toEqual([])
     head = 101
-    await expect.poll(() => reader.of('block', liveBlockShape)).toEqual([{ chain: 'eth', number: 101 }])
-    await expect.poll(() => reader.of('sample', liveSampleShape).length).toBeGreaterThan(1)
+    await expect.poll(() => reader.of('block', liveBlock)).toEqual([{ chain: 'eth', number: 101 }])
+    await expect.poll(() => reader.of('sample', liveSample).length).toBeGreaterThan(1)
 
     const late = await EventReader.open()
-    await expect.poll(() => late.of('history', livePastShape)[0]?.at.length).toBeGreaterThan(1)
-    const { at, lines } = late.of('history', livePastShape)[0]!
+    await expect.poll(() => late.of('history', livePast)[0]?.at.length).toBeGreaterThan(1)
+    const { at, lines } = late.of('history', livePast)[0]!
     expect(lines.map(({ measure }) => measure)).toEqual([
       'lag_seconds',
       'blocks_per_second',

@@ -255,35 +255,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Transfer: {
-            block_number: string;
-            /** @description UTC; with `.000Z` in the live dialect. */
-            block_timestamp: string;
-            block_hash: string;
-            transaction_hash: string;
-            transaction_index: number;
-            log_index: number;
-            /** @description The native currency that the whole transaction moved, in its smallest unit. */
-            value: string;
-            /** @enum {string} */
-            contract_type: "ERC721" | "ERC1155";
-            /** @enum {string} */
-            transaction_type: "Single" | "Batch";
-            token_address: string;
-            token_id: string;
-            /** @description The zero address for a mint. */
-            from_address: string;
-            from_address_label: string | null;
-            /** @description The zero address for a burn. */
-            to_address: string;
-            to_address_label: string | null;
+        ContractList: {
+            chain: string;
+            contracts: {
+                address: string;
+                transfers: number;
+                name: string | null;
+                symbol: string | null;
+            }[];
+            /** @description Asks for the next ones; null where there are none. */
+            after: string | null;
+        };
+        Failure: {
+            message: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+        };
+        Health: {
+            /** @constant */
+            status: "ok";
+        };
+        Holding: {
+            associatedTokenAddress: string;
+            mint: string;
+            name: string;
+            symbol: string;
+            /** @description In the main unit, exact. */
             amount: string;
-            /** @description Known for ERC-1155 only. */
-            operator: string | null;
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            possible_spam: boolean | ("true" | "false");
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            verified_collection: boolean | ("true" | "false");
+            amountRaw: string;
+            decimals: number;
         };
         NamedTransfer: {
             block_number: string;
@@ -317,6 +318,80 @@ export interface components {
             token_name: string | null;
             token_symbol: string | null;
         };
+        NamedTransferCollection: {
+            /** @description Counts from 0, one more with each cursor. */
+            page: number | string;
+            /** @description The limit in effect, not the number of rows. */
+            page_size: number | string;
+            /** @description Asks for the next page. Empty (reference) or null (live) on the last one. */
+            cursor: string | null;
+            result: components["schemas"]["NamedTransfer"][];
+            /** @description Whether every block that was asked for is at or below the head of the chain. */
+            block_exists: boolean;
+            /** @description Whether every block of the asked range is indexed for this contract. */
+            index_complete: boolean;
+        };
+        Portfolio: {
+            nativeBalance: {
+                lamports: string;
+                /** @description In the main unit, exact. */
+                solana: string;
+            };
+            nfts: components["schemas"]["Holding"][];
+            tokens: components["schemas"]["Holding"][];
+        };
+        Problem: {
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+        };
+        Readiness: {
+            /** @enum {string} */
+            status: "ready" | "not ready";
+            reason?: string;
+        };
+        SolanaFailure: {
+            message: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+            statusCode: number;
+            error: string;
+        };
+        Transfer: {
+            block_number: string;
+            /** @description UTC; with `.000Z` in the live dialect. */
+            block_timestamp: string;
+            block_hash: string;
+            transaction_hash: string;
+            transaction_index: number;
+            log_index: number;
+            /** @description The native currency that the whole transaction moved, in its smallest unit. */
+            value: string;
+            /** @enum {string} */
+            contract_type: "ERC721" | "ERC1155";
+            /** @enum {string} */
+            transaction_type: "Single" | "Batch";
+            token_address: string;
+            token_id: string;
+            /** @description The zero address for a mint. */
+            from_address: string;
+            from_address_label: string | null;
+            /** @description The zero address for a burn. */
+            to_address: string;
+            to_address_label: string | null;
+            amount: string;
+            /** @description Known for ERC-1155 only. */
+            operator: string | null;
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            possible_spam: boolean | ("true" | "false");
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            verified_collection: boolean | ("true" | "false");
+        };
         TransferCollection: {
             /** @description The number of matching transfers; null unless `disable_total=false`. */
             total: (number | string) | null;
@@ -332,24 +407,6 @@ export interface components {
             /** @description Whether every block of the asked range is indexed for this contract. */
             index_complete: boolean;
         };
-        NamedTransferCollection: {
-            /** @description Counts from 0, one more with each cursor. */
-            page: number | string;
-            /** @description The limit in effect, not the number of rows. */
-            page_size: number | string;
-            /** @description Asks for the next page. Empty (reference) or null (live) on the last one. */
-            cursor: string | null;
-            result: components["schemas"]["NamedTransfer"][];
-            /** @description Whether every block that was asked for is at or below the head of the chain. */
-            block_exists: boolean;
-            /** @description Whether every block of the asked range is indexed for this contract. */
-            index_complete: boolean;
-        };
-        WalletTransaction: {
-            block_timestamp: string;
-            block_number: string;
-            transaction_hash: string;
-        };
         WalletChains: {
             address: string;
             active_chains: {
@@ -359,228 +416,10 @@ export interface components {
                 last_transaction: components["schemas"]["WalletTransaction"] | null;
             }[];
         };
-        Holding: {
-            associatedTokenAddress: string;
-            mint: string;
-            name: string;
-            symbol: string;
-            /** @description In the main unit, exact. */
-            amount: string;
-            amountRaw: string;
-            decimals: number;
-        };
-        Portfolio: {
-            nativeBalance: {
-                lamports: string;
-                /** @description In the main unit, exact. */
-                solana: string;
-            };
-            nfts: components["schemas"]["Holding"][];
-            tokens: components["schemas"]["Holding"][];
-        };
-        Failure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        SolanaFailure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-            statusCode: number;
-            error: string;
-        };
-        Problem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        ContractList: {
-            chain: string;
-            contracts: {
-                address: string;
-                transfers: number;
-                name: string | null;
-                symbol: string | null;
-            }[];
-            /** @description Asks for the next ones; null where there are none. */
-            after: string | null;
-        };
-        Health: {
-            /** @constant */
-            status: "ok";
-        };
-        Readiness: {
-            /** @enum {string} */
-            status: "ready" | "not ready";
-            reason?: string;
-        };
-        Status: {
-            chains: {
-                [key: string]: unknown;
-            };
-            solana: {
-                [key: string]: unknown;
-            };
-            store: {
-                engine: string;
-                location: string;
-                schema_version: number;
-                size_bytes: number;
-            };
-            version: string;
-        };
-        LiveStatus: {
-            /** @description Unix milliseconds. */
-            at: number;
-            version: string;
-            store: {
-                engine: string;
-                location: string;
-                schema_version: number;
-                size_bytes: number;
-            };
-            chains: {
-                [key: string]: {
-                    /** @enum {string} */
-                    state: "backfilling" | "live" | "stalled";
-                    reason?: string;
-                    /** @enum {string} */
-                    index?: "full" | "on-demand";
-                    from?: number;
-                    /** @description -1 while it is not known. */
-                    head: number;
-                    /** @description -1 while it is not known. */
-                    finalized: number;
-                    lag_seconds: number;
-                    complete: boolean;
-                    eta_seconds: number | null;
-                    /** @description Of the last minute; null where nothing is read. */
-                    rates?: {
-                        blocksPerSecond: number;
-                        rowsPerSecond: number;
-                        bytesPerSecond: number;
-                    } | null;
-                    coverage: {
-                        /** @description Sorted; the longest ones where there are very many. */
-                        intervals: {
-                            from: number;
-                            to: number;
-                            /** @enum {string} */
-                            evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-                        }[];
-                        intervals_total: number;
-                        /** @description How many blocks each kind of evidence covers. */
-                        blocks: {
-                            [key: string]: number;
-                        };
-                    };
-                    contracts: {
-                        total: number;
-                        shown: {
-                            contract: string;
-                            /** @description Sorted; the longest ones where there are very many. */
-                            intervals: {
-                                from: number;
-                                to: number;
-                                /** @enum {string} */
-                                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-                            }[];
-                            intervals_total: number;
-                            /** @description How many blocks each kind of evidence covers. */
-                            blocks: {
-                                [key: string]: number;
-                            };
-                        }[];
-                    };
-                    rpc: {
-                        endpoint: string;
-                        healthy: boolean;
-                        reason?: string;
-                        fault?: string | null;
-                        head?: number;
-                        slot?: number;
-                        latency_ms?: number;
-                        requests?: number;
-                        errors?: number;
-                    }[];
-                    /** @description The WebSocket that announces new heads, where one is configured. */
-                    ws?: {
-                        endpoint: string;
-                        connected: boolean;
-                        reconnects: number;
-                    };
-                };
-            };
-            solana: {
-                [key: string]: {
-                    /** @enum {string} */
-                    state: "live" | "stalled";
-                    slot: number;
-                    lag_seconds: number;
-                    rpc: {
-                        endpoint: string;
-                        healthy: boolean;
-                        reason?: string;
-                        fault?: string | null;
-                        head?: number;
-                        slot?: number;
-                        latency_ms?: number;
-                        requests?: number;
-                        errors?: number;
-                    }[];
-                };
-            };
-        };
-        LivePast: {
-            /** @description Unix milliseconds. */
-            at: number[];
-            lines: {
-                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
-                chain: string;
-                /** @enum {string} */
-                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
-                endpoint?: string;
-                values: (number | null)[];
-            }[];
-        };
-        LiveSample: {
-            at: number;
-            values: {
-                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
-                chain: string;
-                /** @enum {string} */
-                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
-                endpoint?: string;
-                value: number;
-            }[];
-        };
-        LiveBlock: {
-            chain: string;
-            number: number;
-        };
-        Key: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            state: "active" | "expired" | "revoked";
-            scopes: string[];
-            rate_per_second: number | null;
-            quota_per_day: number | null;
-            index_per_day: number | null;
-            used_today: number;
-            created_at: string | null;
-            expires_at: string | null;
-            revoked_at: string | null;
-        };
-        KeyList: {
-            keys: components["schemas"]["Key"][];
+        WalletTransaction: {
+            block_timestamp: string;
+            block_number: string;
+            transaction_hash: string;
         };
         Explanation: {
             chain: string;
@@ -705,16 +544,6 @@ export interface components {
                 } | null;
             };
         };
-        NewKey: {
-            name: string;
-            scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
-            /** @description A span such as 12h or 90d, or a date. Without it: never. */
-            expires?: string;
-            rate_per_second?: number;
-            quota_per_day?: number;
-            /** @description Contracts and wallets a day that are indexed because this key asks for them. */
-            index_per_day?: number;
-        };
         IssuedKey: {
             id: string;
             name: string;
@@ -730,6 +559,177 @@ export interface components {
             revoked_at: string | null;
             /** @description Shown only in this answer; the service keeps a hash of it. */
             secret: string;
+        };
+        Key: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked";
+            scopes: string[];
+            rate_per_second: number | null;
+            quota_per_day: number | null;
+            index_per_day: number | null;
+            used_today: number;
+            created_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+        };
+        KeyList: {
+            keys: components["schemas"]["Key"][];
+        };
+        LiveBlock: {
+            chain: string;
+            number: number;
+        };
+        LivePast: {
+            /** @description Unix milliseconds. */
+            at: number[];
+            lines: {
+                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                chain: string;
+                /** @enum {string} */
+                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+                endpoint?: string;
+                values: (number | null)[];
+            }[];
+        };
+        LiveSample: {
+            at: number;
+            values: {
+                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                chain: string;
+                /** @enum {string} */
+                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+                endpoint?: string;
+                value: number;
+            }[];
+        };
+        LiveStatus: {
+            /** @description Unix milliseconds. */
+            at: number;
+            version: string;
+            store: {
+                engine: string;
+                location: string;
+                schema_version: number;
+                size_bytes: number;
+            };
+            chains: {
+                [key: string]: {
+                    /** @enum {string} */
+                    state: "backfilling" | "live" | "stalled";
+                    reason?: string;
+                    /** @enum {string} */
+                    index?: "full" | "on-demand";
+                    from?: number;
+                    /** @description -1 while it is not known. */
+                    head: number;
+                    /** @description -1 while it is not known. */
+                    finalized: number;
+                    lag_seconds: number;
+                    complete: boolean;
+                    eta_seconds: number | null;
+                    /** @description Of the last minute; null where nothing is read. */
+                    rates?: {
+                        blocksPerSecond: number;
+                        rowsPerSecond: number;
+                        bytesPerSecond: number;
+                    } | null;
+                    coverage: {
+                        /** @description Sorted; the longest ones where there are very many. */
+                        intervals: {
+                            from: number;
+                            to: number;
+                            /** @enum {string} */
+                            evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                        }[];
+                        intervals_total: number;
+                        /** @description How many blocks each kind of evidence covers. */
+                        blocks: {
+                            [key: string]: number;
+                        };
+                    };
+                    contracts: {
+                        total: number;
+                        shown: {
+                            contract: string;
+                            /** @description Sorted; the longest ones where there are very many. */
+                            intervals: {
+                                from: number;
+                                to: number;
+                                /** @enum {string} */
+                                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                            }[];
+                            intervals_total: number;
+                            /** @description How many blocks each kind of evidence covers. */
+                            blocks: {
+                                [key: string]: number;
+                            };
+                        }[];
+                    };
+                    rpc: {
+                        endpoint: string;
+                        healthy: boolean;
+                        reason?: string;
+                        fault?: string | null;
+                        head?: number;
+                        slot?: number;
+                        latency_ms?: number;
+                        requests?: number;
+                        errors?: number;
+                    }[];
+                    /** @description The WebSocket that announces new heads, where one is configured. */
+                    ws?: {
+                        endpoint: string;
+                        connected: boolean;
+                        reconnects: number;
+                    };
+                };
+            };
+            solana: {
+                [key: string]: {
+                    /** @enum {string} */
+                    state: "live" | "stalled";
+                    slot: number;
+                    lag_seconds: number;
+                    rpc: {
+                        endpoint: string;
+                        healthy: boolean;
+                        reason?: string;
+                        fault?: string | null;
+                        head?: number;
+                        slot?: number;
+                        latency_ms?: number;
+                        requests?: number;
+                        errors?: number;
+                    }[];
+                };
+            };
+        };
+        NewKey: {
+            name: string;
+            scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
+            /** @description A span such as 12h or 90d, or a date. Without it: never. */
+            expires?: string;
+            rate_per_second?: number;
+            quota_per_day?: number;
+            /** @description Contracts and wallets a day that are indexed because this key asks for them. */
+            index_per_day?: number;
+        };
+        Status: {
+            chains: {
+                [key: string]: unknown;
+            };
+            solana: {
+                [key: string]: unknown;
+            };
+            store: {
+                engine: string;
+                location: string;
+                schema_version: number;
+                size_bytes: number;
+            };
+            version: string;
         };
     };
     responses: {

@@ -2,11 +2,10 @@
 import { Readable } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import { safetyHeaders } from './answer.ts'
-import type { Context } from './context.ts'
 import type { LiveEvent, LiveFeed } from './live-feed.ts'
-import { type Json, operation, textSuccess } from './openapi-parts.ts'
+import { textSuccess } from './openapi-parts.ts'
 import { admitOperator } from './ops.ts'
-import type { Handler } from './responder.ts'
+import type { RouteParts } from './responder.ts'
 
 /** A comment is sent this often, so that neither side takes a quiet connection for a dead one. */
 const heartbeatMs = 10_000
@@ -15,9 +14,11 @@ export const keyCheckMs = 300
 /** A client that lets more than this pile up is cut off. It may come back and starts with the state of then. */
 const backlogBytesMax = 4 * 1024 * 1024
 
-export function answerEvents(context: Context): Handler {
-  const { live, gatekeeper } = context
-  return async request => {
+const exampleEvent = 'event: block\ndata: {"chain":"eth","number":17722946}\n\n'
+
+export const events: RouteParts = {
+  answer: context => async request => {
+    const { live, gatekeeper } = context
     const secret = await admitOperator(context, request)
     if (live === undefined) throw new AlmanacError('not_configured', 'Live events are disabled')
     const stillAllowed = async () => secret === undefined || (await gatekeeper.stillHolds(secret, 'ops'))
@@ -33,7 +34,25 @@ export function answerEvents(context: Context): Handler {
       body: null,
       ...(request.method === 'HEAD' ? {} : { stream: eventStream(live, stillAllowed) }),
     }
-  }
+  },
+  document: {
+    id: 'getEvents',
+    summary: 'Live events, as server-sent events; needs the scope `ops` unless the operator opened it',
+    description: [
+      'Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five ' +
+        '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +
+        '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
+      'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.',
+    ].join('\n\n'),
+    answers: {
+      200: textSuccess(
+        'text/event-stream',
+        'A stream that ends with the client, the key or the service.',
+        exampleEvent,
+      ),
+    },
+    errors: ['unauthorized', 'forbidden', 'internal', 'overloaded'],
+  },
 }
 
 function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Readable {
@@ -85,22 +104,4 @@ function frameOf(event: LiveEvent): Uint8Array {
   const frame = Buffer.from(`event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`)
   frames.set(event, frame)
   return frame
-}
-
-export function eventsDocument(): Json {
-  const examples = { block: { value: 'event: block\ndata: {"chain":"eth","number":17722946}\n\n' } }
-  return operation({
-    id: 'getEvents',
-    summary: 'Live events, as server-sent events; needs the scope `ops` unless the operator opened it',
-    description: [
-      'Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five ' +
-        '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +
-        '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
-      'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.',
-    ].join('\n\n'),
-    answers: {
-      200: textSuccess('text/event-stream', 'A stream that ends with the client, the key or the service.', examples),
-    },
-    errors: ['unauthorized', 'forbidden', 'internal', 'overloaded'],
-  })
 }

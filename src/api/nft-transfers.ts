@@ -13,16 +13,7 @@ import { CursorSigner } from '../store/cursor.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
-import {
-  type DocumentOptions,
-  dataErrors,
-  indexHeaders,
-  inPath,
-  inQuery,
-  type Json,
-  jsonSuccess,
-  operation,
-} from './openapi-parts.ts'
+import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform } from './operation.ts'
 import {
   type ApiVersion,
@@ -34,22 +25,46 @@ import {
   transferParameters,
 } from './params.ts'
 import type { ApiRequest } from './request.ts'
-import type { Handler } from './responder.ts'
+import type { RouteParts } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 
 /** `disable_total` was announced as deprecated on 2023-01-12, as RFC 9745 writes it. */
 const deprecation = { Deprecation: '@1673481600' }
 
-export function answerTransfers(context: Context): Handler {
-  const pages = new TransferPages(context)
-  return request => {
-    const dialect = dialectOf(request, context.settings.dialect)
-    return perform(context, request, {
-      scope: 'nft-transfers',
-      cacheKey: dialect,
-      work: admission => pages.answer(request, dialect, admission),
-    })
-  }
+export const nftTransfers: RouteParts = {
+  answer: context => {
+    const pages = new TransferPages(context)
+    return request => {
+      const dialect = dialectOf(request, context.settings.dialect)
+      return perform(context, request, {
+        scope: 'nft-transfers',
+        cacheKey: dialect,
+        work: admission => pages.answer(request, dialect, admission),
+      })
+    }
+  },
+  document: ({ chains, pageSizeMax }, version) => {
+    const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
+    const facts = { tag: 'EVM' as const, errors: dataErrors }
+    if (version === 'v2') {
+      return {
+        ...facts,
+        id: 'getNFTContractTransfers',
+        summary: 'NFT transfers of a contract',
+        parameters: [inPath(address), ...Object.values({ ...shared, disableTotal }).map(inQuery)],
+        answers: {
+          200: jsonSuccess('TransferCollection', 'A page of transfers, newest first.', indexHeaders),
+        },
+      }
+    }
+    return {
+      ...facts,
+      id: 'getNFTContractTransfersV22',
+      summary: 'NFT transfers of a contract, with names and a choice of order',
+      parameters: [inPath(address), ...Object.values({ ...shared, order }).map(inQuery)],
+      answers: { 200: jsonSuccess('NamedTransferCollection', 'A page of transfers.', indexHeaders) },
+    }
+  },
 }
 
 class TransferPages {
@@ -212,57 +227,3 @@ export class ReplicaReads<Reader> {
     }
   }
 }
-
-export function transfersDocument({ chains, pageSizeMax }: DocumentOptions, version: ApiVersion): Json {
-  const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
-  const isFirst = version === 'v2'
-  const parameters = Object.values({ ...shared, ...(isFirst ? { disableTotal } : { order }) })
-  return operation({
-    id: isFirst ? 'getNFTContractTransfers' : 'getNFTContractTransfersV22',
-    tag: 'EVM',
-    summary: isFirst ? 'NFT transfers of a contract' : 'NFT transfers of a contract, with names and a choice of order',
-    parameters: [inPath(address), ...parameters.map(inQuery)],
-    answers: {
-      200: isFirst
-        ? jsonSuccess('TransferCollection', 'A page of transfers, newest first.', examples, indexHeaders)
-        : jsonSuccess('NamedTransferCollection', 'A page of transfers.', namedExamples, indexHeaders),
-    },
-    errors: dataErrors,
-  })
-}
-
-const exampleTransfer = {
-  block_number: '16220243',
-  block_timestamp: '2022-12-19T17:29:47.000Z',
-  block_hash: '0xe4022d8da3d4b24e4ac3e8f7ee0ed4b1d1d6a5a36a5c1d1a6ec3a0e0c2f97e6a',
-  transaction_hash: '0x46ab6d3c3d1ab1ff5ad8ea03d3dc6ba4f7f1ed8b4e5e0f0a96a7dd3f0be0e76d',
-  transaction_index: 102,
-  log_index: 269,
-  value: '0',
-  contract_type: 'ERC721',
-  transaction_type: 'Single',
-  token_address: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d',
-  token_id: '6955',
-  from_address: '0xacdaeeb57ff6886fc8e203b9dd4c2b241df89b7a',
-  from_address_label: null,
-  to_address: '0x8ae57a027c63fca8070d1bf38622321de8004c67',
-  to_address_label: null,
-  amount: '1',
-  operator: null,
-  possible_spam: false,
-  verified_collection: true,
-}
-const referenceTransfer = {
-  ...exampleTransfer,
-  block_timestamp: '2022-12-19T17:29:47',
-  possible_spam: 'false',
-  verified_collection: 'true',
-}
-const namedTransfer = { ...exampleTransfer, token_name: 'BoredApeYachtClub', token_symbol: 'BAYC' }
-const cursor = 'AQC8TKDtp2R6i6twYhwuEYoYqTbxPQEBAbP8vwdmjQIA0QXDwNjIe5Hij1MF2b2f9A'
-const end = { block_exists: true, index_complete: true }
-const examples = {
-  reference: { total: null, page: '0', page_size: '1', cursor, result: [referenceTransfer], ...end },
-  live: { total: 14, page: 0, page_size: 1, cursor, result: [exampleTransfer], ...end },
-}
-const namedExamples = { live: { page: 0, page_size: 1, cursor: null, result: [namedTransfer], ...end } }

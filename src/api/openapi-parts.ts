@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
+import examples from './openapi-examples.json' with { type: 'json' }
 import type { Parameter } from './params.ts'
 import { problemAnswer, statusOf } from './problem.ts'
 
@@ -11,7 +12,7 @@ export type Json = Record<string, unknown>
 /** What the document depends on. */
 export type DocumentOptions = { chains: ChainTable; pageSizeMax: number; version: string }
 
-type OperationFacts = {
+export type OperationFacts = {
   id: string
   tag?: 'EVM' | 'Solana' | 'Operations'
   summary: string
@@ -52,6 +53,11 @@ export function inPath(parameter: Described): Json {
   return { ...described(parameter), in: 'path', required: true, schema: jsonSchema(parameter.schema) }
 }
 
+/** One that has no entry in `params.ts`. */
+export function textInPath(name: string, description: string, example: string): Json {
+  return { name, description, example, in: 'path', required: true, schema: { type: 'string' } }
+}
+
 export function inQuery(parameter: Described): Json {
   return { ...described(parameter), in: 'query', required: false, schema: jsonSchema(parameter.schema) }
 }
@@ -65,15 +71,22 @@ function described({ name, description, example, deprecated }: Described): Json 
   return { name, description, example, ...(deprecated ? { deprecated } : {}) }
 }
 
-/** `shown` are examples by name. */
-export function jsonSuccess(schema: string, description: string, shown: Json, headers: Json = {}): Json {
-  const named = Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, { value }]))
+/** The examples are those of the schema, in `openapi-examples.json`. `only` picks one. */
+export function jsonSuccess(
+  schema: keyof typeof examples,
+  description: string,
+  headers: Json = {},
+  only?: string,
+): Json {
+  const shown = Object.entries<unknown>(examples[schema]).filter(([name]) => only === undefined || name === only)
+  const named = Object.fromEntries(shown.map(([name, value]) => [name, { value }]))
   const content = { 'application/json': { schema: reference(schema), examples: named } }
   return { description, headers: { ...commonHeaders, ...headers }, content }
 }
 
-export function textSuccess(type: string, description: string, examples: Json): Json {
-  return { description, headers: commonHeaders, content: { [type]: { schema: { type: 'string' }, examples } } }
+export function textSuccess(type: string, description: string, example: string): Json {
+  const content = { schema: { type: 'string' }, examples: { first: { value: example } } }
+  return { description, headers: commonHeaders, content: { [type]: content } }
 }
 
 export const dataErrors: ErrorCode[] = [
@@ -92,35 +105,28 @@ export const dataErrors: ErrorCode[] = [
 
 export const solanaErrors: ErrorCode[] = [...dataErrors, 'upstream_failed', 'not_configured']
 
-const rateLimit = { limit: 10, remaining: 0, resetSeconds: 1 }
-const sampleErrors: Partial<Record<ErrorCode, AlmanacError>> = {
-  bad_request: new AlmanacError('bad_request', 'address is not a valid hex address', {
-    details: { parameter: 'address', given: '0x12', accepted: '0x and 40 hex digits, in any case' },
-  }),
-  answer_too_large: new AlmanacError(
-    'answer_too_large',
+const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> = {
+  bad_request: [
+    'address is not a valid hex address',
+    { parameter: 'address', given: '0x12', accepted: '0x and 40 hex digits, in any case' },
+  ],
+  answer_too_large: [
     'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answerBytesMax',
-    { details: { answerBytes: 20_000_000, answerBytesMax: 16_777_216 } },
-  ),
-  unauthorized: new AlmanacError('unauthorized', 'Invalid key'),
-  forbidden: new AlmanacError('forbidden', 'This key lacks the scope nft-transfers', {
-    details: { scope: 'nft-transfers' },
-  }),
-  not_found: new AlmanacError('not_found', 'There is no key with this id'),
-  uri_too_long: new AlmanacError('uri_too_long', 'The URL is longer than 8192 bytes'),
-  headers_too_large: new AlmanacError('headers_too_large', 'The request headers are too large'),
-  rate_limited: new AlmanacError('rate_limited', 'Rate limit exceeded', { details: { rateLimit } }),
-  quota_exceeded: new AlmanacError('quota_exceeded', 'Rate limit exceeded', { details: { quotaPerDay: 1_000 } }),
-  overloaded: new AlmanacError('overloaded', 'Too many requests are being worked on'),
-  timeout: new AlmanacError('timeout', 'The request took longer than 15000 ms'),
-  upstream_failed: new AlmanacError(
-    'upstream_failed',
-    'The token accounts of the account could not be read: endpoint rpc.example answered 503.',
-  ),
-  not_configured: new AlmanacError(
-    'not_configured',
+    { answerBytes: 20_000_000, answerBytesMax: 16_777_216 },
+  ],
+  unauthorized: ['Invalid key'],
+  forbidden: ['This key lacks the scope nft-transfers', { scope: 'nft-transfers' }],
+  not_found: ['There is no key with this id'],
+  uri_too_long: ['The URL is longer than 8192 bytes'],
+  headers_too_large: ['The request headers are too large'],
+  rate_limited: ['Rate limit exceeded', { rateLimit: { limit: 10, remaining: 0, resetSeconds: 1 } }],
+  quota_exceeded: ['Rate limit exceeded', { quotaPerDay: 1_000 }],
+  overloaded: ['Too many requests are being worked on'],
+  timeout: ['The request took longer than 15000 ms'],
+  upstream_failed: ['The token accounts of the account could not be read: endpoint rpc.example answered 503.'],
+  not_configured: [
     'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',
-  ),
+  ],
 }
 
 type FailureSchema = 'Failure' | 'SolanaFailure'
@@ -154,7 +160,8 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
 }
 
 function sampleError(code: ErrorCode): AlmanacError {
-  return sampleErrors[code] ?? new AlmanacError(code, code)
+  const [message, details] = samples[code] ?? [code]
+  return new AlmanacError(code, message, { details })
 }
 
 function sampleBody(error: AlmanacError, schema: FailureSchema): unknown {

@@ -1,8 +1,15 @@
 // The OpenAPI 3.1 document of the whole service: what each route says of itself, and the schemas. Served at `/openapi.json`.
 import { z } from 'zod'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
-import { type DocumentOptions, dataErrors, failureResponses, type Json, solanaErrors } from './openapi-parts.ts'
-import * as operator from './operator-schemas.ts'
+import {
+  type DocumentOptions,
+  dataErrors,
+  failureResponses,
+  type Json,
+  operation,
+  solanaErrors,
+} from './openapi-parts.ts'
+import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './params.ts'
 import { routes } from './routes.ts'
 import * as schemas from './schemas.ts'
@@ -54,47 +61,23 @@ function openApiDocument(options: DocumentOptions): Json {
 /** v2.1 is another name for v2.2, so the document leaves it out. */
 function documentedPaths(options: DocumentOptions): Json {
   const paths: Record<string, Json> = {}
-  const add = (path: string, method: string, document: Json) => {
-    paths[path] = { ...paths[path], [method.toLowerCase()]: document }
-  }
   for (const { method = 'GET', path, versions, document } of routes) {
-    if (versions === undefined) add(path, method, document(options, 'v2'))
-    for (const version of versions ?? []) {
-      if (version !== 'v2.1') add(versionPath(version, path), method, document(options, version))
+    for (const version of versions ?? [undefined]) {
+      if (version === 'v2.1') continue
+      const whole = version === undefined ? path : versionPath(version, path)
+      const facts = typeof document === 'function' ? document(options, version ?? 'v2') : document
+      paths[whole] = { ...paths[whole], [method.toLowerCase()]: operation(facts) }
     }
   }
   return paths
 }
 
+/** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  const named = {
-    Transfer: schemas.transfer,
-    NamedTransfer: schemas.namedTransfer,
-    TransferCollection: schemas.transferCollection,
-    NamedTransferCollection: schemas.namedTransferCollection,
-    WalletTransaction: schemas.walletTransaction,
-    WalletChains: schemas.walletChains,
-    Holding: schemas.holding,
-    Portfolio: schemas.portfolio,
-    Failure: schemas.failure,
-    SolanaFailure: schemas.solanaFailure,
-    Problem: schemas.problem,
-    ContractList: schemas.contractList,
-    Health: schemas.health,
-    Readiness: schemas.readiness,
-    Status: schemas.status,
-    LiveStatus: operator.liveStatusShape,
-    LivePast: operator.livePastShape,
-    LiveSample: operator.liveSampleShape,
-    LiveBlock: operator.liveBlockShape,
-    Key: operator.shownKey,
-    KeyList: operator.keyList,
-    Explanation: operator.explanation,
-    NewKey: operator.newKey,
-    IssuedKey: operator.issuedKey,
+  for (const [name, schema] of [...Object.entries(schemas), ...Object.entries(operatorSchemas)]) {
+    registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })
   }
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
   const { schemas: made } = z.toJSONSchema(registry, { io: 'input', uri: id => `#/components/schemas/${id}` })
   return Object.fromEntries(
     Object.entries(made).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema as Json]),

@@ -1,14 +1,12 @@
-// The shapes of what `/events` tells, for the OpenAPI document and the clients that are typed by it. Tests hold real events against them.
+// The schemas of the operators' routes, for the OpenAPI document and the clients that are typed by it.
 import { z } from 'zod'
 import { keyNamePattern, scopes } from '../keys/keys.ts'
 import { type EndpointStatus, evidences } from '../model.ts'
 import { measures } from './live-history.ts'
 
-// The shapes of keys over HTTP: what a list shows, what a new key is asked for with, and what is answered once.
-
 const moment = z.iso.datetime()
 
-export const shownKey = z.object({
+export const key = z.object({
   id: z.string(),
   name: z.string(),
   state: z.enum(['active', 'expired', 'revoked']),
@@ -22,16 +20,16 @@ export const shownKey = z.object({
   revoked_at: moment.nullable(),
 })
 
-export const keyList = z.object({ keys: z.array(shownKey) })
+export const keyList = z.object({ keys: z.array(key) })
 
 export const issuedKey = z.object({
-  ...shownKey.shape,
+  ...key.shape,
   secret: z.string().describe('Shown only in this answer; the service keeps a hash of it.'),
 })
 
 const countMax = 999_999_999_999
 
-/** A limit that is left out is none. */
+/** No limit where it is left out. */
 export const newKey = z.strictObject({
   name: z.string().regex(keyNamePattern),
   scopes: z.array(z.enum(scopes)).min(1),
@@ -45,16 +43,6 @@ export const newKey = z.strictObject({
     .optional()
     .describe('Contracts and wallets a day that are indexed because this key asks for them.'),
 })
-
-/** Ends the sentence "<field> must be …". */
-export const newKeyAccepts: Record<keyof z.output<typeof newKey>, string> = {
-  name: '1 to 100 characters on one line',
-  scopes: `some of ${scopes.join(', ')}`,
-  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31',
-  rate_per_second: 'a whole number from 1 on',
-  quota_per_day: 'a whole number from 1 on',
-  index_per_day: 'a whole number from 0 on',
-}
 
 const evidence = z.enum(evidences)
 
@@ -108,14 +96,21 @@ const network = z.object({
   rpc: z.array(endpoint),
 })
 
-export const storeFacts = z.object({
+const storeFacts = z.object({
   engine: z.string(),
   location: z.string(),
   schema_version: z.int(),
   size_bytes: z.int(),
 })
 
-export const liveStatusShape = z.object({
+export const status = z.object({
+  chains: z.record(z.string(), z.unknown()),
+  solana: z.record(z.string(), z.unknown()),
+  store: storeFacts,
+  version: z.string(),
+})
+
+export const liveStatus = z.object({
   at: z.int().describe('Unix milliseconds.'),
   version: z.string(),
   store: storeFacts,
@@ -129,19 +124,17 @@ const lineName = {
   endpoint: z.string().optional(),
 }
 
-export const livePastShape = z.object({
+export const livePast = z.object({
   at: z.array(z.int()).describe('Unix milliseconds.'),
   lines: z.array(z.object({ ...lineName, values: z.array(z.number().nullable()) })),
 })
 
-export const liveSampleShape = z.object({
+export const liveSample = z.object({
   at: z.int(),
   values: z.array(z.object({ ...lineName, value: z.number() })),
 })
 
-export const liveBlockShape = z.object({ chain: z.string(), number: z.int() })
-
-// The shape of an explanation over HTTP.
+export const liveBlock = z.object({ chain: z.string(), number: z.int() })
 
 const mark = z.object({
   chain: z.string(),

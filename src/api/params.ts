@@ -56,16 +56,37 @@ export function showGiven(text: string): string {
     )
 }
 
+type WholeNumber = { min: number; max?: number; default?: number; description: string; example: number }
+
 /** Any number of digits, capped at `max`: no chain reaches block 2^53. */
-function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number | undefined {
-  return text => {
-    const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), max) : -1
-    return value >= min ? value : undefined
+function wholeParameter(name: string, { min, max, description, example, ...facts }: WholeNumber): Parameter<number> {
+  const schema = z.int().min(min)
+  return {
+    name,
+    read: text => {
+      const value = /^\d+$/.test(text.trim()) ? Math.min(Number(text), max ?? Number.MAX_SAFE_INTEGER) : -1
+      return value >= min ? value : undefined
+    },
+    accepts: `a whole number from ${min} on${max === undefined ? '' : ` (above ${max} it is taken as ${max})`}`,
+    schema: facts.default === undefined ? schema : schema.default(facts.default),
+    description,
+    example,
   }
 }
 
-function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value | undefined {
-  return text => values.find(value => value.toLowerCase() === text.trim().toLowerCase())
+function choiceParameter<const Value extends string>(
+  name: string,
+  values: readonly Value[],
+  facts: { default: Value; description: string },
+): Parameter<Value> {
+  return {
+    name,
+    read: text => values.find(value => value.toLowerCase() === text.trim().toLowerCase()),
+    accepts: values.join(' or '),
+    schema: z.enum(values).default(facts.default as never),
+    description: facts.description,
+    example: facts.default,
+  }
 }
 
 const flags = new Map([
@@ -90,8 +111,6 @@ function addressParameter(description: string, example: string) {
   }
 }
 
-const blockSchema = z.int().min(0)
-
 function dateParameter(name: string, description: string): Parameter<number> {
   return {
     name,
@@ -107,48 +126,27 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
   return {
     address: addressParameter('Address of the NFT contract.', exampleContract),
     chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
-    fromBlock: {
-      name: 'from_block',
-      read: wholeNumber(0),
-      accepts: 'a whole number from 0 on',
-      schema: blockSchema,
+    fromBlock: wholeParameter('from_block', {
+      min: 0,
       description: 'First block. Takes precedence over `from_date`.',
       example: 16_220_200,
-    },
-    toBlock: {
-      name: 'to_block',
-      read: wholeNumber(0),
-      accepts: 'a whole number from 0 on',
-      schema: blockSchema,
+    }),
+    toBlock: wholeParameter('to_block', {
+      min: 0,
       description: 'Last block, inclusive. Takes precedence over `to_date`.',
       example: 16_220_260,
-    },
+    }),
     fromDate: dateParameter('from_date', 'Start of the range.'),
     toDate: dateParameter('to_date', 'End of the range, inclusive.'),
-    format: {
-      name: 'format',
-      read: oneOf(['decimal', 'hex'] as const),
-      accepts: 'decimal or hex',
-      schema: z.enum(['decimal', 'hex']).default('decimal'),
+    format: choiceParameter('format', ['decimal', 'hex'], {
+      default: 'decimal',
       description: 'How to write token ids.',
-      example: 'decimal',
-    },
-    limit: {
-      name: 'limit',
-      read: wholeNumber(1, pageSizeMax),
-      accepts: `a whole number from 1 on (above ${pageSizeMax} it is taken as ${pageSizeMax})`,
-      schema: z.int().min(1).default(pageSizeMax),
+    }),
+    limit: wholeParameter('limit', {
+      ...{ min: 1, max: pageSizeMax, default: pageSizeMax, example: 5 },
       description: `Page size. Values above ${pageSizeMax} become ${pageSizeMax}, and \`page_size\` says so.`,
-      example: 5,
-    },
-    order: {
-      name: 'order',
-      read: oneOf(['ASC', 'DESC'] as const),
-      accepts: 'ASC or DESC',
-      schema: z.enum(['ASC', 'DESC']).default('DESC'),
-      description: 'Oldest or newest first.',
-      example: 'DESC',
-    },
+    }),
+    order: choiceParameter('order', ['ASC', 'DESC'], { default: 'DESC', description: 'Oldest or newest first.' }),
     disableTotal: {
       name: 'disable_total',
       read: (text: string) => flags.get(text.trim().toLowerCase()),
@@ -191,14 +189,10 @@ export function contractListParameters(table: ChainTable) {
   return {
     chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
     after: { ...after, name: 'after' },
-    limit: {
-      name: 'limit',
-      read: wholeNumber(1, contractListMax),
-      accepts: `a whole number from 1 on (above ${contractListMax} it is taken as ${contractListMax})`,
-      schema: z.int().min(1).default(20),
+    limit: wholeParameter('limit', {
+      ...{ min: 1, max: contractListMax, default: 20, example: 20 },
       description: `How many to list, at most ${contractListMax}.`,
-      example: 20,
-    },
+    }),
   } satisfies Record<string, Parameter<unknown>>
 }
 

@@ -3,36 +3,39 @@ import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
 import { type DisplayAmount, type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
 import { readyAnswer } from './answer.ts'
-import type { Context } from './context.ts'
 import { putAscii } from './json-bytes.ts'
-import { inPath, type Json, jsonSuccess, operation, solanaErrors, solanaHeaders } from './openapi-parts.ts'
+import { inPath, jsonSuccess, solanaErrors, solanaHeaders } from './openapi-parts.ts'
 import { perform } from './operation.ts'
 import { portfolioParameters, readParameter } from './params.ts'
-import type { Handler } from './responder.ts'
-
-/** Never kept: the age of the reading changes by the second, and an indexer may have to read the account again. */
-export function answerPortfolio(context: Context): Handler {
-  const { store, freshen, displayAmount = plainAmount } = context
-  return request =>
-    perform(context, request, {
-      scope: 'portfolio',
-      work: async () => {
-        const network = readParameter(portfolioParameters.network, request.pathParameter('network'))
-        const owner = readParameter(portfolioParameters.address, request.pathParameter('address'))
-        const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
-        const ready = readyAnswer({
-          headers: {
-            'X-Solana-Slot': `${answer.slot}`,
-            Age: `${Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))}`,
-          },
-          body: writePortfolio(answer),
-        })
-        return { ready, keep: false }
-      },
-    })
-}
+import type { ApiRequest } from './request.ts'
+import type { RouteParts } from './responder.ts'
 
 const plainAmount: DisplayAmount = (amount, mint) => exactAmount(amount.toString(), mint.decimals)
+
+export const portfolio: RouteParts = {
+  answer: context => {
+    const { store, freshen, displayAmount = plainAmount } = context
+    const work = async (request: ApiRequest) => {
+      const network = readParameter(portfolioParameters.network, request.pathParameter('network'))
+      const owner = readParameter(portfolioParameters.address, request.pathParameter('address'))
+      const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
+      const ageSeconds = Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))
+      const headers = { 'X-Solana-Slot': `${answer.slot}`, Age: `${ageSeconds}` }
+      // The age changes by the second, and an indexer may have to read the account again.
+      return { ready: readyAnswer({ headers, body: writePortfolio(answer) }), keep: false }
+    }
+    return request => perform(context, request, { scope: 'portfolio', work: () => work(request) })
+  },
+  document: {
+    id: 'getPortfolio',
+    tag: 'Solana',
+    summary: 'Balance, tokens and NFTs of a Solana account',
+    parameters: [inPath(portfolioParameters.network), inPath(portfolioParameters.address)],
+    answers: { 200: jsonSuccess('Portfolio', 'What the account holds.', solanaHeaders) },
+    errors: solanaErrors,
+    failureSchema: 'SolanaFailure',
+  },
+}
 
 // Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it with
 // JSON.stringify.
@@ -91,35 +94,4 @@ function putEntries(
   }
   // Takes back the comma and the start of an entry after the last one.
   return at - entryStart.length - 1
-}
-
-export function portfolioDocument(): Json {
-  const { network, address } = portfolioParameters
-  return operation({
-    id: 'getPortfolio',
-    tag: 'Solana',
-    summary: 'Balance, tokens and NFTs of a Solana account',
-    parameters: [inPath(network), inPath(address)],
-    answers: { 200: jsonSuccess('Portfolio', 'What the account holds.', { account: exampleAccount }, solanaHeaders) },
-    errors: solanaErrors,
-    failureSchema: 'SolanaFailure',
-  })
-}
-
-const exampleAccount = {
-  nativeBalance: { lamports: '902329912', solana: '0.902329912' },
-  nfts: [
-    {
-      associatedTokenAddress: 'Aymvy5sNtxRpUBFT19nNetsGb4VBpmb6qyPs2ybGPUcr',
-      mint: '9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z',
-      ...{ name: 'Nug 5585', symbol: 'METAWANA', amount: '1', amountRaw: '1', decimals: 0 },
-    },
-  ],
-  tokens: [
-    {
-      associatedTokenAddress: 'J3sQDCWQQuZRCSgW7BWZ8s8Zoz16mprPxoCuryo6YXUX',
-      mint: 'VVWAy5U2KFd1p8AdchjUxqaJbZPBeP5vUQRZtAy8hyc',
-      ...{ name: 'Flip', symbol: 'FLIP', amount: '7777', amountRaw: '7777000000000', decimals: 9 },
-    },
-  ],
 }

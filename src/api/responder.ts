@@ -4,10 +4,20 @@ import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
 import type { Answer } from './answer.ts'
 import type { Context } from './context.ts'
+import type { DocumentOptions, OperationFacts } from './openapi-parts.ts'
+import type { ApiVersion } from './params.ts'
 import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
 import type { ApiRequest } from './request.ts'
 
 export type Handler = (request: ApiRequest) => Answer | Promise<Answer>
+
+/** What a route file gives to the table of routes. */
+export type RouteParts = {
+  /** Called once for each app. */
+  answer: (context: Context) => Handler
+  /** For the OpenAPI document. */
+  document: OperationFacts | ((options: DocumentOptions, version: ApiVersion) => OperationFacts)
+}
 
 export class Responder {
   readonly #context: Context
@@ -93,34 +103,13 @@ function isOrdinary(method: string): boolean {
 
 // CORS: what browsers must be told before pages of other origins may call the service.
 
-const allowedHeaders = [
-  'X-API-Key',
-  'Authorization',
-  'Accept',
-  'Content-Type',
-  'If-None-Match',
-  'Prefer',
-  'X-Request-Id',
-  'X-Moralis-Platform',
-  'X-Moralis-Platform-Version',
-  'X-Moralis-Build-Target',
-].join(', ')
+const allowedHeaders =
+  'X-API-Key, Authorization, Accept, Content-Type, If-None-Match, Prefer, X-Request-Id, ' +
+  'X-Moralis-Platform, X-Moralis-Platform-Version, X-Moralis-Build-Target'
 
-const exposedHeaders = [
-  'ETag',
-  'Age',
-  'Deprecation',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'X-Request-Id',
-  'X-Dialect',
-  'X-Index-Complete',
-  'X-Index-Evidence',
-  'X-Index-Incomplete-Chains',
-  'X-Solana-Slot',
-].join(', ')
+const exposedHeaders =
+  'ETag, Age, Deprecation, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ' +
+  'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Solana-Slot'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,53 +1,35 @@
-// The table of routes. A new operation is one row here, a file with its handler and document beside it, and one with its rules in `query/`.
-import type { Context } from './context.ts'
-import { answerEvents, eventsDocument } from './events.ts'
-import { answerExplain, explainDocument } from './explain.ts'
-import { answerKeys, answerNewKey, answerRevocation, keysDocument, newKeyDocument, revocationDocument } from './keys.ts'
-import { answerTransfers, transfersDocument } from './nft-transfers.ts'
-import type { DocumentOptions, Json } from './openapi-parts.ts'
-import {
-  answerContracts,
-  answerHealth,
-  answerMetrics,
-  answerReady,
-  answerStatus,
-  contractsDocument,
-  healthDocument,
-  metricsDocument,
-  readyDocument,
-  statusDocument,
-} from './ops.ts'
+// The table of routes. A new operation is one row here, one file with its route beside this one, and one with its rules in `query/`.
+import { events } from './events.ts'
+import { explanation } from './explain.ts'
+import { keyList, newKey, revocation } from './keys.ts'
+import { nftTransfers } from './nft-transfers.ts'
+import { contracts, health, metrics, readiness, status } from './ops.ts'
 import { type ApiVersion, apiVersions } from './params.ts'
-import { answerPortfolio, portfolioDocument } from './portfolio.ts'
-import type { Handler } from './responder.ts'
-import { answerWalletChains, walletChainsDocument } from './wallet-chains.ts'
+import { portfolio } from './portfolio.ts'
+import type { RouteParts } from './responder.ts'
+import { walletChains } from './wallet-chains.ts'
 
-export type Route = {
-  /** GET, and with it HEAD, where nothing is said. */
+export type Route = RouteParts & {
+  /** GET, and with it HEAD, where it is left out. */
   method?: 'POST' | 'DELETE'
-  /** Without the version. `{name}` is a parameter. */
+  /** `{name}` is a parameter. */
   path: string
-  /** The route is at `/api/{version}` for each of them. Absent: the path is whole. */
+  /** Puts the path below `/api/v2`, `/api/v2.1` …. Absent: the path is whole. */
   versions?: readonly ApiVersion[]
-  /** Called once for each app. */
-  answer: (context: Context) => Handler
-  /** The operation in the OpenAPI document. */
-  document: (options: DocumentOptions, version: ApiVersion) => Json
 }
 
-// biome-ignore format: one row for each route
 export const routes: readonly Route[] = [
-  { path: '/nft/{address}/transfers', versions: apiVersions, answer: answerTransfers, document: transfersDocument },
-  { path: '/wallets/{address}/chains', versions: apiVersions, answer: answerWalletChains, document: walletChainsDocument },
-  { path: '/account/{network}/{address}/portfolio', answer: answerPortfolio, document: portfolioDocument },
-  { path: '/chains/{chain}/contracts', answer: answerContracts, document: contractsDocument },
-  { path: '/health', answer: answerHealth, document: healthDocument },
-  { path: '/ready', answer: answerReady, document: readyDocument },
-  { path: '/status', answer: answerStatus, document: statusDocument },
-  { path: '/metrics', answer: answerMetrics, document: metricsDocument },
-  { path: '/events', answer: answerEvents, document: eventsDocument },
-  { path: '/explain/{chain}/{contract}', answer: answerExplain, document: explainDocument },
-  { path: '/keys', answer: answerKeys, document: keysDocument },
-  { method: 'POST', path: '/keys', answer: answerNewKey, document: newKeyDocument },
-  { method: 'DELETE', path: '/keys/{id}', answer: answerRevocation, document: revocationDocument },
+  { path: '/nft/{address}/transfers', versions: apiVersions, ...nftTransfers },
+  { path: '/wallets/{address}/chains', versions: apiVersions, ...walletChains },
+  { path: '/account/{network}/{address}/portfolio', ...portfolio },
+  { path: '/chains/{chain}/contracts', ...contracts },
+  { path: '/health', ...health },
+  { path: '/ready', ...readiness },
+  { path: '/status', ...status },
+  { path: '/metrics', ...metrics },
+  { path: '/events', ...events },
+  { path: '/explain/{chain}/{contract}', ...explanation },
+  { path: '/keys', ...keyList },
+  { method: 'POST', path: '/keys', ...newKey },
+  { method: 'DELETE', path: '/keys/{id}', ...revocation },
 ]

@@ -1,7 +1,6 @@
-// The shapes of answers, in words that become the OpenAPI document and that tests hold real answers against.
-// Answers are not checked against them when they are served: that would cost more than making them.
+// The schemas of answers. They become the OpenAPI document, and tests check real answers against them. Serving does not: that would
+// cost more than making the answers.
 import { z } from 'zod'
-import { storeFacts } from './operator-schemas.ts'
 
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
@@ -134,9 +133,3 @@ export const contractList = z.object({
 
 export const health = z.object({ status: z.literal('ok') })
 export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
-export const status = z.object({
-  chains: z.record(z.string(), z.unknown()),
-  solana: z.record(z.string(), z.unknown()),
-  store: storeFacts,
-  version: z.string(),
-})

@@ -7,22 +7,30 @@ import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { timestampMax } from './json-bytes.ts'
 import { ReplicaReads } from './nft-transfers.ts'
-import {
-  type DocumentOptions,
-  dataErrors,
-  indexHeaders,
-  inPath,
-  inQueryList,
-  type Json,
-  jsonSuccess,
-  operation,
-} from './openapi-parts.ts'
+import { dataErrors, indexHeaders, inPath, inQueryList, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform } from './operation.ts'
-import { type ApiVersion, type Dialect, dialectOf, QueryText, readParameter, walletParameters } from './params.ts'
+import { type Dialect, dialectOf, QueryText, readParameter, walletParameters } from './params.ts'
 import type { ApiRequest } from './request.ts'
-import type { Handler } from './responder.ts'
+import type { Handler, RouteParts } from './responder.ts'
 
-export function answerWalletChains(context: Context): Handler {
+export const walletChains: RouteParts = {
+  answer: answerWalletChains,
+  document: ({ chains: table }, version) => {
+    const parameters = walletParameters(table)
+    return {
+      id: version === 'v2' ? 'getWalletActiveChains' : 'getWalletActiveChainsV22',
+      tag: 'EVM',
+      summary: 'Chains on which a wallet is active',
+      parameters: [inPath(parameters.address), inQueryList(parameters.chains)],
+      answers: {
+        200: jsonSuccess('WalletChains', 'The first and last transaction on each chain.', indexHeaders),
+      },
+      errors: dataErrors,
+    }
+  },
+}
+
+function answerWalletChains(context: Context): Handler {
   const { settings, freshen, store, chains: table, replica } = context
   const parameters = walletParameters(table)
   const wallets = new WalletChains(store, table)
@@ -83,39 +91,4 @@ function completenessHeaders(incomplete: readonly Chain[]): Record<string, strin
   // A name that an operator chose may not fit into a header. The id always does.
   const names = incomplete.map(({ name, hexId }) => (/^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId))
   return { 'X-Index-Complete': 'false', 'X-Index-Incomplete-Chains': names.join(', ') }
-}
-
-export function walletChainsDocument({ chains }: DocumentOptions, version: ApiVersion): Json {
-  const parameters = walletParameters(chains)
-  return operation({
-    id: version === 'v2' ? 'getWalletActiveChains' : 'getWalletActiveChainsV22',
-    tag: 'EVM',
-    summary: 'Chains on which a wallet is active',
-    parameters: [inPath(parameters.address), inQueryList(parameters.chains)],
-    answers: {
-      200: jsonSuccess('WalletChains', 'The first and last transaction on each chain.', examples, indexHeaders),
-    },
-    errors: dataErrors,
-  })
-}
-
-const activeChain = {
-  chain: 'eth',
-  chain_id: '0x1',
-  first_transaction: {
-    block_timestamp: '2015-09-28T08:24:43.000Z',
-    block_number: '302086',
-    transaction_hash: '0x9b629147b75dc0b275d478fa34d97c5d4a26926457540b15a5ce871df36c23fd',
-  },
-  last_transaction: {
-    block_timestamp: '2023-07-18T22:00:59.000Z',
-    block_number: '17722945',
-    transaction_hash: '0xde35a4e5a5a9a1a2a0d7e2f9ea1d8e6f1e1ab0a5f0c7b8a94b0f32b4c1f293e4',
-  },
-}
-const idleChain = { chain: 'polygon', chain_id: '0x89', first_transaction: null, last_transaction: null }
-const address = '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'
-const examples = {
-  reference: { address, active_chains: [activeChain] },
-  live: { address, active_chains: [activeChain, idleChain] },
 }
