@@ -263,7 +263,7 @@ export interface components {
                 name: string | null;
                 symbol: string | null;
             }[];
-            /** @description Asks for the next ones; null where there are none. */
+            /** @description Pass it to get the next ones; null on the last page. */
             after: string | null;
         };
         Failure: {
@@ -294,7 +294,7 @@ export interface components {
             transaction_hash: string;
             transaction_index: number;
             log_index: number;
-            /** @description The native currency that the whole transaction moved, in its smallest unit. */
+            /** @description Native currency moved by the whole transaction, in its smallest unit. */
             value: string;
             /** @enum {string} */
             contract_type: "ERC721" | "ERC1155";
@@ -319,16 +319,16 @@ export interface components {
             token_symbol: string | null;
         };
         NamedTransferCollection: {
-            /** @description Counts from 0, one more with each cursor. */
+            /** @description Starts at 0 and grows by one with each cursor. */
             page: number | string;
             /** @description The limit in effect, not the number of rows. */
             page_size: number | string;
-            /** @description Asks for the next page. Empty (reference) or null (live) on the last one. */
+            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
             cursor: string | null;
             result: components["schemas"]["NamedTransfer"][];
-            /** @description Whether every block that was asked for is at or below the head of the chain. */
+            /** @description Whether every requested block is at or below the head of the chain. */
             block_exists: boolean;
-            /** @description Whether every block of the asked range is indexed for this contract. */
+            /** @description Whether every block of the requested range is indexed for this contract. */
             index_complete: boolean;
         };
         Portfolio: {
@@ -370,7 +370,7 @@ export interface components {
             transaction_hash: string;
             transaction_index: number;
             log_index: number;
-            /** @description The native currency that the whole transaction moved, in its smallest unit. */
+            /** @description Native currency moved by the whole transaction, in its smallest unit. */
             value: string;
             /** @enum {string} */
             contract_type: "ERC721" | "ERC1155";
@@ -393,18 +393,18 @@ export interface components {
             verified_collection: boolean | ("true" | "false");
         };
         TransferCollection: {
-            /** @description The number of matching transfers; null unless `disable_total=false`. */
+            /** @description Number of matching transfers; null unless `disable_total=false`. */
             total: (number | string) | null;
-            /** @description Counts from 0, one more with each cursor. */
+            /** @description Starts at 0 and grows by one with each cursor. */
             page: number | string;
             /** @description The limit in effect, not the number of rows. */
             page_size: number | string;
-            /** @description Asks for the next page. Empty (reference) or null (live) on the last one. */
+            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
             cursor: string | null;
             result: components["schemas"]["Transfer"][];
-            /** @description Whether every block that was asked for is at or below the head of the chain. */
+            /** @description Whether every requested block is at or below the head of the chain. */
             block_exists: boolean;
-            /** @description Whether every block of the asked range is indexed for this contract. */
+            /** @description Whether every block of the requested range is indexed for this contract. */
             index_complete: boolean;
         };
         WalletChains: {
@@ -427,11 +427,11 @@ export interface components {
             possible_spam: {
                 value: boolean;
                 /**
-                 * @description Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.
+                 * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
                  * @enum {string}
                  */
                 because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
-                /** @description What the operator, the list or the pack said. */
+                /** @description The entry of the operator, the list or the pack. */
                 mark: {
                     chain: string;
                     contract: string;
@@ -460,11 +460,11 @@ export interface components {
             verified_collection: {
                 value: boolean;
                 /**
-                 * @description Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.
+                 * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
                  * @enum {string}
                  */
                 because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
-                /** @description What the operator, the list or the pack said. */
+                /** @description The entry of the operator, the list or the pack. */
                 mark: {
                     chain: string;
                     contract: string;
@@ -557,7 +557,7 @@ export interface components {
             created_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
-            /** @description Shown only in this answer; the service keeps a hash of it. */
+            /** @description Shown only in this answer; the service keeps a hash. */
             secret: string;
         };
         Key: {
@@ -585,7 +585,7 @@ export interface components {
             /** @description Unix milliseconds. */
             at: number[];
             lines: {
-                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
                 chain: string;
                 /** @enum {string} */
                 measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
@@ -596,7 +596,7 @@ export interface components {
         LiveSample: {
             at: number;
             values: {
-                /** @description The name of the chain, or of a Solana network such as `solana mainnet`. */
+                /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
                 chain: string;
                 /** @enum {string} */
                 measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
@@ -622,21 +622,21 @@ export interface components {
                     /** @enum {string} */
                     index?: "full" | "on-demand";
                     from?: number;
-                    /** @description -1 while it is not known. */
+                    /** @description -1 while unknown. */
                     head: number;
-                    /** @description -1 while it is not known. */
+                    /** @description -1 while unknown. */
                     finalized: number;
                     lag_seconds: number;
                     complete: boolean;
                     eta_seconds: number | null;
-                    /** @description Of the last minute; null where nothing is read. */
+                    /** @description Of the last minute; null where nothing is being read. */
                     rates?: {
                         blocksPerSecond: number;
                         rowsPerSecond: number;
                         bytesPerSecond: number;
                     } | null;
                     coverage: {
-                        /** @description Sorted; the longest ones where there are very many. */
+                        /** @description Sorted. Only the longest ones where there are very many. */
                         intervals: {
                             from: number;
                             to: number;
@@ -644,7 +644,7 @@ export interface components {
                             evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
                         }[];
                         intervals_total: number;
-                        /** @description How many blocks each kind of evidence covers. */
+                        /** @description Blocks that each kind of evidence covers. */
                         blocks: {
                             [key: string]: number;
                         };
@@ -653,7 +653,7 @@ export interface components {
                         total: number;
                         shown: {
                             contract: string;
-                            /** @description Sorted; the longest ones where there are very many. */
+                            /** @description Sorted. Only the longest ones where there are very many. */
                             intervals: {
                                 from: number;
                                 to: number;
@@ -661,7 +661,7 @@ export interface components {
                                 evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
                             }[];
                             intervals_total: number;
-                            /** @description How many blocks each kind of evidence covers. */
+                            /** @description Blocks that each kind of evidence covers. */
                             blocks: {
                                 [key: string]: number;
                             };
@@ -709,11 +709,11 @@ export interface components {
         NewKey: {
             name: string;
             scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
-            /** @description A span such as 12h or 90d, or a date. Without it: never. */
+            /** @description A span such as 12h or 90d, or a date. Defaults to never. */
             expires?: string;
             rate_per_second?: number;
             quota_per_day?: number;
-            /** @description Contracts and wallets a day that are indexed because this key asks for them. */
+            /** @description Contracts and wallets per day that may be indexed on request of this key. */
             index_per_day?: number;
         };
         Status: {

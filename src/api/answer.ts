@@ -37,7 +37,7 @@ export function entityTag(body: Uint8Array): string {
   return weakTag([crc32(body.subarray(0, half)), crc32(body.subarray(half))], body.length)
 }
 
-/** Weak, because one tag stands for the plain and the compressed bytes. Two checksums and the length: more than 64 bits. */
+/** Weak: one tag stands for the plain and the compressed bytes. Two checksums and the length are more than 64 bits. */
 export function weakTag(checksums: readonly [number, number], bodyLength: number): string {
   const hex = (value: number) => value.toString(16).padStart(8, '0')
   return `W/"${hex(checksums[0])}${hex(checksums[1])}-${bodyLength.toString(36)}"`

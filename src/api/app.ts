@@ -1,4 +1,4 @@
-// The HTTP app: Node's request to the router, to a handler, to Node's response. Every route goes this one way. No rule of an operation here.
+// The HTTP app: from Node's request through the router and a handler to Node's response, the same way for every route.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
@@ -76,7 +76,7 @@ function freshenWithoutSlot(freshen: Freshen | undefined, queue: AdmissionQueue)
   }
 }
 
-/** Requests that arrive in one turn of the event loop are answered as of one moment: asking each time was a tenth of a kept answer. */
+/** Requests of one turn of the event loop are answered as of one moment. Reading each time took a tenth of a kept answer. */
 function readOncePerTurn<Value>(read: () => Value): () => Value {
   let known: { value: Value } | undefined
   const forget = (): void => {

@@ -1,4 +1,4 @@
-// The route of server-sent events: what the live feed tells, as a stream that ends with the client, the key or the service.
+// The route of server-sent events: the live feed as a stream that ends with the client, the key or the service.
 import { Readable } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import { safetyHeaders } from './answer.ts'

@@ -1,4 +1,4 @@
-// The route that explains what answers show of a contract, for the console. Needs the scope `ops` unless the operator opened it.
+// The route that explains to the console what answers show of a contract. The rules are in `query/explain.ts`.
 import { AlmanacError } from '../errors.ts'
 import { type Address, type Hash, parseAddress } from '../model.ts'
 import {

@@ -1,9 +1,9 @@
-// Puts hex, times and short texts into a buffer of JSON, byte by byte. It escapes nothing: what it writes needs no escape.
+// Writes hex, numbers, times and short texts into a buffer of JSON. It escapes nothing: what it writes needs no escape.
 
 const hexDigits = Buffer.from('0123456789abcdef')
 
 /**
- * The four hex digits of every two bytes, all little-endian. Measured on the 400 fields of a page of 100 transfers: 20 µs
+ * The four hex digits of every two bytes, little-endian. Measured on the 400 fields of a page of 100 transfers: 20 µs
  * with this table, 37 µs with one of 256 pairs, 32 µs with Buffer.hexSlice over the page and copies out of it.
  */
 const hexQuads = Uint32Array.from({ length: 65_536 }, (_, two) => {
@@ -18,7 +18,7 @@ const hexQuads = Uint32Array.from({ length: 65_536 }, (_, two) => {
   )
 })
 
-/** `length` is a multiple of four, as that of every address and hash. */
+/** `length` is a multiple of four, as for every address and hash. */
 export function putHex(out: DataView, at: number, source: DataView, start: number, length: number): void {
   for (let index = 0; index < length; index += 4) {
     const four = source.getUint32(start + index, true)
@@ -37,14 +37,14 @@ export function putAscii(out: Uint8Array, at: number, text: string): number {
   return at + text.length
 }
 
-/** Beyond this a group of decimal digits no longer fits the integers that the machine divides fast. */
+/** A larger group of decimal digits would not fit the integers that the machine divides fast. */
 const groupSize = 1_000_000_000
 const groupDigits = 9
 const limbs = new Uint16Array(16)
 const groups = new Uint32Array(groupDigits)
 
 /**
- * A big-endian integer of up to 32 bytes as decimal text; returns where the text ends. Long division by hand: 138 ns for
+ * A big-endian integer of up to 32 bytes as decimal text. Returns where the text ends. Long division takes 138 ns for
  * an amount of wei in 8 bytes, against 483 ns through a BigInt and its text.
  */
 export function putDecimal(out: Uint8Array, at: number, source: Uint8Array, start: number, length: number): number {
@@ -86,7 +86,7 @@ export function putNumber(out: Uint8Array, at: number, value: number): number {
   return end + groupDigits
 }
 
-/** A number below 2^31 in as few digits as it needs. */
+/** A number below 2^31, without leading zeros. */
 function putWhole(out: Uint8Array, at: number, value: number): number {
   let digits = 1
   for (let limit = 10; value >= limit && digits < 10; limit *= 10) digits++
@@ -104,7 +104,7 @@ function putDigits(out: Uint8Array, at: number, value: number, digits: number): 
 }
 
 export const secondsPerDay = 86_400
-/** The last second that has a date of four-digit year. */
+/** The last second of the year 9999. */
 export const timestampMax = 253_402_300_799
 
 /** `HH:MM:SS` of a moment in unix seconds. */
@@ -116,7 +116,7 @@ export function putTime(out: Uint8Array, at: number, seconds: number): void {
   putTwoDigits(out, at + 6, ofDay % 60)
 }
 
-/** `YYYY-MM-DD` of a day, counted from 1970-01-01: the civil calendar in eras of 400 years that begin in March. */
+/** `YYYY-MM-DD` of a day counted from 1970-01-01, by the civil calendar in eras of 400 years that start in March. */
 export function putDate(out: Uint8Array, at: number, day: number): void {
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)

@@ -1,4 +1,4 @@
-// The routes that list, issue and revoke keys. They always need a key with the scope `ops`, and a key cannot grant more than it has.
+// The routes that list, issue and revoke keys. They always need the scope `ops`. A key cannot grant more than it has.
 import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {

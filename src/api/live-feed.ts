@@ -1,12 +1,11 @@
-// Watches the service for those who want to be told: looks at the status, keeps a short past of it, and hands on what changed.
-// It knows no HTTP and no keys.
+// Watches the status, keeps a short history of it, and tells listeners what changed. It knows no HTTP and no keys.
 import { AlmanacError } from '../errors.ts'
 import type { ChainStatus, CoveredInterval, Evidence, SolanaStatus, StatusReport } from '../model.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
 import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
 import { codeOf } from './problem.ts'
 
-/** A new head of a chain, or another slot of a Solana network. */
+/** A new head of a chain, or a new slot of a Solana network. */
 export type LiveBlock = { chain: string; number: number }
 
 export type LiveEvent =
@@ -20,9 +19,9 @@ export type LiveFeedOptions = {
   status: () => Promise<StatusReport>
   store: Pick<Store, 'info'>
   version: string
-  /** How often it looks while somebody listens. */
+  /** How often it looks while there are listeners. */
   lookEveryMs?: number
-  /** How often a moment is added to the past, also while nobody listens. */
+  /** How often a sample is added to the history, with or without listeners. */
   sampleEveryMs?: number
   samplesMax?: number
   listenersMax?: number
@@ -48,12 +47,12 @@ export class LiveFeed {
     this.#timer = setInterval(() => this.#tick(), this.#options.lookEveryMs).unref()
   }
 
-  /** Starts with the past and the state of now. The answer ends the listening; `end` is called where the feed does. */
+  /** Starts with the history and the present state. The result stops listening; `end` is called when the feed ends. */
   listen(listener: Listener): () => void {
     if (this.#closed) throw new AlmanacError('interrupted', 'The service is stopping')
     const { listenersMax } = this.#options
     if (this.#listeners.size >= listenersMax) {
-      throw new AlmanacError('overloaded', `${listenersMax} clients are listening already`, { retryAfterMs: 10_000 })
+      throw new AlmanacError('overloaded', `The live feed is full (${listenersMax} clients)`, { retryAfterMs: 10_000 })
     }
     this.#listeners.add(listener)
     listener.hear({ name: 'history', data: this.#history.past() })
@@ -72,11 +71,11 @@ export class LiveFeed {
   }
 
   #isSampleDue(): boolean {
-    // A timer that fires a little early must not skip its turn.
+    // A timer that fires a little early must not skip a sample.
     return performance.now() - this.#sampledMs >= this.#options.sampleEveryMs - this.#options.lookEveryMs / 2
   }
 
-  /** One look at a time: a slow store is not asked again before it has answered. */
+  /** One look at a time: a slow store is not asked again before it answers. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = undefined
@@ -119,10 +118,9 @@ export class LiveFeed {
   }
 }
 
-// The state of the service as the live feed tells it: the report of the indexers, cut to a size that can be sent every second.
-// Types and pure functions.
+// The state as the feed tells it: the report of the indexers, cut to a size that can be sent every second. Pure.
 
-/** More stretches than this are sent as the longest ones; the counts of blocks stay exact. */
+/** Only the longest intervals are sent; the counts of blocks stay exact. */
 const intervalsMax = 200
 const contractsMax = 100
 
@@ -131,14 +129,14 @@ type BlocksByEvidence = Partial<Record<Evidence, number>>
 export type LiveCoverage = {
   intervals: CoveredInterval[]
   intervals_total: number
-  /** Blocks for each kind of evidence, of all intervals. */
+  /** Blocks of all intervals, by kind of evidence. */
   blocks: BlocksByEvidence
 }
 
 export type LiveChain = Omit<ChainStatus, 'covered'> & {
-  /** What is covered for every contract: in full, or, where contracts are read one by one, for those that are watched. */
+  /** What is covered for every contract or, with `index: on-demand`, for the watched ones. */
   coverage: LiveCoverage
-  /** Contracts that are covered on their own, those with the newest blocks first. */
+  /** Contracts that are covered on their own, newest blocks first. */
   contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
 }
 

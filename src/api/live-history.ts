@@ -1,16 +1,16 @@
-// What the plots show: a bounded past of each chain's lag and rates and of each endpoint's health, as columns. Memory only.
+// A bounded history of each chain's lag and rates and of each endpoint's health, as columns for plots. In memory only.
 import type { EndpointStatus, StatusReport } from '../model.ts'
 
 export const measures = ['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms', 'healthy'] as const
 export type Measure = (typeof measures)[number]
 
-/** What a line of a plot is about. A Solana network is named like `solana mainnet`. */
+/** Names a line of a plot. A Solana network is named like `solana mainnet`. */
 type LineName = { chain: string; measure: Measure; endpoint?: string }
 
-/** One moment. `at` is in unix milliseconds; healthy is 1 or 0. */
+/** `at` is in unix milliseconds; healthy is 1 or 0. */
 export type LiveSample = { at: number; values: (LineName & { value: number })[] }
 
-/** Every line has one value for each moment, null where nothing was known. */
+/** Every line has one value for each moment, null where none was known. */
 export type LivePast = { at: number[]; lines: (LineName & { values: (number | null)[] })[] }
 
 export function liveSample({ chains, solana }: StatusReport, atMs: number): LiveSample {
@@ -66,7 +66,7 @@ export class LiveHistory {
     const isFull = this.#at.length > this.#samplesMax
     if (isFull) this.#at.shift()
     for (const [key, { values }] of this.#lines) {
-      // A line that the sample did not speak of has a gap.
+      // A line without a value in this sample gets a gap.
       if (values.length === before) values.push(null)
       if (!isFull) continue
       values.shift()

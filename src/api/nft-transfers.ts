@@ -1,4 +1,4 @@
-// The NFT transfers operation over HTTP: parameters and cursors in, pages out. The rules are in `query/nft-transfers.ts`.
+// The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
@@ -104,8 +104,8 @@ class TransferPages {
   }
 
   /**
-   * First pages only: later ones come from the store itself, which is never behind what a client has seen. A page that an
-   * indexer could complete is left to the store, where the indexer's work shows at once.
+   * First pages only: later ones come from the store, which is never behind what a client has seen. A page that an indexer
+   * could complete is left to the store, where the indexer's work shows at once.
    */
   async #fromReplica(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer | undefined> {
     if (question.after !== undefined) return undefined
@@ -199,8 +199,8 @@ function pageOf(
 }
 
 /**
- * Answers from a replica that is close enough. All reads of one answer come from one store, so that what it claims and what
- * it holds are of one moment.
+ * Answers from a replica that is close enough. All reads of one answer come from one store, so that what it claims and
+ * what it holds are of one moment.
  */
 export class ReplicaReads<Reader> {
   readonly #replica: ReadReplica | undefined

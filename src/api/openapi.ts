@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of the whole service: what each route says of itself, and the schemas. Served at `/openapi.json`.
+// The OpenAPI 3.1 document of the service, made of what each route says of itself. Served at `/openapi.json`.
 import { z } from 'zod'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
 import {
@@ -35,10 +35,10 @@ function openApiDocument(options: DocumentOptions): Json {
         'NFT transfers of a contract, active chains of a wallet and portfolios of Solana accounts.',
         'Answers come in two dialects: `reference` writes counts and flags as strings, `live` as numbers and booleans. ' +
           'The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
-          '`X-Moralis-Platform` (live), else it is `reference`; the header `X-Dialect` names it. ' +
-          '`/api/v2.1` is another name for `/api/v2.2`.',
-        'Errors are `application/json`; with `Accept: application/problem+json` they come as RFC 9457 problems with the ' +
-          'same facts (schema `Problem`). Every answer carries `X-Request-Id`.',
+          '`X-Moralis-Platform` (live); the default is `reference`. The header `X-Dialect` names the dialect. ' +
+          '`/api/v2.1` is an alias of `/api/v2.2`.',
+        'Errors are `application/json`; with `Accept: application/problem+json` they are RFC 9457 problems with the same ' +
+          'facts (schema `Problem`). Every answer has an `X-Request-Id`.',
       ].join('\n\n'),
     },
     servers: [{ url: '/' }],
@@ -58,7 +58,7 @@ function openApiDocument(options: DocumentOptions): Json {
   }
 }
 
-/** v2.1 is another name for v2.2, so the document leaves it out. */
+/** v2.1 is an alias of v2.2, so the document leaves it out. */
 function documentedPaths(options: DocumentOptions): Json {
   const paths: Record<string, Json> = {}
   for (const { method = 'GET', path, versions, document } of routes) {

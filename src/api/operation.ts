@@ -1,4 +1,4 @@
-// What the operations on indexed data share: the key, the kept answer, the bounded work. No rule of a single operation here.
+// What operations on indexed data share: the key, the kept answer, the bounded work. No rule of a single operation here.
 import { AlmanacError } from '../errors.ts'
 import type { Admission, Scope } from '../keys/gatekeeper.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
@@ -54,7 +54,7 @@ function checkLength({ plain: { body, release } }: ReadyAnswer, { answerBytesMax
 /** The answer has to leave before the request times out. */
 const marginMs = 1_000
 
-/** How long a client waits for data that is not indexed yet: `Prefer: wait=n` (RFC 7240), within the server's own bound. */
+/** How long a client waits for data that is not indexed yet: `Prefer: wait=n` (RFC 7240), within the server's bound. */
 export function freshenWaitMsOf(request: ApiRequest, settings: ApiSettings): number {
   const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(request.header('prefer') ?? '')?.[1]
   const askedMs = asked === undefined ? settings.freshenWaitMs : Number(asked) * 1_000

@@ -24,7 +24,7 @@ export const keyList = z.object({ keys: z.array(key) })
 
 export const issuedKey = z.object({
   ...key.shape,
-  secret: z.string().describe('Shown only in this answer; the service keeps a hash of it.'),
+  secret: z.string().describe('Shown only in this answer; the service keeps a hash.'),
 })
 
 const countMax = 999_999_999_999
@@ -33,7 +33,7 @@ const countMax = 999_999_999_999
 export const newKey = z.strictObject({
   name: z.string().regex(keyNamePattern),
   scopes: z.array(z.enum(scopes)).min(1),
-  expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Without it: never.'),
+  expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Defaults to never.'),
   rate_per_second: z.int().min(1).max(countMax).optional(),
   quota_per_day: z.int().min(1).max(countMax).optional(),
   index_per_day: z
@@ -41,7 +41,7 @@ export const newKey = z.strictObject({
     .min(0)
     .max(countMax)
     .optional()
-    .describe('Contracts and wallets a day that are indexed because this key asks for them.'),
+    .describe('Contracts and wallets per day that may be indexed on request of this key.'),
 })
 
 const evidence = z.enum(evidences)
@@ -49,9 +49,9 @@ const evidence = z.enum(evidences)
 const coverage = {
   intervals: z
     .array(z.object({ from: z.int(), to: z.int(), evidence }))
-    .describe('Sorted; the longest ones where there are very many.'),
+    .describe('Sorted. Only the longest ones where there are very many.'),
   intervals_total: z.int(),
-  blocks: z.partialRecord(evidence, z.int()).describe('How many blocks each kind of evidence covers.'),
+  blocks: z.partialRecord(evidence, z.int()).describe('Blocks that each kind of evidence covers.'),
 }
 
 const endpoint = z.object({
@@ -71,15 +71,15 @@ const chain = z.object({
   reason: z.string().optional(),
   index: z.enum(['full', 'on-demand']).optional(),
   from: z.int().optional(),
-  head: z.int().describe('-1 while it is not known.'),
-  finalized: z.int().describe('-1 while it is not known.'),
+  head: z.int().describe('-1 while unknown.'),
+  finalized: z.int().describe('-1 while unknown.'),
   lag_seconds: z.number(),
   complete: z.boolean(),
   eta_seconds: z.number().nullable(),
   rates: z
     .object({ blocksPerSecond: z.number(), rowsPerSecond: z.number(), bytesPerSecond: z.number() })
     .nullish()
-    .describe('Of the last minute; null where nothing is read.'),
+    .describe('Of the last minute; null where nothing is being read.'),
   coverage: z.object(coverage),
   contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
   rpc: z.array(endpoint),
@@ -119,7 +119,7 @@ export const liveStatus = z.object({
 })
 
 const lineName = {
-  chain: z.string().describe('The name of the chain, or of a Solana network such as `solana mainnet`.'),
+  chain: z.string().describe('Name of the chain, or of a Solana network such as `solana mainnet`.'),
   measure: z.enum(measures),
   endpoint: z.string().optional(),
 }
@@ -151,9 +151,9 @@ const flag = z.object({
   because: z
     .enum(['pin', 'list', 'pack', 'rules', 'verified', 'nobody'])
     .describe(
-      'Who decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nobody.',
+      'What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).',
     ),
-  mark: mark.nullable().describe('What the operator, the list or the pack said.'),
+  mark: mark.nullable().describe('The entry of the operator, the list or the pack.'),
 })
 
 const interval = z.object({ from: z.int(), to: z.int(), evidence: z.string() })

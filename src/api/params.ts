@@ -1,5 +1,4 @@
-// Every parameter of the operations: how it is read, what is refused and how the OpenAPI document describes it. Also the rule that
-// picks a dialect.
+// Every parameter of the operations: how it is read, what is refused, how the OpenAPI document describes it.
 import { base58 } from '@scure/base'
 import moment from 'moment'
 import { z } from 'zod'
@@ -240,7 +239,7 @@ function parsePubkey(text: string): Uint8Array | undefined {
 
 const dateLengthMax = 64
 
-// Texts that are neither ISO 8601 nor RFC 2822 go to JavaScript's Date, in UTC. The reference allows that, so no warning.
+// Texts that are neither ISO 8601 nor RFC 2822 go to JavaScript's Date, in UTC. The reference allows that: no warning.
 moment.suppressDeprecationWarnings = true
 
 /** In unix seconds, which may have a fraction. Undefined where the text is not a date. */

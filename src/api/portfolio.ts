@@ -37,8 +37,8 @@ export const portfolio: RouteParts = {
   },
 }
 
-// Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it with
-// JSON.stringify.
+// Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it
+// with JSON.stringify.
 
 const solDecimals = 9
 /** Of a u64. */

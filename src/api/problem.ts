@@ -34,8 +34,8 @@ const statuses: Record<ErrorCode, number> = {
 }
 
 /**
- * What a client is told of failures whose own words name files, endpoints or other insides. A portfolio that cannot be
- * read says itself which part of it is missing, and whose fault that is.
+ * Replaces messages that name files, endpoints or other internals. A portfolio that cannot be read keeps its own message:
+ * it says which part is missing.
  */
 const publicMessages: Partial<Record<ErrorCode, string>> = {
   upstream_failed: 'An upstream node failed',
@@ -99,7 +99,7 @@ export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitFa
   return { 'RateLimit-Limit': `${limit}`, 'RateLimit-Remaining': `${remaining}`, 'RateLimit-Reset': `${resetSeconds}` }
 }
 
-/** The rate is told in headers alone. */
+/** The rate limit goes into headers only. */
 function publicDetails({ details }: AlmanacError): unknown {
   if (rateLimitOf(details) === undefined) return details
   const { rateLimit: _, ...rest } = details as Record<string, unknown>
@@ -124,7 +124,7 @@ function codeHeaders(error: unknown, code: ErrorCode): Record<string, string> {
 
 export const allowedMethods = 'GET, HEAD, OPTIONS'
 
-/** `known` are the methods that the path has, without those that come by themselves. */
+/** `known` are the methods that have a route; HEAD and OPTIONS come by themselves. */
 export function methodNotAllowed(method: string, known: readonly string[]): AlmanacError {
   const allowed = [...known.flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS']
   return new AlmanacError('method_not_allowed', `The method ${method} is not allowed here`, { details: { allowed } })

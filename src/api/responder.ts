@@ -1,5 +1,4 @@
-// Turns the work of a route into the whole answer: request ids, headers for all, errors, measurements. It knows no route, and
-// nothing about how an answer is sent.
+// Turns the work of a handler into the whole answer: headers, errors, measurements. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
 import type { Answer } from './answer.ts'

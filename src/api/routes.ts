@@ -1,4 +1,4 @@
-// The table of routes. A new operation is one row here, one file with its route beside this one, and one with its rules in `query/`.
+// The table of routes. A new operation is one row here, one file with its route, and one with its rules in `query/`.
 import { events } from './events.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'

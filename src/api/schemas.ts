@@ -1,5 +1,4 @@
-// The schemas of answers. They become the OpenAPI document, and tests check real answers against them. Serving does not: that would
-// cost more than making the answers.
+// The schemas of answers, for the OpenAPI document and tests. Serving does not check them: it would cost more than answering.
 import { z } from 'zod'
 
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
@@ -22,7 +21,7 @@ const transferFields = {
   transaction_hash: hash,
   transaction_index: z.int().min(0),
   log_index: z.int().min(0),
-  value: decimal.describe('The native currency that the whole transaction moved, in its smallest unit.'),
+  value: decimal.describe('Native currency moved by the whole transaction, in its smallest unit.'),
   contract_type: z.enum(['ERC721', 'ERC1155']),
   transaction_type: z.enum(['Single', 'Batch']),
   token_address: hexAddress,
@@ -38,14 +37,14 @@ const transferFields = {
 }
 
 const pageFields = {
-  page: count.describe('Counts from 0, one more with each cursor.'),
+  page: count.describe('Starts at 0 and grows by one with each cursor.'),
   page_size: count.describe('The limit in effect, not the number of rows.'),
-  cursor: z.string().nullable().describe('Asks for the next page. Empty (reference) or null (live) on the last one.'),
+  cursor: z.string().nullable().describe('Cursor of the next page. Empty (reference) or null (live) on the last page.'),
 }
 
 const truthFields = {
-  block_exists: z.boolean().describe('Whether every block that was asked for is at or below the head of the chain.'),
-  index_complete: z.boolean().describe('Whether every block of the asked range is indexed for this contract.'),
+  block_exists: z.boolean().describe('Whether every requested block is at or below the head of the chain.'),
+  index_complete: z.boolean().describe('Whether every block of the requested range is indexed for this contract.'),
 }
 
 export const transfer = z.object(transferFields)
@@ -56,7 +55,7 @@ export const namedTransfer = z.object({
 })
 
 export const transferCollection = z.object({
-  total: count.nullable().describe('The number of matching transfers; null unless `disable_total=false`.'),
+  total: count.nullable().describe('Number of matching transfers; null unless `disable_total=false`.'),
   ...pageFields,
   result: z.array(transfer),
   ...truthFields,
@@ -128,7 +127,7 @@ export const contractList = z.object({
       symbol: z.string().nullable(),
     }),
   ),
-  after: hexAddress.nullable().describe('Asks for the next ones; null where there are none.'),
+  after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
 })
 
 export const health = z.object({ status: z.literal('ok') })

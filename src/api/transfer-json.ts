@@ -1,8 +1,7 @@
-// Writes a page of transfers as JSON bytes straight from the store's columns and packed payloads. No rule of an answer here.
+// Writes a page of transfers as JSON bytes, straight from the store's columns and packed payloads. It knows no rules.
 //
-// A row is five or six copies of ready text with holes, and the holes filled in: no object and hardly a string per row.
-// Measured on a page of 100 (68 kB) on a busy machine: 118 µs of CPU, against 606 µs for unpacking the rows into objects
-// and JSON.stringify.
+// A row is five or six copies of ready text whose holes are filled in: no object and hardly a string per row. Measured on a
+// page of 100 (68 kB) on a busy machine: 118 µs of CPU, against 606 µs for rows as objects and JSON.stringify.
 
 import { crc32 } from 'node:zlib'
 import type { ShownFacts } from '../annotate/shown-facts.ts'
@@ -38,7 +37,7 @@ export type TransferJson = {
   tail: string
 }
 
-/** No row is longer, apart from labels and names: 900 bytes of keys and fixed fields, three integers of up to 78 digits. */
+/** Apart from labels and names: 900 bytes of keys and fixed fields, three integers of up to 78 digits. */
 const rowBytesMax = 1_200
 
 export function writeTransfers(page: TransferJson): LentBytes {
@@ -61,7 +60,7 @@ const toKey = ',"to_address":"0x'
 const toLabelKey = '","to_address_label":'
 const amountKey = ',"amount":"'
 
-/** From behind the block number to the transaction index, with holes and where they are. */
+/** Text from after the block number to the transaction index, and where its holes are. */
 type BlockText = { text: Uint8Array; dateAt: number; timeAt: number; blockHashAt: number; transactionHashAt: number }
 
 function blockText(dialect: Dialect): BlockText {
@@ -81,7 +80,7 @@ function blockText(dialect: Dialect): BlockText {
 const blockTexts: Record<Dialect, BlockText> = { reference: blockText('reference'), live: blockText('live') }
 const logIndexText = Buffer.from(',"log_index":')
 const valueText = Buffer.from(',"value":"')
-/** Both parties without a label, and where it would stand instead of `null`. Zero where no address is filled in. */
+/** Both parties without labels, and where a label replaces `null`. An address that is not filled in is zero. */
 const senderText = `${fromKey}${zeros40}${fromLabelKey}null`
 const recipientText = `${toKey}${zeros40}${toLabelKey}null${amountKey}`
 const partiesText = Buffer.from(senderText + recipientText)
@@ -106,7 +105,7 @@ const kindTexts = [
 /** What is the same in every row of a page. */
 type RowTexts = {
   block: BlockText
-  /** The end of a row and the beginning of the next one. */
+  /** The end of a row and the start of the next one. */
   operator: Uint8Array
   noOperator: Uint8Array
 }
@@ -149,7 +148,7 @@ function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTex
       }
     }
   }
-  // Behind the last row neither a comma nor the beginning of another one.
+  // Takes back the comma and the start of a row after the last one.
   return length === 0 ? start : at - rowStart.length - 1
 }
 
@@ -162,7 +161,7 @@ const layout = newLayout()
 
 type Source = { payloads: Buffer; view: DataView; blockHashes: DataView }
 
-// Many parameters and one long function, because it runs for every row of every page and must leave no garbage.
+// One long function with many parameters: it runs for every row of every page and must leave no garbage.
 function writeRow(
   { bytes, view }: Memory,
   start: number,
@@ -238,8 +237,8 @@ function tokenIdText(source: Buffer, start: number, length: number, plus: number
   return format === 'hex' ? `0x${id.toString(16)}` : id.toString()
 }
 
-// Memory that answers are written into, and that is used again once they are sent. New memory for each page of 68 kB took a
-// fifth of the page's time: it is cold, and collecting it keeps a second thread busy.
+// Memory for answers, used again once they are sent. New memory for each page of 68 kB took a fifth of the page's time: it
+// is cold, and collecting it keeps a second thread busy.
 
 export type Memory = { bytes: Buffer<ArrayBuffer>; view: DataView }
 
@@ -247,7 +246,7 @@ const ordinaryBytes = 256 * 1024
 const idleMax = 32
 const idle: Memory[] = []
 
-/** At least `length` bytes with anything in them. */
+/** At least `length` bytes, not cleared. */
 export function takeMemory(length: number): Memory {
   return (length <= ordinaryBytes ? idle.pop() : undefined) ?? newMemory(Math.max(length, ordinaryBytes))
 }
@@ -257,7 +256,7 @@ function newMemory(length: number): Memory {
   return { bytes, view: new DataView(bytes.buffer) }
 }
 
-/** Bytes that are lent. Whoever lets go of them last may give them back; those that nobody gives back are collected. */
+/** Bytes that are lent. Those that are not given back are garbage collected. */
 export class LentBytes {
   readonly bytes: Buffer<ArrayBuffer>
   #memory: Memory | undefined
@@ -267,7 +266,7 @@ export class LentBytes {
     this.bytes = memory.bytes.subarray(0, length)
   }
 
-  /** Nobody may read the bytes from now on. Only the first call counts: memory that was given back twice would be lent twice. */
+  /** The bytes must not be read any more. Only the first call counts: memory given back twice would be lent twice. */
   readonly release = (): void => {
     const memory = this.#memory
     this.#memory = undefined
@@ -275,12 +274,11 @@ export class LentBytes {
   }
 }
 
-// The entity tag of a page of transfers, from what the page is written from: a fifth of the bytes that the text has. It must
-// differ wherever the text does.
+// The entity tag of a page, from what the page is written from: a fifth of the bytes. It must differ wherever the text does.
 
 const shownColumns = ['blocks', 'transactionIndexes', 'logIndexes', 'timestamps'] as const
 
-/** Used from one page to the next: new memory beside the heap costs more than filling it. */
+/** Used for every page: new memory outside the heap costs more than filling it. */
 let numbers = new Float64Array(1_024)
 
 export function pageTag(page: TransferJson, bodyLength: number): string {

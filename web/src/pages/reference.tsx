@@ -1,4 +1,4 @@
-// The reference at `/reference`: the explorer's form and answer for every operation of the document. Works without a key.
+// The reference: the explorer's form and an answer for every operation of the document. Works without a key.
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { OperationForm } from '../explorer/operation-form.tsx'
