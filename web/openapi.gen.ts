@@ -266,161 +266,6 @@ export interface components {
             /** @description Pass it to get the next ones; null on the last page. */
             after: string | null;
         };
-        Failure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        Health: {
-            /** @constant */
-            status: "ok";
-        };
-        Holding: {
-            associatedTokenAddress: string;
-            mint: string;
-            name: string;
-            symbol: string;
-            /** @description In the main unit, exact. */
-            amount: string;
-            amountRaw: string;
-            decimals: number;
-        };
-        NamedTransfer: {
-            block_number: string;
-            /** @description UTC; with `.000Z` in the live dialect. */
-            block_timestamp: string;
-            block_hash: string;
-            transaction_hash: string;
-            transaction_index: number;
-            log_index: number;
-            /** @description Native currency moved by the whole transaction, in its smallest unit. */
-            value: string;
-            /** @enum {string} */
-            contract_type: "ERC721" | "ERC1155";
-            /** @enum {string} */
-            transaction_type: "Single" | "Batch";
-            token_address: string;
-            token_id: string;
-            /** @description The zero address for a mint. */
-            from_address: string;
-            from_address_label: string | null;
-            /** @description The zero address for a burn. */
-            to_address: string;
-            to_address_label: string | null;
-            amount: string;
-            /** @description Known for ERC-1155 only. */
-            operator: string | null;
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            possible_spam: boolean | ("true" | "false");
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            verified_collection: boolean | ("true" | "false");
-            token_name: string | null;
-            token_symbol: string | null;
-        };
-        NamedTransferCollection: {
-            /** @description Starts at 0 and grows by one with each cursor. */
-            page: number | string;
-            /** @description The limit in effect, not the number of rows. */
-            page_size: number | string;
-            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
-            cursor: string | null;
-            result: components["schemas"]["NamedTransfer"][];
-            /** @description Whether every requested block is at or below the head of the chain. */
-            block_exists: boolean;
-            /** @description Whether every block of the requested range is indexed for this contract. */
-            index_complete: boolean;
-        };
-        Portfolio: {
-            nativeBalance: {
-                lamports: string;
-                /** @description In the main unit, exact. */
-                solana: string;
-            };
-            nfts: components["schemas"]["Holding"][];
-            tokens: components["schemas"]["Holding"][];
-        };
-        Problem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        Readiness: {
-            /** @enum {string} */
-            status: "ready" | "not ready";
-            reason?: string;
-        };
-        SolanaFailure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-            statusCode: number;
-            error: string;
-        };
-        Transfer: {
-            block_number: string;
-            /** @description UTC; with `.000Z` in the live dialect. */
-            block_timestamp: string;
-            block_hash: string;
-            transaction_hash: string;
-            transaction_index: number;
-            log_index: number;
-            /** @description Native currency moved by the whole transaction, in its smallest unit. */
-            value: string;
-            /** @enum {string} */
-            contract_type: "ERC721" | "ERC1155";
-            /** @enum {string} */
-            transaction_type: "Single" | "Batch";
-            token_address: string;
-            token_id: string;
-            /** @description The zero address for a mint. */
-            from_address: string;
-            from_address_label: string | null;
-            /** @description The zero address for a burn. */
-            to_address: string;
-            to_address_label: string | null;
-            amount: string;
-            /** @description Known for ERC-1155 only. */
-            operator: string | null;
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            possible_spam: boolean | ("true" | "false");
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            verified_collection: boolean | ("true" | "false");
-        };
-        TransferCollection: {
-            /** @description Number of matching transfers; null unless `disable_total=false`. */
-            total: (number | string) | null;
-            /** @description Starts at 0 and grows by one with each cursor. */
-            page: number | string;
-            /** @description The limit in effect, not the number of rows. */
-            page_size: number | string;
-            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
-            cursor: string | null;
-            result: components["schemas"]["Transfer"][];
-            /** @description Whether every requested block is at or below the head of the chain. */
-            block_exists: boolean;
-            /** @description Whether every block of the requested range is indexed for this contract. */
-            index_complete: boolean;
-        };
-        WalletChains: {
-            address: string;
-            active_chains: {
-                chain: string;
-                chain_id: string;
-                first_transaction: components["schemas"]["WalletTransaction"] | null;
-                last_transaction: components["schemas"]["WalletTransaction"] | null;
-            }[];
-        };
-        WalletTransaction: {
-            block_timestamp: string;
-            block_number: string;
-            transaction_hash: string;
-        };
         Explanation: {
             chain: string;
             contract: string;
@@ -543,6 +388,26 @@ export interface components {
                     }[];
                 } | null;
             };
+        };
+        Failure: {
+            message: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+        };
+        Health: {
+            /** @constant */
+            status: "ok";
+        };
+        Holding: {
+            associatedTokenAddress: string;
+            mint: string;
+            name: string;
+            symbol: string;
+            /** @description In the main unit, exact. */
+            amount: string;
+            amountRaw: string;
+            decimals: number;
         };
         IssuedKey: {
             id: string;
@@ -706,6 +571,51 @@ export interface components {
                 };
             };
         };
+        NamedTransfer: {
+            block_number: string;
+            /** @description UTC; with `.000Z` in the live dialect. */
+            block_timestamp: string;
+            block_hash: string;
+            transaction_hash: string;
+            transaction_index: number;
+            log_index: number;
+            /** @description Native currency moved by the whole transaction, in its smallest unit. */
+            value: string;
+            /** @enum {string} */
+            contract_type: "ERC721" | "ERC1155";
+            /** @enum {string} */
+            transaction_type: "Single" | "Batch";
+            token_address: string;
+            token_id: string;
+            /** @description The zero address for a mint. */
+            from_address: string;
+            from_address_label: string | null;
+            /** @description The zero address for a burn. */
+            to_address: string;
+            to_address_label: string | null;
+            amount: string;
+            /** @description Known for ERC-1155 only. */
+            operator: string | null;
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            possible_spam: boolean | ("true" | "false");
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            verified_collection: boolean | ("true" | "false");
+            token_name: string | null;
+            token_symbol: string | null;
+        };
+        NamedTransferCollection: {
+            /** @description Starts at 0 and grows by one with each cursor. */
+            page: number | string;
+            /** @description The limit in effect, not the number of rows. */
+            page_size: number | string;
+            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+            cursor: string | null;
+            result: components["schemas"]["NamedTransfer"][];
+            /** @description Whether every requested block is at or below the head of the chain. */
+            block_exists: boolean;
+            /** @description Whether every block of the requested range is indexed for this contract. */
+            index_complete: boolean;
+        };
         NewKey: {
             name: string;
             scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
@@ -715,6 +625,37 @@ export interface components {
             quota_per_day?: number;
             /** @description Contracts and wallets per day that may be indexed on request of this key. */
             index_per_day?: number;
+        };
+        Portfolio: {
+            nativeBalance: {
+                lamports: string;
+                /** @description In the main unit, exact. */
+                solana: string;
+            };
+            nfts: components["schemas"]["Holding"][];
+            tokens: components["schemas"]["Holding"][];
+        };
+        Problem: {
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+        };
+        Readiness: {
+            /** @enum {string} */
+            status: "ready" | "not ready";
+            reason?: string;
+        };
+        SolanaFailure: {
+            message: string;
+            code: string;
+            details?: unknown;
+            request_id: string;
+            statusCode: number;
+            error: string;
         };
         Status: {
             chains: {
@@ -730,6 +671,65 @@ export interface components {
                 size_bytes: number;
             };
             version: string;
+        };
+        Transfer: {
+            block_number: string;
+            /** @description UTC; with `.000Z` in the live dialect. */
+            block_timestamp: string;
+            block_hash: string;
+            transaction_hash: string;
+            transaction_index: number;
+            log_index: number;
+            /** @description Native currency moved by the whole transaction, in its smallest unit. */
+            value: string;
+            /** @enum {string} */
+            contract_type: "ERC721" | "ERC1155";
+            /** @enum {string} */
+            transaction_type: "Single" | "Batch";
+            token_address: string;
+            token_id: string;
+            /** @description The zero address for a mint. */
+            from_address: string;
+            from_address_label: string | null;
+            /** @description The zero address for a burn. */
+            to_address: string;
+            to_address_label: string | null;
+            amount: string;
+            /** @description Known for ERC-1155 only. */
+            operator: string | null;
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            possible_spam: boolean | ("true" | "false");
+            /** @description A boolean in the live dialect, a string in the reference dialect. */
+            verified_collection: boolean | ("true" | "false");
+        };
+        TransferCollection: {
+            /** @description Number of matching transfers; null unless `disable_total=false`. */
+            total: (number | string) | null;
+            /** @description Starts at 0 and grows by one with each cursor. */
+            page: number | string;
+            /** @description The limit in effect, not the number of rows. */
+            page_size: number | string;
+            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+            cursor: string | null;
+            result: components["schemas"]["Transfer"][];
+            /** @description Whether every requested block is at or below the head of the chain. */
+            block_exists: boolean;
+            /** @description Whether every block of the requested range is indexed for this contract. */
+            index_complete: boolean;
+        };
+        WalletChains: {
+            address: string;
+            active_chains: {
+                chain: string;
+                chain_id: string;
+                first_transaction: components["schemas"]["WalletTransaction"] | null;
+                last_transaction: components["schemas"]["WalletTransaction"] | null;
+            }[];
+        };
+        WalletTransaction: {
+            block_timestamp: string;
+            block_number: string;
+            transaction_hash: string;
         };
     };
     responses: {

@@ -76,7 +76,7 @@ function freshenWithoutSlot(freshen: Freshen | undefined, queue: AdmissionQueue)
   }
 }
 
-/** Requests of one turn of the event loop are answered as of one moment. Reading each time took a tenth of a kept answer. */
+/** Requests of one turn of the event loop share a reading: one for each took a tenth of a kept answer's time. */
 function readOncePerTurn<Value>(read: () => Value): () => Value {
   let known: { value: Value } | undefined
   const forget = (): void => {

@@ -104,8 +104,8 @@ class TransferPages {
   }
 
   /**
-   * First pages only: later ones come from the store, which is never behind what a client has seen. A page that an indexer
-   * could complete is left to the store, where the indexer's work shows at once.
+   * First pages only: later ones come from the store, which is never behind what a client has seen. A page that an
+   * indexer could complete is left to the store, where the indexer's work shows at once.
    */
   async #fromReplica(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer | undefined> {
     if (question.after !== undefined) return undefined

@@ -75,7 +75,9 @@ function documentedPaths(options: DocumentOptions): Json {
 /** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  for (const [name, schema] of [...Object.entries(schemas), ...Object.entries(operatorSchemas)]) {
+  const named = [...Object.entries(schemas), ...Object.entries(operatorSchemas)]
+  // Modules have no order of their own that every loader keeps.
+  for (const [name, schema] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
     registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })
   }
   const { schemas: made } = z.toJSONSchema(registry, { io: 'input', uri: id => `#/components/schemas/${id}` })

@@ -1,4 +1,4 @@
-// What operations on indexed data share: the key, the kept answer, the bounded work. No rule of a single operation here.
+// What operations on indexed data share: the key, the kept answer, the bounded work. No rule of an operation here.
 import { AlmanacError } from '../errors.ts'
 import type { Admission, Scope } from '../keys/gatekeeper.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'

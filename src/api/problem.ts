@@ -4,52 +4,37 @@ import { AlmanacError, type ErrorCode } from '../errors.ts'
 import { redactText } from '../redact.ts'
 import { type Answer, safetyHeaders } from './answer.ts'
 
-const statuses: Record<ErrorCode, number> = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  uri_too_long: 414,
-  headers_too_large: 431,
-  answer_too_large: 400,
-  rate_limited: 429,
-  quota_exceeded: 429,
-  overloaded: 503,
-  timeout: 504,
-  upstream_failed: 502,
-  upstream_invalid: 502,
-  upstream_rate_limited: 503,
-  not_configured: 503,
-  config_invalid: 500,
-  store_newer: 503,
-  store_corrupt: 503,
-  store_full: 503,
-  store_locked: 503,
-  store_failed: 503,
-  conflict: 500,
-  interrupted: 503,
-  internal: 500,
-}
-
 /**
- * Replaces messages that name files, endpoints or other internals. A portfolio that cannot be read keeps its own message:
- * it says which part is missing.
+ * The status of each code. A message here replaces the error's own, which may name files, endpoints or other internals. A
+ * portfolio that cannot be read keeps its own message: it says which part is missing.
  */
-const publicMessages: Partial<Record<ErrorCode, string>> = {
-  upstream_failed: 'An upstream node failed',
-  upstream_invalid: 'An upstream node gave an answer that failed its check',
-  upstream_rate_limited: 'An upstream node refused more requests for now',
-  config_invalid: 'Internal error',
-  store_newer: 'The store cannot be read',
-  store_corrupt: 'The store cannot be read',
-  store_full: 'The store has no room left',
-  store_locked: 'The store is busy',
-  store_failed: 'The store failed',
-  conflict: 'Internal error',
-  interrupted: 'The service is stopping',
-  internal: 'Internal error',
+const answers: Record<ErrorCode, [status: number, message?: string]> = {
+  bad_request: [400],
+  unauthorized: [401],
+  forbidden: [403],
+  not_found: [404],
+  method_not_allowed: [405],
+  request_timeout: [408],
+  uri_too_long: [414],
+  headers_too_large: [431],
+  answer_too_large: [400],
+  rate_limited: [429],
+  quota_exceeded: [429],
+  overloaded: [503],
+  timeout: [504],
+  upstream_failed: [502, 'An upstream node failed'],
+  upstream_invalid: [502, 'An upstream node gave an answer that failed its check'],
+  upstream_rate_limited: [503, 'An upstream node refused more requests for now'],
+  not_configured: [503],
+  config_invalid: [500, 'Internal error'],
+  store_newer: [503, 'The store cannot be read'],
+  store_corrupt: [503, 'The store cannot be read'],
+  store_full: [503, 'The store has no room left'],
+  store_locked: [503, 'The store is busy'],
+  store_failed: [503, 'The store failed'],
+  conflict: [500, 'Internal error'],
+  interrupted: [503, 'The service is stopping'],
+  internal: [500, 'Internal error'],
 }
 
 export type ProblemOptions = {
@@ -61,7 +46,7 @@ export type ProblemOptions = {
 }
 
 export function statusOf(error: unknown): number {
-  return statuses[codeOf(error)]
+  return answers[codeOf(error)][0]
 }
 
 export function codeOf(error: unknown): ErrorCode {
@@ -70,8 +55,8 @@ export function codeOf(error: unknown): ErrorCode {
 
 export function problemAnswer(error: unknown, { requestId, accept, solana }: ProblemOptions): Answer {
   const code = codeOf(error)
-  const status = statuses[code]
-  const hidden = solana && code === 'upstream_failed' ? undefined : publicMessages[code]
+  const [status, publicMessage] = answers[code]
+  const hidden = solana && code === 'upstream_failed' ? undefined : publicMessage
   const message = hidden ?? redactText((error as AlmanacError).message)
   const details = hidden === undefined ? publicDetails(error as AlmanacError) : undefined
   const facts = { code, ...(details === undefined ? {} : { details }), request_id: requestId }

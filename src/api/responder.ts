@@ -1,4 +1,4 @@
-// Turns the work of a handler into the whole answer: headers, errors, measurements. It knows no route and sends nothing.
+// Turns the work of a handler into the whole answer: headers, errors, metrics. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
 import type { Answer } from './answer.ts'

@@ -1,7 +1,7 @@
 // Finds the route of a path in a tree of its segments. It knows neither HTTP nor what a route does.
 //
-// Our own: rou3 (MIT, 92 kB) matches an empty segment to a parameter, find-my-way (MIT, 67 kB) has three dependencies, and
-// both leave decoding and 405 to us.
+// Our own: rou3 (MIT, 92 kB) matches an empty segment to a parameter, find-my-way (MIT, 67 kB) has three dependencies,
+// and both leave decoding and 405 to us.
 
 type Node<Route> = { literals: Map<string, Node<Route>>; parameter?: Node<Route>; routes: Map<string, Route> }
 

@@ -1,4 +1,4 @@
-// The schemas of answers, for the OpenAPI document and tests. Serving does not check them: it would cost more than answering.
+// The schemas of answers, for the OpenAPI document and tests. Answers are not checked when served: too slow.
 import { z } from 'zod'
 
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)

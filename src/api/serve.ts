@@ -100,7 +100,7 @@ function refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: num
   socket.cork()
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`)
   socket.end(body)
-  // A client that is still sending would lose the answer if it were cut off now; one that never closes is cut off later.
+  // A client that is still sending would lose the answer if it were cut off now. One that never closes is cut later.
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
 }

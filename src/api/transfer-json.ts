@@ -1,7 +1,7 @@
 // Writes a page of transfers as JSON bytes, straight from the store's columns and packed payloads. It knows no rules.
 //
-// A row is five or six copies of ready text whose holes are filled in: no object and hardly a string per row. Measured on a
-// page of 100 (68 kB) on a busy machine: 118 µs of CPU, against 606 µs for rows as objects and JSON.stringify.
+// A row is five or six copies of ready text whose holes are filled in: no object and hardly a string per row. Measured
+// on a page of 100 (68 kB) on a busy machine: 118 µs of CPU, against 606 µs for rows as objects and JSON.stringify.
 
 import { crc32 } from 'node:zlib'
 import type { ShownFacts } from '../annotate/shown-facts.ts'
@@ -237,8 +237,8 @@ function tokenIdText(source: Buffer, start: number, length: number, plus: number
   return format === 'hex' ? `0x${id.toString(16)}` : id.toString()
 }
 
-// Memory for answers, used again once they are sent. New memory for each page of 68 kB took a fifth of the page's time: it
-// is cold, and collecting it keeps a second thread busy.
+// Memory for answers, used again once they are sent. New memory for each page of 68 kB took a fifth of the page's time:
+// it is cold, and collecting it keeps a second thread busy.
 
 export type Memory = { bytes: Buffer<ArrayBuffer>; view: DataView }
 
@@ -274,7 +274,7 @@ export class LentBytes {
   }
 }
 
-// The entity tag of a page, from what the page is written from: a fifth of the bytes. It must differ wherever the text does.
+// The entity tag of a page, made of what the page is written from: a fifth of the bytes. It differs where the text does.
 
 const shownColumns = ['blocks', 'transactionIndexes', 'logIndexes', 'timestamps'] as const
 
