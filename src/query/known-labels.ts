@@ -6,15 +6,7 @@ import type { RankedLabel } from '../store/annotation-store.ts'
 import type { Store, TransferPage } from '../store/store.ts'
 import { findLabels } from './find-labels.ts'
 import { PageLabels } from './label-record.ts'
-import {
-  emptyTable,
-  LabelFilter,
-  type LabelTable,
-  LabelTableBuilder,
-  tableBytes,
-  tableCount,
-  unreadTable,
-} from './label-table.ts'
+import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, unreadTable } from './label-table.ts'
 
 /** About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
@@ -80,7 +72,7 @@ export class KnownLabels {
   /** The memory it takes. */
   get bytes(): number {
     let sum = this.#filter.words.byteLength
-    for (const table of new Set(this.#tables)) sum += tableBytes(table)
+    for (const { bytes } of this.#tables) sum += bytes
     return sum
   }
 
@@ -94,12 +86,11 @@ export class KnownLabels {
   async #learnChanges(): Promise<void> {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
-    for (const { first, last } of ranges) {
-      for (let table = tableOf(first); table <= tableOf(last); table++) {
-        this.#stale[table] = 1
-        this.#put(table, unreadTable)
+    for (const { first, last } of ranges)
+      for (let index = tableOf(first); index <= tableOf(last); index++) {
+        this.#stale[index] = 1
+        this.#put(index, unreadTable)
       }
-    }
     this.#changes = count
     this.#seenVersion = version
     this.#read()
@@ -115,55 +106,44 @@ export class KnownLabels {
   }
 
   async #readStale(): Promise<void> {
-    for (let first = this.#stale.indexOf(1); first !== -1; first = this.#stale.indexOf(1)) {
-      const next = this.#stale.indexOf(0, first)
-      await this.#readTables(first, next === -1 ? tableCount : next)
+    for (let index = this.#stale.indexOf(1); index !== -1; index = this.#stale.indexOf(1)) {
+      this.#stale[index] = 0
+      try {
+        const table = await this.#readTable(index)
+        const count = this.#tables.reduce((sum, other) => sum + other.count, table.count)
+        if (count > this.#filter.countMax) await this.#growFilter(count)
+        // A change that arrived meanwhile made the table stale again: what was read may hold a part of it.
+        if (this.#stale[index] === 0) this.#put(index, table)
+      } catch (error) {
+        this.#stale[index] = 1
+        throw error
+      }
     }
   }
 
-  /** Reads neighbours together: a store of few labels is read at once. */
-  async #readTables(first: number, end: number): Promise<void> {
-    // A change that arrives from now on makes a table stale again.
-    this.#stale.fill(0, first, end)
-    let table = first
-    let builder = new LabelTableBuilder()
-    const readUpTo = async (next: number): Promise<void> => {
-      for (; table < next; table++) {
-        const built = await inSteps(builder.build())
-        const count = this.#tables.reduce((sum, one) => sum + one.count, built.count)
-        if (count > this.#filter.countMax) await this.#growFilter(count)
-        // What was read while a label changed may hold a part of the change: the table is read again.
-        if (this.#stale[table] === 0) this.#put(table, built)
-        builder = new LabelTableBuilder()
-      }
+  async #readTable(index: number): Promise<LabelTable> {
+    const builder = new LabelTableBuilder()
+    const otherBytes = this.bytes
+    for (let from: Address | undefined = addressIn(index, '0'); from !== undefined; ) {
+      await pause()
+      const range = { first: from, last: addressIn(index, 'f') }
+      const labels = await this.#store.labelsWithin(range, this.#addressesPerRead)
+      const byAddress = Map.groupBy(labels, ({ address }) => address)
+      for (const ofAddress of byAddress.values())
+        builder.add(ofAddress.filter(mayWin), otherBytes + builder.bytes < this.#bytesMax)
+      from = byAddress.size < this.#addressesPerRead ? undefined : addressAfter(labels.at(-1)!.address)
     }
-    try {
-      const last = lastOf(end - 1)
-      for (let from: Address | undefined = firstOf(first); from !== undefined; ) {
-        await pause()
-        const labels = await this.#store.labelsWithin({ first: from, last }, this.#addressesPerRead)
-        const byAddress = Map.groupBy(labels, ({ address }) => address)
-        let otherBytes = this.bytes
-        for (const [address, ofAddress] of byAddress) {
-          if (tableOf(address) !== table) {
-            await readUpTo(tableOf(address))
-            otherBytes = this.bytes
-          }
-          builder.add(ofAddress.filter(mayWin), otherBytes + builder.bytes < this.#bytesMax)
-        }
-        from = byAddress.size < this.#addressesPerRead ? undefined : addressAfter(labels.at(-1)!.address)
-      }
-      await readUpTo(end)
-    } catch (error) {
-      this.#stale.fill(1, table, end)
-      throw error
+    const steps = builder.build()
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return step.value
+      await pause()
     }
   }
 
   #put(index: number, table: LabelTable): void {
     this.#tables[index] = table
     this.#filter.set(index, table)
-    this.#isEmpty = this.#tables.every(one => one === emptyTable)
+    this.#isEmpty = this.#tables.every(({ isRead, count }) => isRead && count === 0)
   }
 
   async #growFilter(count: number): Promise<void> {
@@ -187,25 +167,15 @@ function tableOf(address: Address): number {
   return Number.parseInt(address.slice(2, 4), 16)
 }
 
-function firstOf(table: number): Address {
-  return `0x${table.toString(16).padStart(2, '0').padEnd(40, '0')}` as Address
-}
-
-function lastOf(table: number): Address {
-  return `0x${table.toString(16).padStart(2, '0').padEnd(40, 'f')}` as Address
+/** The first or the last address of a table. */
+function addressIn(table: number, digit: '0' | 'f'): Address {
+  return `0x${table.toString(16).padStart(2, '0').padEnd(40, digit)}` as Address
 }
 
 /** Undefined after the last address. */
 function addressAfter(address: Address): Address | undefined {
-  if (address === lastOf(tableCount - 1)) return undefined
-  return `0x${(BigInt(address) + 1n).toString(16).padStart(40, '0')}` as Address
-}
-
-async function inSteps<T>(steps: Generator<void, T>): Promise<T> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value
-    await pause()
-  }
+  const digits = (BigInt(address) + 1n).toString(16).padStart(40, '0')
+  return digits.length > 40 ? undefined : (`0x${digits}` as Address)
 }
 
 function pause(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { findLabels, type LabelsInMemory } from './find-labels.ts'
 import { hashOfWords } from './label-record.ts'
-import { emptyTable, filterBits, LabelTableBuilder, tableBytes, unreadTable } from './label-table.ts'
+import { filterBits, LabelTableBuilder, unreadTable } from './label-table.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
 const chains = [1, 0xffffffff, 0x2a15c308d, 0x1a15c308d, 0x100000000] as ChainId[]
@@ -133,11 +133,11 @@ test('a filter passes few that were not added, in at most three bytes for each',
   expect(filter.words.byteLength).toBeLessThanOrEqual(many.length * 3)
 })
 
-test('a label with 24 characters takes at most 96 bytes, one that is not held 7, and none takes a table', () => {
+test('a label with 24 characters takes at most 96 bytes, one that is not held 7, and a table without labels nothing', () => {
   const long = many.map(one => ({ ...one, label: 'x'.repeat(24) }))
-  expect(tableBytes(built(long, true).table)).toBeLessThanOrEqual(long.length * 96)
-  expect(tableBytes(built(long, false).table)).toBeLessThanOrEqual(long.length * 7 + 100)
-  expect(built([], true).table).toBe(emptyTable)
+  expect(built(long, true).table.bytes).toBeLessThanOrEqual(long.length * 96)
+  expect(built(long, false).table.bytes).toBeLessThanOrEqual(long.length * 7 + 100)
+  expect(built([], true).table.bytes).toBe(0)
 })
 
 test('a large table is built in steps', () => {

@@ -18,23 +18,21 @@ export type LabelTable = {
   readonly words: Int32Array
   /** Hashes, in ascending order, of addresses whose labels exceed the memory bound. */
   readonly unheld: Uint32Array
+  readonly bytes: number
 }
 
 const slotBytes = 2 * wordBytes
 /** Less than a millisecond, between which the thread serves. */
 const recordsPerStep = 16_384
 
-export const emptyTable = newTable({ isRead: true, count: 0, words: new Int32Array(1), unheld: new Uint32Array(0) })
-export const unreadTable = newTable({ ...emptyTable, isRead: false })
+const empty = { isRead: true, count: 0, words: new Int32Array(1), unheld: new Uint32Array(0) }
+const emptyTable: LabelTable = { ...newTable(empty), bytes: 0 }
+export const unreadTable: LabelTable = { ...newTable({ ...empty, isRead: false }), bytes: 0 }
 
-/** One literal makes all tables, so that they are objects of one shape. */
-function newTable({ isRead, count, words, unheld }: Omit<LabelTable, 'slots' | 'slotMask'>): LabelTable {
-  const slots = new Int32Array(slotsFor(count - unheld.length) * 2)
-  return { isRead, count, slots, slotMask: slots.length / 2 - 1, words, unheld }
-}
-
-export function tableBytes({ slots, words, unheld }: LabelTable): number {
-  return slots.byteLength + words.byteLength + unheld.byteLength
+function newTable(held: Pick<LabelTable, 'isRead' | 'count' | 'words' | 'unheld'>): LabelTable {
+  const slots = new Int32Array(slotsFor(held.count - held.unheld.length) * 2)
+  const bytes = slots.byteLength + held.words.byteLength + held.unheld.byteLength
+  return { ...held, slots, slotMask: slots.length / 2 - 1, bytes }
 }
 
 /** The position of the record of the address at `at`, or `nowhere`. */

@@ -36,6 +36,8 @@ export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined;
 
 /** What is true of a contract whatever page is asked for. */
 type ContractView = {
+  /** From before the view was read, so that a commit in between voids it. */
+  revision: number
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
   facts: ShownFacts | undefined
@@ -51,7 +53,7 @@ export class NftTransfers {
   readonly #store: Store
   readonly #revision: () => number
   readonly #labels: KnownLabels
-  readonly #views = new RevisionCache<ContractView>(viewsMax)
+  readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
 
   /** `revision` stands in for the store's where requests that arrive together share one look. */
   constructor(store: Store, revision = () => store.revision()) {
@@ -89,16 +91,16 @@ export class NftTransfers {
   async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
     const revision = this.#revision()
     const key = `${chain} ${contract}`
-    const known = this.#views.get(key, revision)
-    if (known !== undefined) return known
+    const known = this.#views.get(key)
+    if (known?.revision === revision) return known
     const [state, coverage, facts, marks] = await Promise.all([
       this.#store.chainState(chain),
       this.#store.contractCoverage(chain, contract),
       this.#store.contractFacts(chain, contract),
       this.#store.marksOf(chain, contract),
     ])
-    const view = { state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
-    this.#views.set(key, revision, view)
+    const view = { revision, state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
+    this.#views.set(key, view)
     return view
   }
 
@@ -156,24 +158,4 @@ function nextCursor(
 function startsWithinRange(page: TransferPage, after: Position): boolean {
   if (page.length === 0 || !isSameLog(positionOf(page, 0), after)) return false
   return idCountOf(page.payloads.subarray(0, payloadLengthAt(page.payloads, 0))) > after.batchIndex + 1
-}
-
-// Keeps what was read of the store for as long as nothing was committed. It never answers from an older revision.
-
-export class RevisionCache<Value extends object> {
-  readonly #entries: LRUCache<string, { revision: number; value: Value }>
-
-  constructor(entriesMax: number) {
-    this.#entries = new LRUCache({ max: entriesMax })
-  }
-
-  get(key: string, revision: number): Value | undefined {
-    const entry = this.#entries.get(key)
-    return entry?.revision === revision ? entry.value : undefined
-  }
-
-  /** `revision` is the one from before the value was read, so that a commit in between voids it. */
-  set(key: string, revision: number, value: Value): void {
-    this.#entries.set(key, { revision, value })
-  }
 }
