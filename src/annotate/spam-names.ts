@@ -31,51 +31,46 @@ const tickerPattern = /\d{2,}\s?[A-Z]{2,5}(?![\p{L}\p{N}])/u
 
 type WordKind = 'call' | 'promise'
 
+type Words = readonly [kind: WordKind, language: string, list: string]
+
 // Whole words where the script has spaces; parts of words elsewhere.
-const words: readonly { kind: WordKind; language: string; list: string }[] = [
-  {
-    kind: 'call',
-    language: 'en',
-    list: 'claim|claims|claimable|redeem|redeemable|visit|eligible|activate|withdraw|swap at|go to|get your',
-  },
-  {
-    kind: 'promise',
-    language: 'en',
-    list: 'reward|rewards|airdrop|airdrops|voucher|vouchers|bonus|giveaway|prize|free|gift|winner|lottery|jackpot|cashback|mystery box|lucky',
-  },
-  { kind: 'call', language: 'es', list: 'reclama|reclamar|canjea|canjear|visita|obtén|cobra' },
-  { kind: 'promise', language: 'es', list: 'recompensa|recompensas|premio|premios|regalo|gratis|bono|sorteo' },
-  { kind: 'call', language: 'pt', list: 'resgate|resgatar|reivindique|visite|receba' },
-  { kind: 'promise', language: 'pt', list: 'recompensa|prêmio|prêmios|brinde|grátis|bônus' },
-  { kind: 'call', language: 'fr', list: 'réclamez|réclamer|obtenez|échangez|visitez' },
-  { kind: 'promise', language: 'fr', list: 'récompense|récompenses|cadeau|gratuit|gagnant' },
-  { kind: 'call', language: 'de', list: 'einlösen|abholen|beanspruchen|besuche' },
-  { kind: 'promise', language: 'de', list: 'belohnung|belohnungen|gewinn|gutschein|kostenlos|geschenk|preis' },
-  { kind: 'call', language: 'ru', list: 'получи|получить|получите|забери|забрать|активируй' },
-  { kind: 'promise', language: 'ru', list: 'награда|награды|аирдроп|эирдроп|приз|подарок|бонус|бесплатно' },
-  { kind: 'call', language: 'tr', list: 'talep et|hemen al|ziyaret' },
-  { kind: 'promise', language: 'tr', list: 'ödül|ödülü|hediye|bedava|ücretsiz' },
-  { kind: 'call', language: 'id', list: 'klaim|tukarkan|kunjungi' },
-  { kind: 'promise', language: 'id', list: 'hadiah|gratis|bonus' },
-  { kind: 'call', language: 'vi', list: 'nhận ngay|nhận thưởng|truy cập' },
-  { kind: 'promise', language: 'vi', list: 'phần thưởng|quà tặng|miễn phí' },
+// biome-ignore format: one line an entry reads as the table it is.
+const words: readonly Words[] = [
+  ['call', 'en', 'claim|claims|claimable|redeem|redeemable|visit|eligible|activate|withdraw|swap at|go to|get your'],
+  ['promise', 'en', 'reward|rewards|airdrop|airdrops|voucher|vouchers|bonus|giveaway|prize|free|gift|winner|lottery|jackpot|cashback|mystery box|lucky'],
+  ['call', 'es', 'reclama|reclamar|canjea|canjear|visita|obtén|cobra'],
+  ['promise', 'es', 'recompensa|recompensas|premio|premios|regalo|gratis|bono|sorteo'],
+  ['call', 'pt', 'resgate|resgatar|reivindique|visite|receba'],
+  ['promise', 'pt', 'recompensa|prêmio|prêmios|brinde|grátis|bônus'],
+  ['call', 'fr', 'réclamez|réclamer|obtenez|échangez|visitez'],
+  ['promise', 'fr', 'récompense|récompenses|cadeau|gratuit|gagnant'],
+  ['call', 'de', 'einlösen|abholen|beanspruchen|besuche'],
+  ['promise', 'de', 'belohnung|belohnungen|gewinn|gutschein|kostenlos|geschenk|preis'],
+  ['call', 'ru', 'получи|получить|получите|забери|забрать|активируй'],
+  ['promise', 'ru', 'награда|награды|аирдроп|эирдроп|приз|подарок|бонус|бесплатно'],
+  ['call', 'tr', 'talep et|hemen al|ziyaret'],
+  ['promise', 'tr', 'ödül|ödülü|hediye|bedava|ücretsiz'],
+  ['call', 'id', 'klaim|tukarkan|kunjungi'],
+  ['promise', 'id', 'hadiah|gratis|bonus'],
+  ['call', 'vi', 'nhận ngay|nhận thưởng|truy cập'],
+  ['promise', 'vi', 'phần thưởng|quà tặng|miễn phí'],
 ]
-const wordParts: readonly { kind: WordKind; language: string; list: string }[] = [
-  { kind: 'call', language: 'zh', list: '领取|領取|兑换|兌換|领奖|访问' },
-  { kind: 'promise', language: 'zh', list: '空投|奖励|獎勵|免费|奖金|礼品|红包' },
-  { kind: 'call', language: 'ja', list: '受け取|請求|引き換え' },
-  { kind: 'promise', language: 'ja', list: 'エアドロップ|報酬|無料|プレゼント' },
-  { kind: 'call', language: 'ko', list: '받기|청구|받으세요' },
-  { kind: 'promise', language: 'ko', list: '에어드랍|에어드롭|보상|무료|경품' },
-  { kind: 'promise', language: 'ar', list: 'مكافأة|جائزة|مجانا' },
+const wordParts: readonly Words[] = [
+  ['call', 'zh', '领取|領取|兑换|兌換|领奖|访问'],
+  ['promise', 'zh', '空投|奖励|獎勵|免费|奖金|礼品|红包'],
+  ['call', 'ja', '受け取|請求|引き換え'],
+  ['promise', 'ja', 'エアドロップ|報酬|無料|プレゼント'],
+  ['call', 'ko', '받기|청구|받으세요'],
+  ['promise', 'ko', '에어드랍|에어드롭|보상|무료|경품'],
+  ['promise', 'ar', 'مكافأة|جائزة|مجانا'],
 ]
 
 const wordPatterns = [
-  ...words.map(({ kind, list }) => ({
+  ...words.map(([kind, , list]) => ({
     kind,
     pattern: new RegExp(`(?<![\\p{L}\\p{N}])(${list})(?![\\p{L}\\p{N}])`, 'gu'),
   })),
-  ...wordParts.map(({ kind, list }) => ({ kind, pattern: new RegExp(`(${list})`, 'gu') })),
+  ...wordParts.map(([kind, , list]) => ({ kind, pattern: new RegExp(`(${list})`, 'gu') })),
 ]
 
 /** The names of verified collections by what they look like. */

@@ -41,12 +41,9 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
       hint: 'set ALMANAC_KEY to another secret, or unset it.',
     })
   }
-  const unlimited =
-    known.expiresAt === undefined &&
-    known.ratePerSecond === undefined &&
-    known.quotaPerDay === undefined &&
-    known.indexPerDay === undefined
-  if (unlimited && scopes.every(scope => known.scopes.includes(scope))) return known
+  const { expiresAt, ratePerSecond, quotaPerDay, indexPerDay } = known
+  const isUnlimited = [expiresAt, ratePerSecond, quotaPerDay, indexPerDay].every(limit => limit === undefined)
+  if (isUnlimited && scopes.every(scope => known.scopes.includes(scope))) return known
   const free = { expiresAt: undefined, ratePerSecond: undefined, quotaPerDay: undefined, indexPerDay: undefined }
   const widened = { ...known, scopes, ...free }
   await store.putKey(widened)
@@ -72,18 +69,14 @@ export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRec
   })
 }
 
-async function putKey(store: KeyStore, secret: string, wanted: NewKey): Promise<KeyRecord> {
+async function putKey(
+  store: KeyStore,
+  secret: string,
+  { name, scopes, expiresAt, ratePerSecond, quotaPerDay, indexPerDay }: NewKey,
+): Promise<KeyRecord> {
   const key: KeyRecord = {
-    id: randomBytes(6).toString('hex'),
-    name: wanted.name,
-    hash: hashSecret(secret),
-    scopes: [...wanted.scopes],
-    createdAt: Date.now(),
-    expiresAt: wanted.expiresAt,
-    revokedAt: undefined,
-    ratePerSecond: wanted.ratePerSecond,
-    quotaPerDay: wanted.quotaPerDay,
-    indexPerDay: wanted.indexPerDay,
+    ...{ id: randomBytes(6).toString('hex'), name, hash: hashSecret(secret), scopes: [...scopes] },
+    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, ratePerSecond, quotaPerDay, indexPerDay },
   }
   await store.putKey(key)
   return key
