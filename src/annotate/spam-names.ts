@@ -1,17 +1,17 @@
-// What a contract's name and symbol say to the rules: links, lures, hidden characters, and whom it imitates. Pure; the words are data.
+// Finds links, lures, hidden characters and imitations in a contract's name and symbol, for the rules. Pure; the words are data.
 
 /** Numbers, so that rules can be data; flags are 0 or 1. */
 export type NameEvidence = {
   linkInName: number
-  /** Words that promise or press, in several languages; each counts once. */
+  /** Words that promise or urge, in several languages; each counts once. */
   baitWords: number
   moneyInName: number
   /** A link or money together with the call to come for it. */
   lureInName: number
   invisibleInName: number
-  /** It is spelt as a verified collection. */
+  /** Spelt like a verified collection. */
   sameNameAsVerified: number
-  /** It looks like a verified collection and is spelt in another way. */
+  /** Looks like a verified collection and is spelt differently. */
   looksLikeVerified: number
 }
 
@@ -76,7 +76,7 @@ const wordPatterns = [
 /** The names of verified collections by what they look like. */
 export type VerifiedNames = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Shorter names are taken by too many for a likeness to mean anything. */
+/** Shorter names are too common for a likeness to mean anything. */
 const skeletonLengthMin = 5
 
 export function verifiedNamesOf(names: Iterable<string>): VerifiedNames {
@@ -111,7 +111,7 @@ export function nameEvidence(
   }
 }
 
-/** Looked for in the whole name and in what is left of it without bait. */
+/** Compares the whole name, and the name without bait words. */
 function likeness(
   name: string,
   verified: VerifiedNames,
@@ -131,9 +131,7 @@ function withoutBait(name: string): string {
   return rest
 }
 
-// Characters that look like others, and those that cannot be seen: what a name looks like, apart from how it is written. Pure data and two functions.
-
-// Groups of a plain character and what passes for it, after NFKC and lower case have dealt with the mathematical, full-width and circled ones.
+// A plain character and its look-alikes, after NFKC and lower case have replaced mathematical, full-width and circled ones.
 const groups: readonly string[] = [
   ...['aаαɑạąăȧ4@', 'bЬьвƅ6', 'cсϲςçćčċ', 'dԁɗđ', 'eеёεєęėéèêë3€', 'fғƒ', 'gɡğġց9', 'hһհн', 'iіїíìîïɩɪιı', 'jјʝ'],
   ...['kкκķ', 'l1ӏ|ⅼłĺļ', 'mмṃ', 'nпոηñńňņ', 'oоοօσøōóòôö0', 'pрρþ', 'qԛգ', 'rгŗŕř', 'sѕʂśšş5$', 'tтτţť7+'],
@@ -149,7 +147,7 @@ for (const group of groups) {
 /** Format characters, fillers, variation selectors and combining marks that pile up. */
 const invisible = /[\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0\u2800\p{Variation_Selector}]/gu
 
-/** What is not seen in a text. Joiners within emoji are how those are written. */
+/** Counts invisible characters. Joiners within emoji do not count. */
 export function invisibleCount(text: string): number {
   const withoutEmoji = text.replace(
     /\p{Extended_Pictographic}[\u200d\p{Variation_Selector}\p{Emoji_Modifier}\p{Extended_Pictographic}]*/gu,
@@ -158,12 +156,12 @@ export function invisibleCount(text: string): number {
   return withoutEmoji.match(invisible)?.length ?? 0
 }
 
-/** Lower case, without what cannot be seen and with one form of each character. */
+/** Lower case, without invisible characters and with one form of each character. */
 export function plainText(text: string): string {
   return text.normalize('NFKC').replace(invisible, '').toLowerCase()
 }
 
-/** What a name looks like: letters alone, look-alikes made one. Two names with one skeleton are easily taken for each other. */
+/** What a name looks like: letters alone, look-alikes unified. Names with one skeleton are easily confused. */
 export function skeletonOf(text: string): string {
   let skeleton = ''
   for (const character of plainText(text).normalize('NFC')) skeleton += plainOf.get(character) ?? character
@@ -175,7 +173,7 @@ export function skeletonOf(text: string): string {
     .replaceAll('i', 'l')
 }
 
-/** Letters and digits as they are written, case aside: what two spellings of one name share. */
+/** Letters and digits as written, case aside. */
 export function spellingOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}\p{Cf}]/gu, '')
 }

@@ -1,4 +1,4 @@
-// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
+// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON.
 
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
@@ -13,7 +13,7 @@ import type { Freshen, IndexingKey } from './freshen.ts'
 import { KnownLabels } from './known-labels.ts'
 import type { PageLabels } from './label-record.ts'
 
-/** What a first page asks for, or what a cursor carries. */
+/** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
 
 export type TransfersAnswer = {
@@ -25,7 +25,7 @@ export type TransfersAnswer = {
   next: PageCursor | undefined
   blockExists: boolean
   indexComplete: boolean
-  /** The weakest evidence that a complete answer rests on; undefined where no block is claimed. */
+  /** The weakest evidence of a complete answer; undefined where no block is claimed. */
   evidence: Evidence | undefined
   facts: ShownFacts | undefined
   /** Undefined where no address of the page has a label. */
@@ -34,14 +34,14 @@ export type TransfersAnswer = {
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-/** What is true of a contract whatever page is asked for. */
+/** What holds for every page of a contract. */
 type ContractView = {
   /** From before the view was read, so that a commit in between voids it. */
   revision: number
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
   facts: ShownFacts | undefined
-  /** The verdict on the stretch asked for last, which is usually the next one too. */
+  /** For the claim of the last request, which is usually that of the next one too. */
   verdict: Verdict | undefined
 }
 
@@ -55,7 +55,7 @@ export class NftTransfers {
   readonly #labels: KnownLabels
   readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
 
-  /** `revision` stands in for the store's where requests that arrive together share one look. */
+  /** `revision` replaces the store's where concurrent requests share one look. */
   constructor(store: Store, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision

@@ -1,4 +1,4 @@
-// The rules of the wallet chains operation: which chains are answered, in which order, and which of them are complete.
+// The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered } from '../coverage.ts'
 import type { ActivityRow, Address } from '../model.ts'
@@ -15,7 +15,7 @@ export type WalletChainsAnswer = {
   wallet: Address
   /** Asked chains in the order of the request, otherwise active chains in the order of the chain table. */
   chains: readonly { chain: Chain; activity: ActivityRow | undefined }[]
-  /** Chains of which some history is missing, so that their first and last transactions are the ones known so far. */
+  /** Chains with missing history: their first and last transactions are those known so far. */
   incomplete: readonly Chain[]
 }
 
@@ -53,7 +53,7 @@ export class WalletChains {
     }
   }
 
-  /** A chain without a head was never indexed; a complete one is held from its first block to its head. */
+  /** A chain without a head was never indexed; a complete one is covered from its first block to its head. */
   async #indexedChains(): Promise<IndexedChains> {
     const revision = this.#store.revision()
     if (this.#indexed?.revision === revision) return this.#indexed
