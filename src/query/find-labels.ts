@@ -7,7 +7,7 @@ import { hexOf } from '../hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
 import { bytesBehindParties, payloadFlags, payloadHeaderBytes } from '../store/transfer-payload.ts'
-import { hashOfWords, nowhere, PageLabels, winnerOn } from './label-record.ts'
+import { addressHash, nowhere, PageLabels, winnerOn } from './label-record.ts'
 import { filterBits, type LabelFilter, type LabelTable, mayBeStored, recordOf } from './label-table.ts'
 
 /** One table for each first byte of an address, and the filter of all. */
@@ -21,7 +21,7 @@ export type FoundLabels = {
 }
 
 const zeroView = new DataView(new ArrayBuffer(20))
-const zeroHash = hashOfWords(0, 0)
+const zeroHash = addressHash(zeroView, 0)
 const hashBytes = 32
 
 /**
@@ -87,12 +87,11 @@ function takeParties(
   const shift = 32 - tableBits
   let count = 0
   const take = (place: number, at: number): void => {
-    const first = addresses.getInt32(at)
-    const hash = hashOfWords(first, addresses.getInt32(at + 16))
+    const hash = addressHash(addresses, at)
     places[count] = place
     positions[count] = at
     hashes[count] = hash
-    touched[count++] = ((first >>> 24) << tableBits) | (hash >>> shift)
+    touched[count++] = (addresses.getUint8(at) << tableBits) | (hash >>> shift)
   }
   for (let row = 0, start = 0; row < length; row++) {
     const header = addresses.getInt32(start)

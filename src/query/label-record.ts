@@ -1,13 +1,13 @@
 // How the labels of one address lie in memory, and the labels of a page. It does not find labels.
 //
-// A record is words of four bytes, the first byte being the highest one:
+// A record is words of four bytes:
 //
 //   5 words   address
 //   for each label, the stronger first:
 //   2 words   chain, the higher word first; 0 for every chain
 //   1 word    checksum of the text, the same in every process
 //   1 word    length of the text, times two; one more if another label follows
-//   …         the text in JSON with its quotes, filled up with zeros
+//   …         the text in JSON with its quotes, up to a whole word
 import { crc32 } from 'node:zlib'
 import type { ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
@@ -23,47 +23,36 @@ const lowChainAt = 1
 const checksumAt = 2
 const lengthAt = 3
 const textAt = 4
-
-/** Reused from one label to the next: reading a million labels must not leave a million buffers to collect. */
-let bytes = Buffer.alloc(1_024)
+/** The order of bytes in a word of a typed array, for views of other bytes. */
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
 /** Writes the labels of one address at `at`, where there must be room. Returns where the record ends. */
 export function writeRecord(words: Int32Array, at: number, labels: readonly RankedLabel[]): number {
-  bytes.write(labels[0]!.address.slice(2), 'hex')
-  for (let word = 0; word < addressWords; word++) words[at + word] = bytes.readInt32BE(word * wordBytes)
+  Buffer.from(words.buffer).write(labels[0]!.address.slice(2), at * wordBytes, 'hex')
   let end = at + addressWords
   for (const [index, label] of labels.entries()) end = writeLabel(words, end, label, index === labels.length - 1)
   return end
 }
 
-/** The most words that a record of these labels can take. */
-export function recordLengthMax(labels: readonly RankedLabel[]): number {
-  return labels.reduce((sum, { label }) => sum + labelLengthMax(label), addressWords)
-}
-
 function writeLabel(
   words: Int32Array,
   at: number,
-  { chain, label }: Pick<RankedLabel, 'chain' | 'label'>,
+  { chain = everyChain as ChainId, label }: Pick<RankedLabel, 'chain' | 'label'>,
   isLast: boolean,
 ): number {
   const text = JSON.stringify(label)
-  if (bytes.length < labelLengthMax(label) * wordBytes) bytes = Buffer.alloc(labelLengthMax(label) * wordBytes)
-  const length = bytes.write(text)
-  const end = at + textAt + wordsIn(length)
-  bytes.fill(0, length, wordsIn(length) * wordBytes)
+  const length = Buffer.from(words.buffer).write(text, (at + textAt) * wordBytes)
   // Palm's chain id takes more than one word.
-  words[at] = Math.floor((chain ?? everyChain) / chainWord)
-  words[at + lowChainAt] = (chain ?? everyChain) % chainWord
+  words[at] = Math.floor(chain / chainWord)
+  words[at + lowChainAt] = chain % chainWord
   words[at + checksumAt] = crc32(text)
   words[at + lengthAt] = length * 2 + (isLast ? 0 : 1)
-  for (let to = at + textAt, from = 0; to < end; to++, from += wordBytes) words[to] = bytes.readInt32BE(from)
-  return end
+  return at + textAt + wordsIn(length)
 }
 
-/** A character takes up to six bytes in JSON. */
-function labelLengthMax(label: string): number {
-  return textAt + wordsIn(label.length * 6 + 2)
+/** The most words that a record of these labels can take. A character takes up to six bytes in JSON. */
+export function recordLengthMax(labels: readonly Pick<RankedLabel, 'label'>[]): number {
+  return labels.reduce((sum, { label }) => sum + textAt + wordsIn(label.length * 6 + 2), addressWords)
 }
 
 function wordsIn(bytes: number): number {
@@ -74,11 +63,15 @@ export function recordHash(words: Int32Array, record: number): number {
   return hashOfWords(words[record]!, words[record + addressWords - 1]!)
 }
 
+export function addressHash(addresses: DataView, at: number): number {
+  return hashOfWords(addresses.getInt32(at, isLittleEndian), addresses.getInt32(at + 16, isLittleEndian))
+}
+
 /**
  * Hashes an address by its first and last four bytes: vanity addresses are alike at one end, hardly ever at both. Addresses may
  * share a hash. The finaliser is that of MurmurHash3.
  */
-export function hashOfWords(first: number, last: number): number {
+function hashOfWords(first: number, last: number): number {
   const word = Math.imul(first, 0x9e3779b1) ^ last
   let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
@@ -88,11 +81,11 @@ export function hashOfWords(first: number, last: number): number {
 /** Whether it is the record of the address at `at`. */
 export function isOf(words: Int32Array, record: number, addresses: DataView, at: number): boolean {
   return (
-    words[record] === addresses.getInt32(at) &&
-    words[record + 1] === addresses.getInt32(at + 4) &&
-    words[record + 2] === addresses.getInt32(at + 8) &&
-    words[record + 3] === addresses.getInt32(at + 12) &&
-    words[record + 4] === addresses.getInt32(at + 16)
+    words[record] === addresses.getInt32(at, isLittleEndian) &&
+    words[record + 1] === addresses.getInt32(at + 4, isLittleEndian) &&
+    words[record + 2] === addresses.getInt32(at + 8, isLittleEndian) &&
+    words[record + 3] === addresses.getInt32(at + 12, isLittleEndian) &&
+    words[record + 4] === addresses.getInt32(at + 16, isLittleEndian)
   )
 }
 
@@ -143,7 +136,7 @@ export class PageLabels {
   }
 
   addText(label: string): number {
-    const words = new Int32Array(labelLengthMax(label))
+    const words = new Int32Array(recordLengthMax([{ label }]))
     writeLabel(words, 0, { chain: undefined, label }, true)
     return this.add(words, 0)
   }
@@ -158,7 +151,8 @@ export class PageLabels {
     const words = this.#words[label]!
     const position = this.#positions[label]!
     const end = at + labelLength(words, position)
-    for (let to = at, from = position + textAt; to < end; to += wordBytes, from++) out.setInt32(to, words[from]!)
+    for (let to = at, from = position + textAt; to < end; to += wordBytes, from++)
+      out.setInt32(to, words[from]!, isLittleEndian)
     return end
   }
 }

@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { labelsInMemory, pageOfParties, textsOf, withFilter } from '../../test/labelled-page.ts'
+import { bytesOfHex } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { findLabels, type LabelsInMemory } from './find-labels.ts'
-import { hashOfWords } from './label-record.ts'
+import { addressHash } from './label-record.ts'
 import { filterBits, LabelTableBuilder, unreadTable } from './label-table.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
@@ -97,7 +98,7 @@ const many = Array.from({ length: 5_000 }, (_, index) => ({
 }))
 
 function hashOf(one: Address): number {
-  return hashOfWords(Number.parseInt(one.slice(2, 10), 16) | 0, Number.parseInt(one.slice(34), 16) | 0)
+  return addressHash(new DataView(Uint8Array.from(bytesOfHex(one)).buffer), 0)
 }
 
 test('equal texts have equal checksums', () => {
