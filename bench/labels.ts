@@ -1,4 +1,4 @@
-// What labels cost: importing a list of a million by command, and pages over HTTP with labels and flags against the same pages
+// Measures what labels cost: importing a list of a million by command, and pages over HTTP with labels and flags against the same pages
 // without, in one run. Run: npm run bench:labels [-- --labels 1000000 --transfers 1000000 --postgres]
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,14 +1,14 @@
-// Where labels changed, as ranges of addresses that a store keeps for a while: whoever holds labels in memory reads those again and
-// nothing else. It reads no store and knows no engine.
+// Where labels changed, as ranges of addresses that a store keeps for a while: a process reads again only the labels near them. It does
+// not read the store.
 
 import { bytesOfHex, hexOf } from '../hex.ts'
 import type { Address } from '../model.ts'
 
-/** Both ends belong to it. */
+/** Both ends included. */
 export type AddressRange = { first: Address; last: Address }
 
 export type LabelChanges = {
-  /** How often labels have changed so far. */
+  /** How many changes there have been. */
   count: number
   ranges: readonly AddressRange[]
 }
@@ -18,12 +18,12 @@ export const everyAddress: AddressRange = {
   last: `0x${'f'.repeat(40)}` as Address,
 }
 
-/** So many changes are kept: four imports of a million labels. */
+/** How many changes a store keeps: four imports of a million labels. */
 export const changesKept = 200
 
 /**
- * Beyond so many addresses one range stands for all of them: long lists are written in the order of addresses, so that the range
- * of each commit is narrow.
+ * A change of more addresses is kept as one range over all of them: long lists are written in the order of addresses, so that the
+ * range of each commit is narrow.
  */
 const singlesMax = 500
 const addressBytes = 20
@@ -43,7 +43,7 @@ function unpackRanges(packed: Uint8Array): AddressRange[] {
   })
 }
 
-/** From the kept changes behind the `since`th. Where some are missing, labels may have changed anywhere. */
+/** `kept` are the changes after the `since`th. Where some are missing, labels may have changed anywhere. */
 export function changesSince(since: number | undefined, count: number, kept: readonly Uint8Array[]): LabelChanges {
   const isWhole = since !== undefined && kept.length === count - since
   return { count, ranges: isWhole ? kept.flatMap(unpackRanges) : [everyAddress] }
