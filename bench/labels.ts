@@ -1,4 +1,4 @@
-// What labels cost: importing a list of a million by command, and pages over HTTP with labels and flags against the same pages
+// Measures what labels cost: importing a list of a million by command, and pages over HTTP with labels and flags against the same pages
 // without, in one run. Run: npm run bench:labels [-- --labels 1000000 --transfers 1000000 --postgres]
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,11 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadPack } from '../src/annotate/pack.ts'
-import { hexOf } from '../src/hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
 import { findLabels } from '../src/query/find-labels.ts'
-import { LabelStretches } from '../src/query/label-stretches.ts'
-import { LabelTable } from '../src/query/label-table.ts'
+import { LabelFilter, tableCount, unreadTable } from '../src/query/label-table.ts'
 import { openStore } from '../src/store/open.ts'
 import { startPostgres } from '../test/postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
@@ -108,11 +106,12 @@ async function writeList(path: string): Promise<void> {
 /** The addresses of the newest pages of each contract, each once, without the zero address. */
 async function shownAddresses({ file, contracts }: FilledStore): Promise<Address[]> {
   const shown = new Set<Address>()
+  const nothingRead = { filter: new LabelFilter(0), tables: new Array(tableCount).fill(unreadTable) }
+  nothingRead.filter.words.fill(-1)
   const store = await openStore(`file:${file}`, { role: 'reader' })
   for (const contract of contracts) {
     const page = await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 })
-    const nothing = { table: new LabelTable(0), stretches: new LabelStretches() }
-    for (const { bytes, at } of findLabels(page, chain, nothing).unknown) shown.add(hexOf(bytes.subarray(at, at + 20)))
+    for (const address of findLabels(page, chain, nothingRead).unknown.keys()) shown.add(address)
   }
   await store.close()
   shown.delete(zeroAddress)
@@ -204,7 +203,7 @@ async function comparePages(stores: Record<string, FilledStore>) {
           'pages/s': Math.round(median(of(name).flatMap(({ rates }) => rates))),
           'ratio (>= 0.95)': Number(median(ratio(name, 'rates')).toFixed(3)),
           'cpu µs a page': Math.round(median(of(name).flatMap(({ cpu }) => cpu))),
-          'ratio (<= 1.05)': Number(median(cpuRatios).toFixed(3)),
+          'ratio (<= 1.08)': Number(median(cpuRatios).toFixed(3)),
           'of the passes': cpuRatios.map(value => value.toFixed(2)).join(' '),
         },
       ]

@@ -101,7 +101,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
 
     const strict = await place.run(['labels', 'import', list, '--strict', ...at])
     expect(strict.code).toBe(1)
-    expect(strict.stderr).toContain('Line 3 was refused: "bad" is no address.')
+    expect(strict.stderr).toContain('Line 3 was refused: "bad" is not an address.')
     expect(strict.stderr).toContain('Error: Nothing of ')
     expect(await command('labels', 'export', ...at, '--rank', 'imported')).toBe(
       'chain,address,label,source,rank,date\n',

@@ -1,11 +1,9 @@
 // Pages of transfers between given addresses, and the labels that were found for one, as texts. It asks no store.
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
-import type { LabelsAtHand } from '../src/query/find-labels.ts'
+import type { LabelsInMemory } from '../src/query/find-labels.ts'
 import { noLabel, type PageLabels } from '../src/query/label-record.ts'
-import { LabelStretches } from '../src/query/label-stretches.ts'
-import { LabelTable } from '../src/query/label-table.ts'
+import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount } from '../src/query/label-table.ts'
 import type { RankedLabel } from '../src/store/annotation-store.ts'
-import { everyAddress } from '../src/store/label-changes.ts'
 import type { TransferPage } from '../src/store/store.ts'
 import { packTransfer } from './pack-transfer.ts'
 
@@ -27,12 +25,24 @@ export function pageOfParties(addresses: readonly Address[]): TransferPage {
   }
 }
 
-/** Everything was read, and these are all labels; in the order of `labelsWithin`. */
-export function labelsAtHand(labels: readonly RankedLabel[], bytesMax = 1_000_000): LabelsAtHand {
-  const table = new LabelTable(bytesMax)
-  for (const _ of table.growing(labels.length, []));
-  const held = table.exchange(new Uint32Array(0), labels)
-  return { table, stretches: new LabelStretches([{ ...everyAddress, isRead: true, ...held }]) }
+/** These labels and no others; of one address the stronger stand first. */
+export function labelsInMemory(labels: readonly RankedLabel[], heldMax = Number.POSITIVE_INFINITY): LabelsInMemory {
+  const builders = Array.from({ length: tableCount }, () => new LabelTableBuilder())
+  const byAddress = Map.groupBy(labels, ({ address }) => address)
+  for (const [index, [address, ofAddress]] of [...byAddress].entries())
+    builders[Number.parseInt(address.slice(2, 4), 16)]!.add(ofAddress, index < heldMax)
+  return withFilter(builders.map(builtBy))
+}
+
+function builtBy(builder: LabelTableBuilder): LabelTable {
+  const steps = builder.build()
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
+}
+
+export function withFilter(tables: readonly LabelTable[]): LabelsInMemory {
+  const filter = new LabelFilter(tables.reduce((sum, { count }) => sum + count, 0))
+  for (const [index, table] of tables.entries()) filter.set(index, table)
+  return { filter, tables }
 }
 
 /** By place, two for each row of the page, the sender's first. */

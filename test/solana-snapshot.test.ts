@@ -131,7 +131,9 @@ describe('a full snapshot', () => {
   test('far older than what the feed has stored is refused', async () => {
     await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 5, to: 200_000 }))
     const path = await archive(`snapshot-100-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
-    await expect(importSnapshot({ store, network: 'devnet', path })).rejects.toThrow(/closed since then could come back/)
+    await expect(importSnapshot({ store, network: 'devnet', path })).rejects.toThrow(
+      /closed since then could come back/,
+    )
     expect(await amounts()).toEqual({})
   })
 

@@ -117,9 +117,7 @@ test('of two backups to one target, one is made and the other is told', async ()
   const copy = join(place.directory, 'copy.db')
   const runs = await Promise.all([1, 2].map(() => place.run(['store', 'backup', copy])))
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 1])
-  expect(runs.find(({ code }) => code === 1)!.stderr).toMatch(
-    /^Error: .*copy\.db already exists and was left as it is/,
-  )
+  expect(runs.find(({ code }) => code === 1)!.stderr).toMatch(/^Error: .*copy\.db already exists and was left as it is/)
   expect(readdirSync(place.directory).filter(name => name.includes('.partial'))).toEqual([])
   await expectOneMoment(`file:${copy}`, { least: commits, most: commits })
 })

@@ -48,7 +48,7 @@ test('rows come back as they were written, in pieces cut anywhere, with the numb
 test('a row with a stray quotation mark costs that row and no other', () => {
   expect(read('a,b\n1,"x" y\n2,z\n3,"open\n4,w\n')).toEqual([
     { line: 1, fields: ['a', 'b'] },
-    { line: 2, problem: 'text stands behind a closing quotation mark' },
+    { line: 2, problem: 'text follows a closing quotation mark' },
     { line: 3, fields: ['2', 'z'] },
     { line: 4, problem: 'a quotation mark is left open' },
     { line: 5, fields: ['4', 'w'] },

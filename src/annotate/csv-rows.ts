@@ -1,10 +1,9 @@
-// Comma-separated values in pieces of text, of any size, to rows with the numbers of their lines. It knows no column.
-// Written out, because a row with a stray quotation mark must cost one row, not the rest of the file, and because rows
-// without quotation marks, nearly all of them, need only be split.
+// Reads CSV text, in pieces of any size, into rows with line numbers. It does not know columns. A library would lose the rest of the
+// file at a stray quotation mark, where this loses one row; and nearly all rows have no quotation marks and are just split.
 
 export type CsvRow = { line: number; fields: readonly string[] } | { line: number; problem: string }
 
-/** Beyond it a quotation mark is taken to be left open. */
+/** A quoted row that is longer counts as left open. */
 const rowCharactersMax = 65_536
 const delimiters = [',', ';', '\t'] as const
 
@@ -59,7 +58,7 @@ export class CsvRows {
     return rows
   }
 
-  /** The first row is the header: what stands between its names stands between all fields. */
+  /** The header decides the delimiter. */
   #delimiterOf(header: string): string {
     this.#delimiter ??= delimiters.toSorted((a, b) => header.split(b).length - header.split(a).length)[0] as string
     return this.#delimiter
@@ -68,10 +67,10 @@ export class CsvRows {
 
 const problems = {
   unfinished: 'a quotation mark is left open',
-  stray: 'text stands behind a closing quotation mark',
+  stray: 'text follows a closing quotation mark',
 } as const
 
-/** One row from `start` on, with `""` for a quotation mark within quotation marks. */
+/** Reads one row at `start`. A doubled quotation mark stands for one within quotes. */
 function readQuoted(
   text: string,
   start: number,

@@ -56,7 +56,7 @@ describe('the forms of a list', () => {
     })
     const result = await run(text)
     expect(result.short).toEqual([[1, 1, 'One', 'file']])
-    expect(result.problems).toEqual([{ line: 1, reason: '"999999" is no chain of this table' }])
+    expect(result.problems).toEqual([{ line: 1, reason: '"999999" is not a known chain' }])
   })
 
   test('what is none of them is refused whole', async () => {
@@ -79,9 +79,9 @@ test('every bad line is told by its number and the others are kept, or nothing i
   ].join('\n')
   const result = await run(text)
   expect(result.problems).toEqual([
-    { line: 3, reason: '"x" is no address' },
+    { line: 3, reason: '"x" is not an address' },
     { line: 4, reason: 'the name is empty' },
-    { line: 5, reason: '"etth" is no chain of this table' },
+    { line: 5, reason: '"etth" is not a known chain' },
     { line: 6, reason: 'a quotation mark is left open' },
   ])
   expect(result.notes).toEqual([{ line: 7, reason: 'control characters were removed' }])
@@ -97,7 +97,7 @@ test('contracts need a chain and no name', async () => {
   const text = `contract,chain\n${address(1)},\n${address(2)},polygon\n`
   const result = await run(text, { needs: 'chain' })
   expect(result.short).toEqual([[2, 137, '', 'file']])
-  expect(result.problems).toEqual([{ line: 2, reason: 'no chain is named; give --chain for such lines' }])
+  expect(result.problems).toEqual([{ line: 2, reason: 'it has no chain; give --chain for such lines' }])
   expect((await run(text, { needs: 'chain', chain: chains.parse('eth')!.id })).written).toBe(2)
 })
 

@@ -1,8 +1,9 @@
-// Reads a list from a stream of text into the store: each entry is checked, the good ones are set aside and sorted, and only
-// then written. It opens nothing and prints nothing.
+// Imports a list from a stream of text: checks each entry, stages and sorts the valid ones, then writes them. It does not open files
+// or print.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { ChainTable } from '../chains.ts'
+import { bytesOfHex, hexOf } from '../hex.ts'
 import { type Address, type ChainId, parseAddress } from '../model.ts'
 import { type FileEntry, LabelFile } from './label-file.ts'
 import { cleanLabel } from './label-text.ts'
@@ -13,17 +14,17 @@ export type ListProblem = { line: number; reason: string }
 export type ListOptions = {
   pieces: AsyncIterable<string>
   chains: ChainTable
-  /** The chain of entries that name none; undefined: every chain. */
+  /** The chain of entries without one; undefined: every chain. */
   chain: ChainId | undefined
-  /** The source of entries that name none. */
+  /** The source of entries without one. */
   source: string
-  /** Entries keep a source of their own. */
+  /** Whether entries may name their own source. */
   ownSources: boolean
   /** What entries must have: labels a name, contracts a chain. */
   needs: 'name' | 'chain'
-  /** Write nothing if anything is wrong. */
+  /** Write nothing if any entry is invalid. */
   strict: boolean
-  /** Writes entries that are sorted by address, each once. */
+  /** Gets the entries sorted by address, each once. */
   write: (entries: readonly StagedEntry[]) => Promise<void>
   onProgress: (progress: ListProgress) => void
   signal: AbortSignal
@@ -36,7 +37,7 @@ export type ListResult = {
   written: number
   /** Entries that a later one for the same address, chain and source replaced. */
   repeated: number
-  /** Entries that could not be read, and the first of them. */
+  /** Entries that were not accepted, and the first of them. */
   refused: number
   problems: readonly ListProblem[]
   /** Names that were cleaned, and the first of them. */
@@ -46,7 +47,7 @@ export type ListResult = {
 
 /** More are counted, not kept. */
 export const problemsKept = 1_000
-/** A commit of this many takes some hundredths of a second, so that other writers get their turn. */
+/** A commit of this many takes some hundredths of a second, between which others can write. */
 const entriesPerWrite = 20_000
 
 export async function importList(options: ListOptions): Promise<ListResult> {
@@ -102,11 +103,11 @@ type Judged = { entry: StagedEntry; notes: readonly string[] } | { reason: strin
 function judge(entry: FileEntry, options: ListOptions): Judged {
   if ('problem' in entry) return { reason: entry.problem }
   const address = parseAddress(entry.address)
-  if (address === undefined) return { reason: `${quote(entry.address)} is no address` }
+  if (address === undefined) return { reason: `${quote(entry.address)} is not an address` }
   const chain = entry.chain === '' ? options.chain : options.chains.parse(entry.chain)?.id
-  if (chain === undefined && entry.chain !== '') return { reason: `${quote(entry.chain)} is no chain of this table` }
+  if (chain === undefined && entry.chain !== '') return { reason: `${quote(entry.chain)} is not a known chain` }
   if (chain === undefined && options.needs === 'chain')
-    return { reason: 'no chain is named; give --chain for such lines' }
+    return { reason: 'it has no chain; give --chain for such lines' }
   const text = cleanLabel(entry.label ?? '')
   if ('problem' in text && options.needs === 'name') return { reason: text.problem }
   const label = 'problem' in text ? { label: '', notes: [] } : text
@@ -114,7 +115,7 @@ function judge(entry: FileEntry, options: ListOptions): Judged {
   return { entry: { chain, address, label: label.label, source }, notes: label.notes }
 }
 
-/** A list cannot pass for the operator or the pack. */
+/** A list cannot pose as the operator or the pack. */
 function sourceOf(given: string): string | undefined {
   const cleaned = cleanLabel(given)
   return 'problem' in cleaned || reservedSources.has(cleaned.label) ? undefined : cleaned.label
@@ -124,16 +125,16 @@ function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-// Entries of a list, set aside in a file of SQLite's own that vanishes when it is closed, and given back in the order of their
-// addresses: sorted, a million rows go into an index five times as fast, and a list with a mistake can be left out whole.
-
 export type StagedEntry = { chain: ChainId | undefined; address: Address; label: string; source: string }
 
 const cacheMegabytes = 32
-/** Stands for every chain. */
 const everyChain = 0
 
-export class LabelStaging {
+/**
+ * Stages entries in a temporary SQLite file and returns them in the order of addresses: sorted, a million rows go into an index five
+ * times as fast, and a list with a mistake can be refused as a whole.
+ */
+class LabelStaging {
   readonly #database = new DatabaseSync('')
   readonly #insert: StatementSync
   #count = 0
@@ -150,11 +151,11 @@ export class LabelStaging {
   }
 
   add({ chain, address, label, source }: StagedEntry): void {
-    this.#insert.run(Buffer.from(address.slice(2), 'hex'), chain ?? everyChain, source, label)
+    this.#insert.run(bytesOfHex(address), chain ?? everyChain, source, label)
     this.#count += 1
   }
 
-  /** In the order of addresses. Of entries with one address, chain and source only the one that came last. */
+  /** In the order of addresses. Of entries with the same address, chain and source only the last. */
   *sorted(size: number): Generator<StagedEntry[]> {
     const select = this.#database.prepare(
       'SELECT address, chain, source, label FROM entries ORDER BY address, chain, source, rowid',
@@ -165,7 +166,7 @@ export class LabelStaging {
     for (const [address, chain, source, label] of rows) {
       const entry: StagedEntry = {
         chain: chain === everyChain ? undefined : (chain as ChainId),
-        address: `0x${Buffer.from(address.buffer, address.byteOffset, address.length).toString('hex')}` as Address,
+        address: hexOf<Address>(address),
         label,
         source,
       }

@@ -1,5 +1,5 @@
-// A JSON document in pieces of text to the entries of its outermost map or list, or of the list under `tokens`, each with the
-// number of its line. Only one entry at a time is held and parsed, so that a document may be of any size.
+// Reads the entries of the outermost map or list of a JSON document, or of its list `tokens`, with their line numbers. It holds and
+// parses one entry at a time, so that a document may have any size.
 
 export type JsonEntry =
   /** `key` is undefined for the elements of a list. */
@@ -26,17 +26,17 @@ type Container = 'map' | 'list'
 export class JsonEntries {
   /** The containers that entries are taken from; the innermost last. */
   readonly #containers: Container[] = []
-  /** What was read of the entry at hand; dropped once it is too long. */
+  /** The text of the current entry; cut once it is too long. */
   #entry = ''
-  /** The line on which it begins; undefined while only white space was read. */
+  /** The line where it begins; undefined while only white space was read. */
   #entryLine: number | undefined
   #tooLong = false
   #line = 1
-  /** Maps and lists that are open within the entry. */
+  /** How many maps and lists are open within the entry. */
   #depth = 0
   #inString = false
   #escaped = false
-  #state: 'before' | 'within' | 'behind' = 'before'
+  #state: 'before' | 'within' | 'after' = 'before'
 
   push(piece: string): JsonEntry[] {
     const entries: JsonEntry[] = []
@@ -83,7 +83,7 @@ export class JsonEntries {
   }
 
   end(): JsonEntry[] {
-    return this.#state === 'behind' ? [] : [{ line: this.#line, problem: 'the document ends before it is closed' }]
+    return this.#state === 'after' ? [] : [{ line: this.#line, problem: 'the document ends before it is closed' }]
   }
 
   #open(character: number): void {
@@ -92,10 +92,10 @@ export class JsonEntries {
     this.#startEntry()
   }
 
-  /** Behind the list of a token list its map goes on, with nothing left of the member that held it. */
+  /** After the list of a token list its map goes on. */
   #close(): void {
     this.#containers.pop()
-    if (this.#containers.length === 0) this.#state = 'behind'
+    if (this.#containers.length === 0) this.#state = 'after'
   }
 
   #startEntry(): void {
@@ -107,7 +107,7 @@ export class JsonEntries {
   #append(text: string): void {
     if (!this.#tooLong) this.#entry += text
     if (this.#entry.length <= entryCharactersMax) return
-    // Its beginning tells whose it is.
+    // Its beginning holds the key.
     this.#entry = this.#entry.slice(0, 100)
     this.#tooLong = true
   }

@@ -1,13 +1,13 @@
-// A file of labels or contracts, as people share them, to entries as they are written: CSV with a header, a JSON map of
-// address to name, or a token list. It decides by the content, and judges nothing but the form.
-import { CsvRows } from './csv-rows.ts'
+// Reads the entries of a file of labels or contracts: CSV with a header, a JSON map of address to name, or a token list. The content
+// decides which. It checks the form alone.
+import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { JsonEntries, type JsonEntry } from './json-entries.ts'
 
 export type FileEntry =
   | { line: number; address: string; chain: string; label: string | undefined; source: string }
   | { line: number; problem: string }
 
-/** Columns and members by the names that public lists give them, in lower case, letters and digits only. */
+/** The names of columns and members in public lists, in lower case, letters and digits only. */
 const fieldNames = {
   address: ['address', 'contractaddress', 'contract', 'walletaddress', 'wallet', 'account'],
   label: ['label', 'name', 'nametag', 'publicname', 'addressname', 'addresslabel', 'title'],
@@ -17,22 +17,13 @@ const fieldNames = {
 type Field = keyof typeof fieldNames
 const fields = Object.keys(fieldNames) as Field[]
 
-/** What stands beside `tokens` in a token list (its published schema). */
-const tokenListMembers = new Set([
-  'name',
-  'timestamp',
-  'version',
-  'logoURI',
-  'keywords',
-  'tags',
-  'tokenMap',
-  'tokens',
-  'extensions',
-  '$schema',
-])
+/** The members beside `tokens` in a token list (its published schema). */
+const tokenListMembers = new Set(
+  'name timestamp version logoURI keywords tags tokenMap tokens extensions $schema'.split(' '),
+)
 
 export class LabelFile {
-  #reader: { push(piece: string): FileEntry[]; end(): FileEntry[] } | undefined
+  #reader: CsvLabels | JsonLabels | undefined
   #start = ''
 
   push(piece: string): FileEntry[] {
@@ -41,7 +32,7 @@ export class LabelFile {
     const visible = this.#start.replace(/^\ufeff?\s*/, '')
     if (visible === '') return []
     this.#reader = /^[[{]/.test(visible) ? new JsonLabels() : new CsvLabels()
-    // White space counts lines.
+    // Leading white space stays: it counts lines.
     return this.#reader.push(this.#start.replace(/^\ufeff/, ''))
   }
 
@@ -53,37 +44,26 @@ export class LabelFile {
 class CsvLabels {
   readonly #rows = new CsvRows()
   #columns: Partial<Record<Field, number>> | undefined
-  #unusable = false
 
   push(piece: string): FileEntry[] {
-    return this.#read(this.#rows.push(piece))
+    return this.#rows.push(piece).flatMap(row => this.#entry(row))
   }
 
   end(): FileEntry[] {
-    return this.#read(this.#rows.end())
+    return this.#rows.end().flatMap(row => this.#entry(row))
   }
 
-  #read(rows: ReturnType<CsvRows['push']>): FileEntry[] {
-    const entries: FileEntry[] = []
-    for (const row of rows) {
-      if (this.#unusable) break
-      if ('problem' in row) entries.push(row)
-      else if (this.#columns === undefined) {
-        this.#columns = columnsOf(row.fields)
-        if (this.#columns.address !== undefined) continue
-        this.#unusable = true
-        const problem = 'the first line names no column "address": it must be a header, such as address,label'
-        entries.push({ line: row.line, problem })
-      } else entries.push(this.#entry(row.line, row.fields, this.#columns))
+  #entry(row: CsvRow): FileEntry | [] {
+    const columns = this.#columns
+    if (columns !== undefined && columns.address === undefined) return []
+    if ('problem' in row) return row
+    const { line, fields: values } = row
+    if (columns === undefined) {
+      this.#columns = columnsOf(values)
+      const problem = 'the first line names no column "address": it must be a header, such as address,label'
+      return this.#columns.address === undefined ? { line, problem } : []
     }
-    return entries
-  }
-
-  #entry(line: number, values: readonly string[], columns: Partial<Record<Field, number>>): FileEntry {
-    const value = (field: Field): string | undefined => {
-      const column = columns[field]
-      return column === undefined ? undefined : values[column]?.trim()
-    }
+    const value = (field: Field): string | undefined => values[columns[field] ?? -1]?.trim()
     const address = value('address')
     if (address === undefined) return { line, problem: `it has ${values.length} fields and none for the address` }
     return { line, address, label: value('label'), chain: value('chain') ?? '', source: value('source') ?? '' }

@@ -1,8 +1,8 @@
-// What a name may look like in an answer: one line of visible text. Pure.
+// Makes names fit to be shown: one line of visible text. Pure.
 
 export const labelCharactersMax = 200
 
-/** `notes` say what was changed; `problem` why nothing is left that could be shown. */
+/** `notes` tell what was changed; `problem` why nothing can be shown. */
 export type LabelText = { label: string; notes: readonly string[] } | { problem: string }
 
 const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
@@ -29,15 +29,14 @@ export function cleanLabel(given: string): LabelText {
   return { label: characters.slice(0, labelCharactersMax).join('').trimEnd(), notes }
 }
 
-// Reads what contracts answer to `name()` and its like: ABI text, bytes32, or anything else. Pure; no answer makes it throw, and none makes it
-// read more than a bounded part.
+// Reads what contracts answer to `name()` and the like: ABI text, bytes32, or anything else. It never throws and reads a bounded part.
 
-/** Longer texts are cut: they stand in every row of every page. */
+/** Longer texts are cut: every row of every page holds them. */
 export const textCharactersMax = 256
 const textBytesMax = textCharactersMax * 4
 const wordDigits = 64
 
-/** The text of an answer; undefined where it is no text. Invalid UTF-8 becomes U+FFFD, and zero bytes at the end go. */
+/** Undefined where the answer is not text. Invalid UTF-8 becomes U+FFFD; trailing zero bytes are dropped. */
 export function textOfAnswer(answer: unknown): string | undefined {
   if (typeof answer !== 'string' || !answer.startsWith('0x')) return undefined
   const digits = answer.length - 2
@@ -51,31 +50,31 @@ export function textOfAnswer(answer: unknown): string | undefined {
   return shown(bytesAt(answer, 2 * (offset + 32), Math.min(length, textBytesMax)))
 }
 
-/** Whether an answer is `true`; undefined where it is no boolean. */
+/** Undefined where the answer is not a boolean. */
 export function flagOfAnswer(answer: unknown): boolean | undefined {
   const value = numberOfAnswer(answer)
   return value === 0n ? false : value === 1n ? true : undefined
 }
 
-/** The first word of an answer as a number; undefined where it has none. */
+/** The first word of the answer; undefined where it has none. */
 export function numberOfAnswer(answer: unknown): bigint | undefined {
   return typeof answer === 'string' && /^0x[0-9a-fA-F]{64}/.test(answer) ? BigInt(answer.slice(0, 66)) : undefined
 }
 
-/** The address in the first word of an answer, in lower case; undefined where it is none. */
+/** The address in the first word, in lower case; undefined where that is not an address. */
 export function addressOfAnswer(answer: unknown): string | undefined {
   return typeof answer === 'string' && /^0x0{24}[0-9a-fA-F]{40}/.test(answer)
     ? `0x${answer.slice(26, 66).toLowerCase()}`
     : undefined
 }
 
-/** Undefined where a word is not hex or larger than any answer. `at` counts digits behind `0x`. */
+/** Undefined where the word is not hex or larger than any answer. `at` counts digits after `0x`. */
 function wordNumber(answer: string, at: number): number | undefined {
   const word = answer.slice(2 + at, 2 + at + wordDigits)
   return /^0{56}[0-9a-fA-F]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined
 }
 
-/** Undefined where the digits are no hex. */
+/** Undefined where the digits are not hex. */
 function bytesAt(answer: string, at: number, length: number): Buffer | undefined {
   const bytes = Buffer.from(answer.slice(2 + at, 2 + at + 2 * length), 'hex')
   return bytes.length === length ? bytes : undefined
@@ -85,6 +84,6 @@ function shown(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined) return undefined
   let end = bytes.length
   while (end > 0 && bytes[end - 1] === 0) end--
-  // By code points, so that no half of a pair is left at the end.
+  // By code points, so that no surrogate pair is cut in half.
   return [...bytes.subarray(0, end).toString('utf8')].slice(0, textCharactersMax).join('')
 }

@@ -1,4 +1,4 @@
-// Brings the built-in pack into a store, as a whole and only when the store has another version of it.
+// Writes the built-in pack into a store, as a whole and only where the version differs.
 import { referenceChains } from '../chains.ts'
 import { type Address, parseAddress } from '../model.ts'
 import type { SourceContent } from '../store/annotation-store.ts'
@@ -7,7 +7,7 @@ import { packSource } from './shown-facts.ts'
 
 const checkpointName = 'built-in pack'
 
-/** Returns whether anything was written. The process that writes calls it; readers see the result. */
+/** Returns whether anything was written. Only a process that writes calls it. */
 export async function loadPack(store: Store, content: SourceContent = packContent()): Promise<boolean> {
   if ((await store.checkpoint(checkpointName)) === content.checkpoint.value) return false
   await store.replaceSource(content)
@@ -35,13 +35,12 @@ function chainOf(name: string) {
   return chain.id
 }
 
-// The built-in pack: public facts about addresses that are well known, each with where it can be looked up. Only data.
-//
-// Addresses are written with their checksums, which a test recomputes. Raise `packVersion` with every change: stores take the
-// pack over when it is another one than theirs.
+// The data of the pack: public facts about well-known addresses, each with its source. Addresses have checksums, which a test
+// recomputes.
 
+/** Raise with every change: a store takes the pack over when the version differs. */
 export const packVersion = 1
-/** When the pack was last looked through. */
+/** When the pack was last reviewed. */
 export const packDate = '2026-11-15'
 
 /** Where the entries can be looked up. */
@@ -70,7 +69,7 @@ export type PackEntry = readonly [
 
 // biome-ignore format: one line an entry reads as the table it is.
 export const packEntries: readonly PackEntry[] = [
-  // Addresses without a key: what is sent there is gone.
+  // Addresses without a key: tokens sent there are lost.
   ['label', '*', '0x0000000000000000000000000000000000000000', 'Null address', 'explorer'],
   ['label', '*', '0x000000000000000000000000000000000000dEaD', 'Burn address', 'explorer'],
   ['label', '*', '0xdEAD000000000000000042069420694206942069', 'Burn address', 'explorer'],
@@ -98,7 +97,7 @@ export const packEntries: readonly PackEntry[] = [
   ['label', 'eth', '0x2B2e8cDA09bBA9660dCA5cB6233787738Ad68329', 'Sudoswap: Pair Router', 'explorer'],
   ['label', 'eth', '0x83C8F28c26bF6aaca652Df1DbBE0e1b56F8baBa2', 'Gem: GemSwap 2', 'explorer'],
   ['label', 'eth', '0x9A1D00bEd7CD04BCDA516d721A596eb22Aac6834', 'Magic Eden: Payment Processor', 'explorer'],
-  // Contracts that everybody mints in: named, but no collection that could be verified.
+  // Shared contracts: named, but not a collection that could be verified.
   ['label', 'eth', '0x495f947276749Ce646f68AC8c248420045cb7b5e', 'OpenSea Shared Storefront', 'explorer'],
   ['label', 'polygon', '0x2953399124F0cBB46d2CbACD8A89cF0599974963', 'OpenSea Collections', 'explorer'],
   // Bridges.

@@ -1,4 +1,4 @@
-// What answers show of a contract, decided from what is known and what was said of it. Pure: no store, no clock.
+// Decides what answers show of a contract from facts and marks, and forgets sources. No clock.
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 
@@ -9,12 +9,12 @@ export type ShownFacts = {
   verifiedCollection: boolean
 }
 
-/** Which mark decided; `rules`: no mark did, so the score stands; `verified`: a verified collection is not taken for spam. */
+/** The mark that decided; `rules`: no mark did, so the score decides; `verified`: a verified collection is not spam. */
 export type Verdict = { value: boolean; by: Mark | 'rules' | 'verified' | 'nobody' }
 
 /**
- * `marks` come strongest first. The operator's pins win, then imported lists, then the pack, then the rules. What the rules
- * say does not count against a collection that is verified: only a mark can call such a one spam.
+ * `marks` come strongest first: the operator's pins win, then imported lists, then the pack, then the rules. The rules do not count
+ * against a verified collection: only a mark can call it spam.
  */
 export function verdictsOf(
   facts: ContractFacts | undefined,
@@ -31,26 +31,24 @@ export function verdictsOf(
   return { verified, spam: { value: facts?.possibleSpam ?? false, by: 'rules' } }
 }
 
-/** Undefined where nothing is known and nobody said anything. */
+/** Undefined without facts and marks. */
 export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mark[]): ShownFacts | undefined {
   if (facts === undefined && marks.length === 0) return undefined
   const { verified, spam } = verdictsOf(facts, marks)
   return { name: facts?.name, symbol: facts?.symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
 }
 
-// The names of the sources that Almanac gives itself, and how a source is forgotten.
-
-/** What the operator says by command. */
+/** The source of the operator's commands. */
 export const operatorSource = 'operator'
-/** What comes with this version. */
+/** The source of the pack. */
 export const packSource = 'built-in'
 
-/** Lists of others cannot pass for these. */
+/** Imported lists cannot have these names. */
 export const reservedSources: ReadonlySet<string> = new Set([operatorSource, packSource])
 
 const rowsPerPage = 5_000
 
-/** Removes labels of a source, or only those older than `before`, page by page, so that other writers get their turn. */
+/** Removes labels of a source, or only those older than `before`, page by page, between which others can write. */
 export async function forgetLabels(store: Store, source: string, before = Number.POSITIVE_INFINITY): Promise<number> {
   let removed = 0
   for await (const page of pagesOf<Label>(after => store.labels({ source }, after, rowsPerPage)))
@@ -65,7 +63,7 @@ export async function forgetMarks(store: Store, source: string, before = Number.
   return removed
 }
 
-/** The pages of a walk, each read behind the last row of the one before. */
+/** Reads page after page, each after the last row of the one before. */
 export async function* pagesOf<Row>(read: (after: Row | undefined) => Promise<Row[]>): AsyncGenerator<Row[]> {
   for (let page = await read(undefined); page.length > 0; page = await read(page.at(-1))) yield page
 }

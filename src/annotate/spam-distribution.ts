@@ -1,8 +1,7 @@
-// How a contract's tokens reached their holders, as numbers for the rules. Pure: from a sample of stored transfers to shares and counts.
+// How a contract's tokens reached their holders, as shares and counts for the rules. Pure: it works on a sample of stored transfers.
 //
-// The numbers are worked out from the stored rows whenever those changed, instead of being kept as counters: there is nothing to take back when
-// blocks are replaced, nothing that a crash between two writes could leave wrong, no byte a row, and a new rule needs no new history.
-// The price is reading a bounded sample, half a millisecond for each contract that changed.
+// The numbers are computed from stored rows whenever those change, not kept as counters: a reorganisation takes nothing back, a crash
+// leaves nothing wrong, rows stay as small, and a new rule needs no new history. It costs half a millisecond for each changed contract.
 import { type Address, type SentBy, type TransferFacts, zeroAddress } from '../model.ts'
 
 export type SampledTransfer = Pick<TransferFacts, 'from' | 'to' | 'tokenId' | 'value' | 'transactionHash'> & {
@@ -11,22 +10,22 @@ export type SampledTransfer = Pick<TransferFacts, 'from' | 'to' | 'tokenId' | 'v
 }
 
 export type DistributionEvidence = {
-  /** Of the transfers to somebody, those that one source made and their recipient did not send for. */
+  /** The share of received transfers that one source made unasked: the recipient did not send the transaction. */
   unsolicitedShare: number
-  /** Of the transfers to somebody, those whose recipient sent the transaction. */
+  /** The share of received transfers whose recipient sent the transaction. */
   solicitedShare: number
-  /** Who received from that source unasked. */
+  /** How many received from that source unasked. */
   recipients: number
   /** The most of them within an hour. */
   burstRecipients: number
   recipientsPerTransaction: number
-  /** How many of the unasked transfers went to somebody new: 1 where each got one. */
+  /** Recipients for each unasked transfer: 1 where each got one. */
   oneEachShare: number
-  /** Of the unasked transfers, those whose transaction moved no money. */
+  /** The share of unasked transfers whose transaction moved no money. */
   zeroValueShare: number
-  /** Of the unasked transfers, those of the most frequent token. */
+  /** The share of unasked transfers with the most frequent token. */
   sameTokenShare: number
-  /** Of the recipients, those who later gave the token to somebody. */
+  /** The share of recipients who later gave the token away. */
   respondedShare: number
   /** Since the last unasked transfer, by the chain's own clock. */
   quietHours: number
@@ -39,12 +38,12 @@ export const noDistribution: DistributionEvidence = {
   ...{ oneEachShare: 0, zeroValueShare: 0, sameTokenShare: 0, respondedShare: 0, quietHours: 0 },
 }
 
-/** `sample` in any order; rows whose sender is not known say nothing. */
+/** `sample` in any order; rows without a known sender do not count. */
 export function distributionEvidence(sample: readonly SampledTransfer[], nowSeconds: number): DistributionEvidence {
   const arrived = sample.filter(({ to, sentBy }) => to !== zeroAddress && sentBy !== undefined)
   const unasked = arrived.filter(({ from, to, sentBy }) => sentBy !== 'recipient' && from !== to)
   const source = widestSource(unasked)
-  // What the source takes in to give out is no transfer to somebody.
+  // What the source receives to give out does not count.
   const received = arrived.filter(({ to }) => to !== source)
   if (received.length === 0) return noDistribution
   const solicited = received.filter(({ sentBy }) => sentBy === 'recipient').length
@@ -68,7 +67,7 @@ export function distributionEvidence(sample: readonly SampledTransfer[], nowSeco
   }
 }
 
-/** Who gave to most others: what is made for one's own stock comes from zero as often as it is given out afterwards. */
+/** The address that gave to most others. The zero address is not it where tokens are minted to a stock and then given out. */
 function widestSource(unasked: readonly SampledTransfer[]): Address | undefined {
   const recipients = new Map<Address, Set<Address>>()
   let widest: Address | undefined
@@ -96,7 +95,7 @@ function distinctPairs(given: readonly SampledTransfer[]): number {
   return new Set(given.map(({ to, transactionHash }) => `${to}${transactionHash}`)).size
 }
 
-/** The most recipients that any hour has, by a window that slides over the transfers. */
+/** The most recipients in any hour, by a sliding window. */
 function mostWithinAnHour(given: readonly SampledTransfer[]): number {
   const sorted = given.toSorted((a, b) => a.timestamp - b.timestamp)
   const counts = new Map<Address, number>()

@@ -1,17 +1,17 @@
-// What a contract's name and symbol say to the rules: links, lures, hidden characters, and whom it imitates. Pure; the words are data.
+// Finds links, lures, hidden characters and imitations in a contract's name and symbol, for the rules. Pure; the words are data.
 
 /** Numbers, so that rules can be data; flags are 0 or 1. */
 export type NameEvidence = {
   linkInName: number
-  /** Words that promise or press, in several languages; each counts once. */
+  /** Words that promise or urge, in several languages; each counts once. */
   baitWords: number
   moneyInName: number
   /** A link or money together with the call to come for it. */
   lureInName: number
   invisibleInName: number
-  /** It is spelt as a verified collection. */
+  /** Spelt like a verified collection. */
   sameNameAsVerified: number
-  /** It looks like a verified collection and is spelt in another way. */
+  /** Looks like a verified collection and is spelt differently. */
   looksLikeVerified: number
 }
 
@@ -31,57 +31,52 @@ const tickerPattern = /\d{2,}\s?[A-Z]{2,5}(?![\p{L}\p{N}])/u
 
 type WordKind = 'call' | 'promise'
 
+type Words = readonly [kind: WordKind, language: string, list: string]
+
 // Whole words where the script has spaces; parts of words elsewhere.
-const words: readonly { kind: WordKind; language: string; list: string }[] = [
-  {
-    kind: 'call',
-    language: 'en',
-    list: 'claim|claims|claimable|redeem|redeemable|visit|eligible|activate|withdraw|swap at|go to|get your',
-  },
-  {
-    kind: 'promise',
-    language: 'en',
-    list: 'reward|rewards|airdrop|airdrops|voucher|vouchers|bonus|giveaway|prize|free|gift|winner|lottery|jackpot|cashback|mystery box|lucky',
-  },
-  { kind: 'call', language: 'es', list: 'reclama|reclamar|canjea|canjear|visita|obtén|cobra' },
-  { kind: 'promise', language: 'es', list: 'recompensa|recompensas|premio|premios|regalo|gratis|bono|sorteo' },
-  { kind: 'call', language: 'pt', list: 'resgate|resgatar|reivindique|visite|receba' },
-  { kind: 'promise', language: 'pt', list: 'recompensa|prêmio|prêmios|brinde|grátis|bônus' },
-  { kind: 'call', language: 'fr', list: 'réclamez|réclamer|obtenez|échangez|visitez' },
-  { kind: 'promise', language: 'fr', list: 'récompense|récompenses|cadeau|gratuit|gagnant' },
-  { kind: 'call', language: 'de', list: 'einlösen|abholen|beanspruchen|besuche' },
-  { kind: 'promise', language: 'de', list: 'belohnung|belohnungen|gewinn|gutschein|kostenlos|geschenk|preis' },
-  { kind: 'call', language: 'ru', list: 'получи|получить|получите|забери|забрать|активируй' },
-  { kind: 'promise', language: 'ru', list: 'награда|награды|аирдроп|эирдроп|приз|подарок|бонус|бесплатно' },
-  { kind: 'call', language: 'tr', list: 'talep et|hemen al|ziyaret' },
-  { kind: 'promise', language: 'tr', list: 'ödül|ödülü|hediye|bedava|ücretsiz' },
-  { kind: 'call', language: 'id', list: 'klaim|tukarkan|kunjungi' },
-  { kind: 'promise', language: 'id', list: 'hadiah|gratis|bonus' },
-  { kind: 'call', language: 'vi', list: 'nhận ngay|nhận thưởng|truy cập' },
-  { kind: 'promise', language: 'vi', list: 'phần thưởng|quà tặng|miễn phí' },
+// biome-ignore format: one line an entry reads as the table it is.
+const words: readonly Words[] = [
+  ['call', 'en', 'claim|claims|claimable|redeem|redeemable|visit|eligible|activate|withdraw|swap at|go to|get your'],
+  ['promise', 'en', 'reward|rewards|airdrop|airdrops|voucher|vouchers|bonus|giveaway|prize|free|gift|winner|lottery|jackpot|cashback|mystery box|lucky'],
+  ['call', 'es', 'reclama|reclamar|canjea|canjear|visita|obtén|cobra'],
+  ['promise', 'es', 'recompensa|recompensas|premio|premios|regalo|gratis|bono|sorteo'],
+  ['call', 'pt', 'resgate|resgatar|reivindique|visite|receba'],
+  ['promise', 'pt', 'recompensa|prêmio|prêmios|brinde|grátis|bônus'],
+  ['call', 'fr', 'réclamez|réclamer|obtenez|échangez|visitez'],
+  ['promise', 'fr', 'récompense|récompenses|cadeau|gratuit|gagnant'],
+  ['call', 'de', 'einlösen|abholen|beanspruchen|besuche'],
+  ['promise', 'de', 'belohnung|belohnungen|gewinn|gutschein|kostenlos|geschenk|preis'],
+  ['call', 'ru', 'получи|получить|получите|забери|забрать|активируй'],
+  ['promise', 'ru', 'награда|награды|аирдроп|эирдроп|приз|подарок|бонус|бесплатно'],
+  ['call', 'tr', 'talep et|hemen al|ziyaret'],
+  ['promise', 'tr', 'ödül|ödülü|hediye|bedava|ücretsiz'],
+  ['call', 'id', 'klaim|tukarkan|kunjungi'],
+  ['promise', 'id', 'hadiah|gratis|bonus'],
+  ['call', 'vi', 'nhận ngay|nhận thưởng|truy cập'],
+  ['promise', 'vi', 'phần thưởng|quà tặng|miễn phí'],
 ]
-const wordParts: readonly { kind: WordKind; language: string; list: string }[] = [
-  { kind: 'call', language: 'zh', list: '领取|領取|兑换|兌換|领奖|访问' },
-  { kind: 'promise', language: 'zh', list: '空投|奖励|獎勵|免费|奖金|礼品|红包' },
-  { kind: 'call', language: 'ja', list: '受け取|請求|引き換え' },
-  { kind: 'promise', language: 'ja', list: 'エアドロップ|報酬|無料|プレゼント' },
-  { kind: 'call', language: 'ko', list: '받기|청구|받으세요' },
-  { kind: 'promise', language: 'ko', list: '에어드랍|에어드롭|보상|무료|경품' },
-  { kind: 'promise', language: 'ar', list: 'مكافأة|جائزة|مجانا' },
+const wordParts: readonly Words[] = [
+  ['call', 'zh', '领取|領取|兑换|兌換|领奖|访问'],
+  ['promise', 'zh', '空投|奖励|獎勵|免费|奖金|礼品|红包'],
+  ['call', 'ja', '受け取|請求|引き換え'],
+  ['promise', 'ja', 'エアドロップ|報酬|無料|プレゼント'],
+  ['call', 'ko', '받기|청구|받으세요'],
+  ['promise', 'ko', '에어드랍|에어드롭|보상|무료|경품'],
+  ['promise', 'ar', 'مكافأة|جائزة|مجانا'],
 ]
 
 const wordPatterns = [
-  ...words.map(({ kind, list }) => ({
+  ...words.map(([kind, , list]) => ({
     kind,
     pattern: new RegExp(`(?<![\\p{L}\\p{N}])(${list})(?![\\p{L}\\p{N}])`, 'gu'),
   })),
-  ...wordParts.map(({ kind, list }) => ({ kind, pattern: new RegExp(`(${list})`, 'gu') })),
+  ...wordParts.map(([kind, , list]) => ({ kind, pattern: new RegExp(`(${list})`, 'gu') })),
 ]
 
 /** The names of verified collections by what they look like. */
 export type VerifiedNames = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Shorter names are taken by too many for a likeness to mean anything. */
+/** Shorter names are too common for a likeness to mean anything. */
 const skeletonLengthMin = 5
 
 export function verifiedNamesOf(names: Iterable<string>): VerifiedNames {
@@ -116,7 +111,7 @@ export function nameEvidence(
   }
 }
 
-/** Looked for in the whole name and in what is left of it without bait. */
+/** Compares the whole name, and the name without bait words. */
 function likeness(
   name: string,
   verified: VerifiedNames,
@@ -136,9 +131,7 @@ function withoutBait(name: string): string {
   return rest
 }
 
-// Characters that look like others, and those that cannot be seen: what a name looks like, apart from how it is written. Pure data and two functions.
-
-// Groups of a plain character and what passes for it, after NFKC and lower case have dealt with the mathematical, full-width and circled ones.
+// A plain character and its look-alikes, after NFKC and lower case have replaced mathematical, full-width and circled ones.
 const groups: readonly string[] = [
   ...['aаαɑạąăȧ4@', 'bЬьвƅ6', 'cсϲςçćčċ', 'dԁɗđ', 'eеёεєęėéèêë3€', 'fғƒ', 'gɡğġց9', 'hһհн', 'iіїíìîïɩɪιı', 'jјʝ'],
   ...['kкκķ', 'l1ӏ|ⅼłĺļ', 'mмṃ', 'nпոηñńňņ', 'oоοօσøōóòôö0', 'pрρþ', 'qԛգ', 'rгŗŕř', 'sѕʂśšş5$', 'tтτţť7+'],
@@ -154,7 +147,7 @@ for (const group of groups) {
 /** Format characters, fillers, variation selectors and combining marks that pile up. */
 const invisible = /[\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0\u2800\p{Variation_Selector}]/gu
 
-/** What is not seen in a text. Joiners within emoji are how those are written. */
+/** Counts invisible characters. Joiners within emoji do not count. */
 export function invisibleCount(text: string): number {
   const withoutEmoji = text.replace(
     /\p{Extended_Pictographic}[\u200d\p{Variation_Selector}\p{Emoji_Modifier}\p{Extended_Pictographic}]*/gu,
@@ -163,12 +156,12 @@ export function invisibleCount(text: string): number {
   return withoutEmoji.match(invisible)?.length ?? 0
 }
 
-/** Lower case, without what cannot be seen and with one form of each character. */
+/** Lower case, without invisible characters and with one form of each character. */
 export function plainText(text: string): string {
   return text.normalize('NFKC').replace(invisible, '').toLowerCase()
 }
 
-/** What a name looks like: letters alone, look-alikes made one. Two names with one skeleton are easily taken for each other. */
+/** What a name looks like: letters alone, look-alikes unified. Names with one skeleton are easily confused. */
 export function skeletonOf(text: string): string {
   let skeleton = ''
   for (const character of plainText(text).normalize('NFC')) skeleton += plainOf.get(character) ?? character
@@ -180,7 +173,7 @@ export function skeletonOf(text: string): string {
     .replaceAll('i', 'l')
 }
 
-/** Letters and digits as they are written, case aside: what two spellings of one name share. */
+/** Letters and digits as written, case aside. */
 export function spellingOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}\p{Cf}]/gu, '')
 }

@@ -1,16 +1,16 @@
-// The rules that call a contract possible spam, as data, and how they are added up. Pure: no store, no clock, no node. What the operator or a list says wins over
-// all of them (`shown-facts.ts`).
+// The rules that call a contract possible spam, as data, and how they add up. Pure: no store, no clock, no node. Marks of the
+// operator and of lists win over all of them (`shown-facts.ts`).
 import type { SpamReason } from '../store/annotation-store.ts'
 import type { DistributionEvidence } from './spam-distribution.ts'
 import type { NameEvidence } from './spam-names.ts'
 
-/** What the contract's own state says of its events. */
+/** What the contract's own state says about its events. */
 export type StateEvidence = {
-  /** Holders that the events name and the contract was asked about. */
+  /** Holders named by events that the contract was asked about. */
   holdersAsked: number
-  /** Of those, the ones that the contract does not know as holders. */
+  /** The share of those that the contract does not know as holders. */
   deniedShare: number
-  /** It says that an address which never received anything holds a token. */
+  /** 1 where it claims that an address which never received anything holds a token. */
   strangerHolds: number
 }
 
@@ -20,138 +20,54 @@ export type SpamEvidence = NameEvidence & DistributionEvidence & StateEvidence
 
 export type SpamRule = {
   rule: string
-  /** For people: what it means that the rule fired. */
+  /** What it means that the rule fired, for people. */
   reason: string
-  /** Added to the score; what speaks against spam is negative. */
+  /** Added to the score; negative for evidence against spam. */
   weight: number
   /** All must hold. */
   when: readonly (readonly [keyof SpamEvidence, 'at least' | 'at most', number])[]
 }
 
-/** Counts up with every change of a rule: contracts that were judged by an older table are judged again. */
+/** Raise with every change of a rule: contracts judged by an older version are judged again. */
 export const rulesVersion = 1
 
 /** A contract is possible spam from this score on. */
 export const spamScore = 1
 
+// biome-ignore format: two lines a rule read as the table it is.
 export const spamRules: readonly SpamRule[] = [
-  {
-    rule: 'name-lure',
-    reason: 'The name calls the reader to a link or to money.',
-    weight: 0.5,
-    when: [['lureInName', 'at least', 1]],
-  },
-  { rule: 'name-link', reason: 'The name holds a link.', weight: 0.2, when: [['linkInName', 'at least', 1]] },
-  {
-    rule: 'name-bait',
-    reason: 'The name promises a reward or presses to claim one.',
-    weight: 0.25,
-    when: [['baitWords', 'at least', 1]],
-  },
-  {
-    rule: 'name-hidden',
-    reason: 'The name holds characters that cannot be seen.',
-    weight: 0.4,
-    when: [['invisibleInName', 'at least', 1]],
-  },
-  {
-    rule: 'imitation',
-    reason: 'The name looks like that of a verified collection and is spelt in another way.',
-    weight: 1.5,
-    when: [['looksLikeVerified', 'at least', 1]],
-  },
-  {
-    rule: 'same-name',
-    reason: 'The name is that of a verified collection, which this is not.',
-    weight: 0.6,
-    when: [['sameNameAsVerified', 'at least', 1]],
-  },
-  {
-    rule: 'unasked',
-    reason: 'Nearly all transfers come from one source, cost nothing, and were not asked for by who received them.',
-    weight: 0.25,
-    when: [
-      ['unsolicitedShare', 'at least', 0.8],
-      ['zeroValueShare', 'at least', 0.9],
-      ['recipients', 'at least', 15],
-    ],
-  },
-  {
-    rule: 'burst',
-    reason: 'Many received it within an hour.',
-    weight: 0.2,
-    when: [
-      ['unsolicitedShare', 'at least', 0.8],
-      ['burstRecipients', 'at least', 150],
-    ],
-  },
-  {
-    rule: 'wide-batches',
-    reason: 'One transaction serves many recipients.',
-    weight: 0.15,
-    when: [
-      ['unsolicitedShare', 'at least', 0.8],
-      ['recipientsPerTransaction', 'at least', 20],
-    ],
-  },
-  {
-    rule: 'one-each',
-    reason: 'Every recipient got it once.',
-    weight: 0.1,
-    when: [
-      ['oneEachShare', 'at least', 0.97],
-      ['recipients', 'at least', 80],
-    ],
-  },
-  {
-    rule: 'one-token',
-    reason: 'All got the same token.',
-    weight: 0.1,
-    when: [
-      ['sameTokenShare', 'at least', 0.9],
-      ['recipients', 'at least', 80],
-    ],
-  },
-  {
-    rule: 'unanswered',
-    reason: 'Days later hardly any recipient has done anything with it.',
-    weight: 0.3,
-    when: [
-      ['respondedShare', 'at most', 0.005],
-      ['recipients', 'at least', 80],
-      ['quietHours', 'at least', 72],
-    ],
-  },
-  {
-    rule: 'denied',
-    reason: 'The contract itself does not know the holders that its events name.',
-    weight: 1.2,
-    when: [
-      ['holdersAsked', 'at least', 3],
-      ['deniedShare', 'at least', 0.5],
-    ],
-  },
-  {
-    rule: 'held-by-all',
-    reason: 'The contract says of an address that never received anything that it holds a token.',
-    weight: 1.2,
-    when: [['strangerHolds', 'at least', 1]],
-  },
-  {
-    rule: 'asked-for',
-    reason: 'Recipients sent transactions to get it.',
-    weight: -0.5,
-    when: [['solicitedShare', 'at least', 0.2]],
-  },
-  {
-    rule: 'answered',
-    reason: 'Recipients gave it on.',
-    weight: -0.3,
-    when: [
-      ['respondedShare', 'at least', 0.04],
-      ['recipients', 'at least', 15],
-    ],
-  },
+  { rule: 'name-lure', weight: 0.5, reason: 'The name calls the reader to a link or to money.',
+    when: [['lureInName', 'at least', 1]] },
+  { rule: 'name-link', weight: 0.2, reason: 'The name holds a link.',
+    when: [['linkInName', 'at least', 1]] },
+  { rule: 'name-bait', weight: 0.25, reason: 'The name promises a reward or presses to claim one.',
+    when: [['baitWords', 'at least', 1]] },
+  { rule: 'name-hidden', weight: 0.4, reason: 'The name holds characters that cannot be seen.',
+    when: [['invisibleInName', 'at least', 1]] },
+  { rule: 'imitation', weight: 1.5, reason: 'The name looks like that of a verified collection and is spelt in another way.',
+    when: [['looksLikeVerified', 'at least', 1]] },
+  { rule: 'same-name', weight: 0.6, reason: 'The name is that of a verified collection, which this is not.',
+    when: [['sameNameAsVerified', 'at least', 1]] },
+  { rule: 'unasked', weight: 0.25, reason: 'Nearly all transfers come from one source, cost nothing, and were not asked for by who received them.',
+    when: [['unsolicitedShare', 'at least', 0.8], ['zeroValueShare', 'at least', 0.9], ['recipients', 'at least', 15]] },
+  { rule: 'burst', weight: 0.2, reason: 'Many received it within an hour.',
+    when: [['unsolicitedShare', 'at least', 0.8], ['burstRecipients', 'at least', 150]] },
+  { rule: 'wide-batches', weight: 0.15, reason: 'One transaction serves many recipients.',
+    when: [['unsolicitedShare', 'at least', 0.8], ['recipientsPerTransaction', 'at least', 20]] },
+  { rule: 'one-each', weight: 0.1, reason: 'Every recipient got it once.',
+    when: [['oneEachShare', 'at least', 0.97], ['recipients', 'at least', 80]] },
+  { rule: 'one-token', weight: 0.1, reason: 'All got the same token.',
+    when: [['sameTokenShare', 'at least', 0.9], ['recipients', 'at least', 80]] },
+  { rule: 'unanswered', weight: 0.3, reason: 'Days later hardly any recipient has done anything with it.',
+    when: [['respondedShare', 'at most', 0.005], ['recipients', 'at least', 80], ['quietHours', 'at least', 72]] },
+  { rule: 'denied', weight: 1.2, reason: 'The contract itself does not know the holders that its events name.',
+    when: [['holdersAsked', 'at least', 3], ['deniedShare', 'at least', 0.5]] },
+  { rule: 'held-by-all', weight: 1.2, reason: 'The contract says of an address that never received anything that it holds a token.',
+    when: [['strangerHolds', 'at least', 1]] },
+  { rule: 'asked-for', weight: -0.5, reason: 'Recipients sent transactions to get it.',
+    when: [['solicitedShare', 'at least', 0.2]] },
+  { rule: 'answered', weight: -0.3, reason: 'Recipients gave it on.',
+    when: [['respondedShare', 'at least', 0.04], ['recipients', 'at least', 15]] },
 ]
 
 export type Judgement = { score: number; possibleSpam: boolean; reasons: SpamReason[] }
@@ -169,7 +85,7 @@ export function judgeSpam(evidence: SpamEvidence, rules: readonly SpamRule[] = s
   return { score, possibleSpam: score >= spamScore, reasons }
 }
 
-/** Stored and shown: three decimals say enough, and sums of weights stay what they are on paper. */
+/** Three decimals, so that sums of weights are shown as they are on paper. */
 function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { labelsAtHand } from '../../test/labelled-page.ts'
+import { labelsInMemory } from '../../test/labelled-page.ts'
 import { packTransfer } from '../../test/pack-transfer.ts'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
@@ -69,7 +69,7 @@ function labelsOn(stored: TransferPage, labels: Labels | undefined): PageLabels 
   const sorted = [...labels]
     .map(([address, label]) => ({ address, chain: undefined, label }))
     .sort((a, b) => (a.address < b.address ? -1 : 1))
-  return findLabels(stored, 1 as ChainId, labelsAtHand(sorted)).labels
+  return findLabels(stored, 1 as ChainId, labelsInMemory(sorted)).labels
 }
 
 /** The same rows made as plain objects, from the packed facts. */

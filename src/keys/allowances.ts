@@ -1,21 +1,21 @@
-// What is left of each key's rate and quota, taken from the store in small lots that all processes share. It knows no error words.
+// What is left of each key's rate and quota, taken from the store in small lots that all processes share. It does not word errors.
 //
-// A request is let in only on a grant of the store, so that no second and no day sees more of them than the key allows, however
-// many processes there are. Requests that arrive while a grant is asked for share the next one. A process that lets in many requests
-// of a key takes a few ahead, up to a sixteenth of what it let in within the last second: as much may be kept from other processes.
+// A request is admitted only on a grant of the store, so that no second and no day sees more requests than the key allows, however
+// many processes there are. Requests that arrive while a grant is pending share the next one. A process that admits many requests
+// of a key takes a few ahead, up to a sixteenth of those admitted within the last second: other processes may lack as many.
 import { LRUCache } from 'lru-cache'
 import type { AllowanceGrant, KeyRecord, KeyStore, KeyUse } from '../store/key-store.ts'
 
 const aheadShare = 16
 const lotMax = 10_000
-/** A key that was refused is asked about again after this time at the latest: another process may have given something back. */
+/** A refused key is asked about again after this time: another process may have given something back. */
 const refusalMsMax = 1_000
 const keysMax = 20_000
 
 type Limits = Pick<KeyRecord, 'id' | 'ratePerSecond' | 'quotaPerDay'>
 
 export type Allowance = {
-  /** Undefined: the request is let in. */
+  /** Undefined: the request is admitted. */
   refusedBy: 'rate' | 'quota' | undefined
   usedInSecond: number
   secondEndsInMs: number
@@ -34,7 +34,7 @@ type KeyState = {
   refusedUntilMs: number
   waiters: Waiter[]
   asking: boolean
-  /** Requests that were let in, in the running second and in the one before it, by this process's clock. */
+  /** Requests admitted in the current second and in the one before, by this process's clock. */
   admitted: number
   admittedBefore: number
   countedSinceMs: number
@@ -50,7 +50,7 @@ export class Allowances {
     this.#nowMs = nowMs
   }
 
-  /** Answers at once where something was taken ahead or the second is known to be used up. */
+  /** Answers at once where a request was granted ahead or the second is used up. */
   take(limits: Limits): Allowance | Promise<Allowance> {
     const state = this.#stateOf(limits)
     const now = this.#nowMs()
@@ -62,7 +62,7 @@ export class Allowances {
     })
   }
 
-  /** Gives back what was taken ahead and is too old to be used, or all of it. */
+  /** Returns to the store what was granted ahead and has expired, or all of it. */
   async giveBack(all = false): Promise<void> {
     for (const state of [...this.#keys.values()]) {
       const isOver = all || this.#nowMs() >= state.secondEndsAtMs
@@ -89,7 +89,7 @@ export class Allowances {
     state.asking = false
   }
 
-  /** Those who came while a grant was under way may find something that it brought ahead. */
+  /** Admits requests that arrived while a grant was pending from what it brought ahead. */
   #admitWaiting(state: KeyState): void {
     const now = this.#nowMs()
     if (now >= state.secondEndsAtMs) return
@@ -107,7 +107,7 @@ export class Allowances {
     return { ...grant, askedMs }
   }
 
-  /** The end of the second counts from before the question, so that nothing taken ahead is used after it. */
+  /** The second counts from before the store was asked, so that nothing granted ahead is used after its end. */
   #share(state: KeyState, waiters: readonly Waiter[], grant: AllowanceGrant & { askedMs: number }): void {
     const { quotaPerDay } = state.limits
     state.day = grant.day
@@ -140,25 +140,15 @@ export class Allowances {
   #stateOf(limits: Limits): KeyState {
     const known = this.#keys.get(limits.id)
     if (known !== undefined) {
-      // Limits that were changed hold from now on.
+      // Changed limits apply from now on.
       const { ratePerSecond, quotaPerDay } = known.limits
       if (ratePerSecond !== limits.ratePerSecond || quotaPerDay !== limits.quotaPerDay) known.refusedBy = undefined
       known.limits = limits
       return known
     }
     const state: KeyState = {
-      limits,
-      ahead: 0,
-      day: '',
-      usedInSecond: 0,
-      secondEndsAtMs: 0,
-      refusedBy: undefined,
-      refusedUntilMs: 0,
-      waiters: [],
-      asking: false,
-      admitted: 0,
-      admittedBefore: 0,
-      countedSinceMs: this.#nowMs(),
+      ...{ limits, ahead: 0, day: '', usedInSecond: 0, secondEndsAtMs: 0, refusedBy: undefined, refusedUntilMs: 0 },
+      ...{ waiters: [], asking: false, admitted: 0, admittedBefore: 0, countedSinceMs: this.#nowMs() },
     }
     this.#keys.set(limits.id, state)
     return state
@@ -175,18 +165,15 @@ function countAdmitted(state: KeyState, now: number): void {
   state.admitted += 1
 }
 
-// Counts what each key used today (UTC) in memory and writes the counts to the store in the background. It refuses nothing.
+// Counts what each key uses in memory, by day (UTC), and writes the counts to the store in the background. It refuses nothing.
 
 const dayMs = 86_400_000
-
-type Meter = { day: number; unwritten: Map<string, number> }
 
 export class UseMeter {
   readonly #store: KeyStore
   readonly #nowMs: () => number
-  readonly #meters = new Map<string, Meter>()
-  /** Counts of days that ended before they were written. */
-  #leftover: KeyUse[] = []
+  #unwritten = new Map<string, KeyUse>()
+  #today = { number: Number.NaN, text: '' }
   #flushing: Promise<void> = Promise.resolve()
 
   constructor(store: KeyStore, nowMs: () => number = Date.now) {
@@ -195,74 +182,38 @@ export class UseMeter {
   }
 
   count(keyId: string, operation: string): void {
-    const { unwritten } = this.#meter(keyId)
-    unwritten.set(operation, (unwritten.get(operation) ?? 0) + 1)
+    const number = Math.floor(this.#nowMs() / dayMs)
+    if (number !== this.#today.number)
+      this.#today = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) }
+    this.#add({ keyId, day: this.#today.text, operation, count: 1 })
   }
 
-  /** Writes what was counted since the last time. After a failure the counts stay and are written by the next flush. */
+  /** Writes what was counted since the last flush. After a failure the counts stay and the next flush writes them. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.catch(() => undefined).then(() => this.#write())
     return this.#flushing
   }
 
   async #write(): Promise<void> {
-    const days = [...Map.groupBy(this.#leftover, use => use.day).values()]
-    this.#leftover = []
+    const days = [...Map.groupBy(this.#unwritten.values(), use => use.day).values()]
+    this.#unwritten = new Map()
     try {
       for (let uses = days[0]; uses !== undefined; uses = days[0]) {
         await this.#store.addUse(uses)
         days.shift()
       }
     } catch (error) {
-      this.#leftover.push(...days.flat())
-      throw error
-    }
-    await this.#writeToday()
-  }
-
-  async #writeToday(): Promise<void> {
-    const day = this.#today()
-    const uses: KeyUse[] = []
-    for (const keyId of this.#meters.keys()) {
-      const meter = this.#meter(keyId)
-      for (const [operation, count] of meter.unwritten) uses.push({ keyId, day: dayText(day), operation, count })
-      meter.unwritten.clear()
-    }
-    if (uses.length === 0) return
-    try {
-      await this.#store.addUse(uses)
-    } catch (error) {
-      for (const use of uses) this.#putBack(use, day)
+      for (const use of days.flat()) this.#add(use)
       throw error
     }
   }
 
-  #putBack(use: KeyUse, day: number): void {
-    const meter = this.#meters.get(use.keyId)
-    if (meter?.day !== day) this.#leftover.push(use)
-    else meter.unwritten.set(use.operation, (meter.unwritten.get(use.operation) ?? 0) + use.count)
+  #add(use: KeyUse): void {
+    const key = `${use.day} ${use.operation} ${use.keyId}`
+    const known = this.#unwritten.get(key)
+    if (known === undefined) this.#unwritten.set(key, use)
+    else known.count += use.count
   }
-
-  /** The meter of a key for today; one of an earlier day is put aside and started anew. */
-  #meter(keyId: string): Meter {
-    const day = this.#today()
-    const meter = this.#meters.get(keyId)
-    if (meter?.day === day) return meter
-    for (const [operation, count] of meter?.unwritten ?? []) {
-      this.#leftover.push({ keyId, day: dayText(meter!.day), operation, count })
-    }
-    const fresh: Meter = { day, unwritten: new Map() }
-    this.#meters.set(keyId, fresh)
-    return fresh
-  }
-
-  #today(): number {
-    return Math.floor(this.#nowMs() / dayMs)
-  }
-}
-
-function dayText(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
 export function msUntilTomorrow(nowMs: number): number {

@@ -1,4 +1,4 @@
-// The gate in front of every operation: who asks, whether the key may, and how much of it is left. It knows no HTTP.
+// Admits requests: finds the key, checks its scope and takes from its allowance. It does not know HTTP.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
@@ -9,24 +9,24 @@ export type { Scope } from './keys.ts'
 
 export type RateLimit = { limit: number; remaining: number; resetSeconds: number }
 
-/** A request that was let in. `rateLimit` is undefined for a key without a limit. */
+/** An admitted request. `rateLimit` is undefined for a key without a limit. */
 export type Admission = { key: KeyRecord; rateLimit: RateLimit | undefined }
 
 export interface Gatekeeper {
   /**
-   * Lets a request in or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or
-   * `overloaded` when too many unknown secrets are being tried. Answers at once for an unlimited key seen before; what a key
-   * with a limit may use is taken from the store, which all processes share.
+   * Admits a request or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or `overloaded` when
+   * too many unknown secrets are tried. Answers at once for a known key without limits; other keys take from the store, which all
+   * processes share.
    */
   admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission>
-  /** Whether a key that was let in before still would be, at no cost to it: for answers that go on for hours. */
+  /** Whether a key that was admitted before still would be, at no cost to it: for answers that last for hours. */
   stillHolds(secret: string, scope: Scope): Promise<boolean>
 }
 
 export type GatekeeperOptions = {
-  /** How often the counted uses are written to the store. */
+  /** How often counted uses are written to the store. */
   flushEveryMs?: number
-  /** Called when counted uses could not be written; they are kept and tried again. */
+  /** Called when counted uses could not be written; they are kept and written later. */
   onFlushError?: (error: unknown) => void
 }
 
@@ -50,7 +50,7 @@ export class StoreGatekeeper implements Gatekeeper {
     return new StoreGatekeeper(store, keys, options)
   }
 
-  /** Writes the uses that were counted last, and gives back what was not used. */
+  /** Writes the last uses and gives unused allowances back. */
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
     await this.#uses.flush()
@@ -120,7 +120,7 @@ function rateLimitOf({ ratePerSecond }: KeyRecord, allowance: Allowance): RateLi
   }
 }
 
-/** Clients know one sentence for 429; the code and the details say which limit it was. */
+/** Clients know one sentence for 429; the code and the details say which limit was exceeded. */
 function quotaExceeded({ quotaPerDay }: KeyRecord): AlmanacError {
   const resetMs = msUntilTomorrow(Date.now())
   const rateLimit = { limit: quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }

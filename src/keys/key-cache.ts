@@ -1,19 +1,19 @@
-// Remembers keys by the hash of their secret, for less than a second, so that a request rarely waits for the store.
-// It decides nothing about a key: expiry, scopes and limits are the gatekeeper's.
+// Caches keys by the hash of their secret for less than a second, so that a request rarely waits for the store. It does not judge
+// keys: the gatekeeper checks expiry, scopes and limits.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { hashSecret } from './keys.ts'
 
 export type KeyCacheOptions = {
-  /** An answer of this age is looked up again behind the request's back. */
+  /** A key of this age is looked up again in the background. */
   refreshAfterMs: number
-  /** An answer of this age is not used any more: the bound on how long a revoked key lives. */
+  /** A key of this age is not used: the bound on how long a revoked key works. */
   usableForMs: number
   keysMax: number
-  /** Secrets that turned out to be unknown are remembered apart, so that guessing cannot push real keys out. */
+  /** Unknown secrets are cached apart, so that guessing cannot evict real keys. */
   unknownMax: number
-  /** How many secrets that are not in memory may reach the store in one second. */
+  /** How many uncached secrets may reach the store in one second. */
   lookupsPerSecondMax: number
   nowMs: () => number
 }
@@ -47,7 +47,7 @@ export class KeyCache {
     this.#unknown = new LRUCache({ max: this.#options.unknownMax })
   }
 
-  /** Reads the newest keys ahead of the first requests; they are checked again like any other once they age. */
+  /** Reads the newest keys before the first requests; they age like others. */
   async warm(): Promise<void> {
     const checkedAtMs = this.#options.nowMs()
     const keys = await this.#store.keys()
@@ -56,7 +56,7 @@ export class KeyCache {
     }
   }
 
-  /** The key of a secret. The lookup goes by hash, so its timing says nothing about how much of a guess was right. */
+  /** Looks keys up by hash, so that timing does not tell how much of a guess was right. */
   find(secret: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     if (secret.length > secretLengthMax) return undefined
     const hash = hashSecret(secret)
@@ -79,7 +79,7 @@ export class KeyCache {
 
   #refresh(hash: string, entry: Entry): void {
     entry.refreshing = true
-    // A failure needs no report here: the entry soon stops being usable, and the request that then waits meets it.
+    // A failure is not reported here: the entry soon expires, and the next request meets it.
     this.#lookUp(hash).catch(() => {
       entry.refreshing = false
     })
@@ -94,7 +94,7 @@ export class KeyCache {
   }
 
   async #ask(hash: string): Promise<KeyRecord | undefined> {
-    // The age counts from before the question: a revocation that lands meanwhile must not look fresher than it is.
+    // The age counts from before the query: a revocation that lands meanwhile must not look fresher than it is.
     const checkedAtMs = this.#options.nowMs()
     const key = await this.#store.keyByHash(hash)
     if (key === undefined) {

@@ -1,9 +1,9 @@
-// Issuing, finding and revoking keys. Only hashes reach the store; a secret is returned once and never kept.
+// Issues, finds and shows keys. Only hashes reach the store; a secret is returned once and never kept.
 import { hash, randomBytes } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 
-/** One line without characters that turn the order of others around. */
+/** One line without characters that reverse the order of others. */
 export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
 
 export type NewKey = {
@@ -27,7 +27,7 @@ export async function issueKey(store: KeyStore, wanted: NewKey): Promise<IssuedK
   return { key: await putKey(store, secret, wanted), secret }
 }
 
-/** Makes the operator's own secret (`ALMANAC_KEY`) a key with every scope. Repeating it changes nothing. */
+/** Makes the operator's secret (`ALMANAC_KEY`) a key with every scope. Repeating it changes nothing. */
 export async function registerOperatorKey(store: KeyStore, secret: string): Promise<KeyRecord> {
   if (!/^[\x21-\x7e]{1,256}$/.test(secret)) {
     throw new AlmanacError('config_invalid', 'ALMANAC_KEY cannot be sent in a header.', {
@@ -41,19 +41,16 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
       hint: 'set ALMANAC_KEY to another secret, or unset it.',
     })
   }
-  const unlimited =
-    known.expiresAt === undefined &&
-    known.ratePerSecond === undefined &&
-    known.quotaPerDay === undefined &&
-    known.indexPerDay === undefined
-  if (unlimited && scopes.every(scope => known.scopes.includes(scope))) return known
+  const { expiresAt, ratePerSecond, quotaPerDay, indexPerDay } = known
+  const isUnlimited = [expiresAt, ratePerSecond, quotaPerDay, indexPerDay].every(limit => limit === undefined)
+  if (isUnlimited && scopes.every(scope => known.scopes.includes(scope))) return known
   const free = { expiresAt: undefined, ratePerSecond: undefined, quotaPerDay: undefined, indexPerDay: undefined }
   const widened = { ...known, scopes, ...free }
   await store.putKey(widened)
   return widened
 }
 
-/** Finds the one key that an operator means by its id, or by its name where no other key in use has that name. */
+/** Finds a key by its id, or by its name where no other active key has that name. */
 export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRecord> {
   const keys = await store.keys()
   const byId = keys.find(key => key.id === idOrName)
@@ -72,36 +69,29 @@ export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRec
   })
 }
 
-async function putKey(store: KeyStore, secret: string, wanted: NewKey): Promise<KeyRecord> {
+async function putKey(
+  store: KeyStore,
+  secret: string,
+  { name, scopes, expiresAt, ratePerSecond, quotaPerDay, indexPerDay }: NewKey,
+): Promise<KeyRecord> {
   const key: KeyRecord = {
-    id: randomBytes(6).toString('hex'),
-    name: wanted.name,
-    hash: hashSecret(secret),
-    scopes: [...wanted.scopes],
-    createdAt: Date.now(),
-    expiresAt: wanted.expiresAt,
-    revokedAt: undefined,
-    ratePerSecond: wanted.ratePerSecond,
-    quotaPerDay: wanted.quotaPerDay,
-    indexPerDay: wanted.indexPerDay,
+    ...{ id: randomBytes(6).toString('hex'), name, hash: hashSecret(secret), scopes: [...scopes] },
+    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, ratePerSecond, quotaPerDay, indexPerDay },
   }
   await store.putKey(key)
   return key
 }
 
-// What a key may do: one scope for each operation, and `ops` for status and metrics.
-
+/** What a key may do: one scope for each operation, and `ops` for status and metrics. */
 export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops'] as const
 export type Scope = (typeof scopes)[number]
-
-// Reads when a key is to expire: a span from now such as 90d, or a date. Pure.
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** Years have four digits wherever a moment is shown. */
 const latestMoment = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Unix milliseconds. A date without a time is its first moment in UTC. */
+/** Reads a span from now such as 90d, or a date, as Unix milliseconds. A date without a time is its first moment in UTC. */
 export function parseExpiry(text: string, nowMs: number): number {
   const span = /^(\d{1,6})([mhdw])$/.exec(text)
   const isDate =
@@ -118,37 +108,35 @@ export function parseExpiry(text: string, nowMs: number): number {
   return moment
 }
 
-/** `Date.parse` takes the 31st of February for a day in March. */
+/** `Date.parse` reads the 31st of February as a day in March. */
 function isDayOfItsMonth(text: string): boolean {
   const day = text.slice(0, 10)
   const parsed = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day)
 }
 
-// What one key may give to another over HTTP: never more than it has itself. The command line is not bound by this.
-
-/** Throws `forbidden` where the wanted key, alone or with others like it, could do something that its giver cannot. */
+/** Over HTTP a key never gives more than it has: throws `forbidden` where the wanted key, alone or with others, could do more. */
 export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
   const beyond = wanted.scopes.filter(scope => !giver.scopes.includes(scope))
-  if (beyond.length > 0) refuse('scopes', `the scope ${beyond.join(', ')}: it gives no more than it has`)
+  if (beyond.length > 0) refuse('scopes', `A key cannot grant a scope that it lacks: ${beyond.join(', ')}`)
   if (giver.expiresAt !== undefined && (wanted.expiresAt === undefined || wanted.expiresAt > giver.expiresAt))
-    refuse('expires', 'no end or a later one: it gives no more than it has')
+    refuse('expires', 'A key that expires cannot create one that lasts longer')
   const limits = [
     ['rate_per_second', giver.ratePerSecond],
     ['quota_per_day', giver.quotaPerDay],
     ['index_per_day', giver.indexPerDay],
   ] as const
   for (const [parameter, limit] of limits) {
-    if (limit !== undefined) refuse(parameter, 'keys: it has a limit, which each of them would have anew')
+    if (limit !== undefined)
+      refuse(parameter, 'A key with a limit cannot create keys: each new key would get its own limit')
   }
 }
 
-function refuse(parameter: string, what: string): never {
-  throw new AlmanacError('forbidden', `This key cannot give ${what}`, { details: { parameter } })
+function refuse(parameter: string, message: string): never {
+  throw new AlmanacError('forbidden', message, { details: { parameter } })
 }
 
-// A key as lists and answers show it: what it may do, its state and what it used today. Never its hash.
-
+/** A key as lists and answers show it, without its hash. */
 export type ShownKey = ReturnType<typeof showKey>
 
 export function showKey(key: KeyRecord, usedToday: number) {

@@ -1,9 +1,9 @@
-// The rows that a page answers with: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
+// The rows of an answered page: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
 import type { Position } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
 import { idCountOf, layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 
-/** Consecutive answered rows that come from one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
+/** Consecutive answered rows of one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
 export type RowRun = { row: number; payloadAt: number; firstId: number; count: number; step: 1 | -1 }
 
 export type AnswerRows = {
@@ -12,22 +12,22 @@ export type AnswerRows = {
   length: number
   /** Undefined in the common case: no ranges, each of the first `length` stored rows is one answered row. */
   runs: readonly RowRun[] | undefined
-  /** Whether rows follow beyond these. */
+  /** Whether more rows follow. */
   more: boolean
-  /** Where the last answered row stands; undefined on an empty page. */
+  /** The position of the last answered row; undefined on an empty page. */
   last: Position | undefined
-  /** The last row lies within a range that goes on beyond the page. */
+  /** Whether the last row lies within a range that continues after the page. */
   withinRange: boolean
 }
 
 export type RowsWanted = {
   order: 'asc' | 'desc'
   limit: number
-  /** As in the store's query; within a range its `batchIndex` says how far the range was answered. */
+  /** As in the store's query; within a range `batchIndex` says how far the range was answered. */
   after: Position | undefined
 }
 
-/** `stored` holds at least one row more than `limit` where there are that many. */
+/** `stored` holds one row more than `limit` where there are that many. */
 export function answerRows(stored: TransferPage, wanted: RowsWanted): AnswerRows {
   if (hasRanges(stored)) return spreadRanges(stored, wanted)
   const length = Math.min(stored.length, wanted.limit)
@@ -75,7 +75,7 @@ function spreadRanges(stored: TransferPage, { order, limit, after }: RowsWanted)
     const payload = stored.payloads.subarray(at, layout.end)
     const position = positionOf(stored, row)
     const idCount = idCountOf(payload)
-    // Where within this stored row the cursor stands, if it does: ids count from the lowest of a range.
+    // How far into this row the cursor is, if it is: ids count from the lowest of a range.
     const passed =
       after !== undefined && isSameLog(after, position) ? after.batchIndex - position.batchIndex : undefined
     const firstId = order === 'asc' ? Math.max(0, (passed ?? -1) + 1) : Math.min(idCount, passed ?? idCount) - 1

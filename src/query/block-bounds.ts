@@ -1,4 +1,4 @@
-// Turns the asked blocks and dates into block numbers: for the rows, and for what must be covered. Reads only known blocks.
+// Turns blocks and dates of a request into block numbers: for the rows, and for what must be covered. It reads known blocks alone.
 import type { Block, ChainId } from '../model.ts'
 import type { ChainReader, ChainState } from '../store/store.ts'
 
@@ -11,12 +11,12 @@ export type AskedBounds = {
 }
 
 export type BlockBounds = {
-  /** Between which blocks the rows lie; `from` above `to` when there can be none. Undefined: not bounded. */
+  /** The blocks of the rows; `from` exceeds `to` when there can be none. Undefined: no bound. */
   fromBlock: number | undefined
   toBlock: number | undefined
-  /** What must be covered for the answer to be complete: never less than was asked, never above the head. */
+  /** What must be covered for a complete answer: never less than was asked, never above the head. */
   claim: { from: number; to: number } | undefined
-  /** Whether the blocks that were asked for are there. */
+  /** Whether the requested blocks exist. */
   exist: boolean
 }
 
@@ -49,7 +49,7 @@ async function lowerBound(
 ): Promise<Bound> {
   if (fromBlock !== undefined) return { row: fromBlock, claim: fromBlock, exists: isReached(fromBlock, head) }
   if (fromTime === undefined) return { row: undefined, claim: 0, exists: true }
-  // The first block at or after the moment may be any one between the two known ones: claim from the lower side.
+  // The first block at or after the moment may be any between the two known ones: claim from the lower one.
   const { before, after } = await around(fromTime)
   const claim = before === undefined ? 0 : before.number + 1
   if (after === undefined) return { row: Number.MAX_SAFE_INTEGER, claim, exists: false }
@@ -65,7 +65,7 @@ async function upperBound(
   if (toTime === undefined) return { row: undefined, claim: Number.MAX_SAFE_INTEGER, exists: true }
   const { before, after } = await around(toTime + 1)
   const claim = after === undefined ? Number.MAX_SAFE_INTEGER : after.number - 1
-  // Below the lowest known block there may be others, unless that one is the very first.
+  // Blocks may exist below the lowest known one, unless that is block 0.
   if (before === undefined) return { row: -1, claim, exists: after?.number !== 0 }
   return { row: before.number, claim, exists: true }
 }
@@ -74,7 +74,7 @@ function isReached(block: number, head: Block | undefined): boolean {
   return head !== undefined && block <= head.number
 }
 
-/** The head counts as known even where a node only reported it. */
+/** The head counts as known even where only a node reported it. */
 function withHead({ before, after }: Around, head: Block | undefined, timestamp: number): Around {
   if (head === undefined) return { before, after }
   if (head.timestamp < timestamp) return { before: before && before.number > head.number ? before : head, after }

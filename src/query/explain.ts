@@ -1,5 +1,5 @@
-// Why answers show what they show of a contract: flags, names, labels, what is covered, and whether a transfer is stored. It
-// reads the store alone; what a node says of a transaction is given to it.
+// Explains what answers show of a contract: flags, names, labels, coverage, and whether a transfer is stored. It reads the store alone;
+// its caller asks the node about a transaction.
 import { type Verdict, verdictsOf } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
@@ -15,9 +15,9 @@ export type ContractExplanation = {
   verified: Verdict
   spam: Verdict
   facts: ContractFacts | undefined
-  /** Everything said of it, the strongest first. */
+  /** The strongest first. */
   marks: readonly Mark[]
-  /** Everything that names it; the first one is shown. */
+  /** The first one is shown. */
   labels: readonly Label[]
   state: ChainState | undefined
   covered: readonly CoveredInterval[]
@@ -36,7 +36,7 @@ export async function explainContract(store: Store, chain: ChainId, contract: Ad
   return { chain, contract, ...verdictsOf(facts, marks), facts, marks, labels, state, covered, transfers }
 }
 
-/** What a node says of a transaction; `evm/audit/derive-transaction.ts` asks for it. */
+/** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */
 export type NodeTransaction = {
   endpoint: string
   block: number
@@ -46,7 +46,7 @@ export type NodeTransaction = {
   otherLogs: number
 }
 
-/** `undefined`: the node does not know it; `not asked`: there is no node to ask. */
+/** Undefined where the node does not know it. */
 export type NodeAnswer = NodeTransaction | undefined | 'not asked'
 
 export type TransferExplanation = {
@@ -61,7 +61,7 @@ export type TransferExplanation = {
     | 'not asked'
   /** One sentence for a person. */
   because: string
-  /** Rows of the transaction, of the asked log alone where one was named. */
+  /** Rows of the transaction, or of the asked log alone. */
   rows: readonly Position[]
   /** The interval that vouches for the block. */
   covered: CoveredInterval | undefined
@@ -70,7 +70,7 @@ export type TransferExplanation = {
 
 export type AskedTransfer = { transaction: Hash; logIndex: number | undefined }
 
-/** A transaction hash, or one with `:logIndex` behind it; undefined where the text is neither. */
+/** Reads a transaction hash, with or without `:logIndex`; undefined where the text is neither. */
 export function parseAskedTransfer(text: string): AskedTransfer | undefined {
   const [, hash, logIndex] = /^(0x[0-9a-f]{64})(?::(\d{1,9}))?$/.exec(text.toLowerCase()) ?? []
   if (hash === undefined) return undefined
@@ -90,27 +90,22 @@ export async function explainTransfer(
   const { block } = answer
   const rows = await rowsOf(store, { chain, contract, block }, asked)
   const vouching = covered.find(interval => interval.from <= block && block <= interval.to)
-  const known = { rows, covered: vouching, node: answer }
   const wanted = answer.logs.filter(log => asked.logIndex === undefined || log.logIndex === asked.logIndex)
   const expected = wanted.reduce((sum, log) => sum + log.transfers, 0)
+  const found = (verdict: TransferExplanation['verdict'], because: string): TransferExplanation => ({
+    ...{ verdict, because, rows, covered: vouching, node: answer },
+  })
   if (rows.length > 0 && rows.length >= expected)
-    return { verdict: 'stored', because: `Block ${block} is stored with it${evidenceText(vouching)}.`, ...known }
-  if (!answer.succeeded)
-    return { verdict: 'reverted', because: 'The transaction was reverted: it moved nothing.', ...known }
-  if (expected === 0) return { verdict: 'no transfer', because: noTransferText(answer, wanted, asked), ...known }
+    return found('stored', `Block ${block} is stored with it${evidenceText(vouching)}.`)
+  if (!answer.succeeded) return found('reverted', 'The transaction was reverted: it moved nothing.')
+  if (expected === 0) return found('no transfer', noTransferText(answer, wanted, asked))
   if (state !== undefined && block > state.head.number)
-    return {
-      verdict: 'above the head',
-      because: `Block ${block} is above the head that is stored, ${state.head.number}.`,
-      ...known,
-    }
-  if (vouching === undefined)
-    return { verdict: 'not covered', because: `Block ${block} is not covered: ${coveredText(covered)}.`, ...known }
-  return {
-    verdict: 'missing',
-    because: `Block ${block} is covered${evidenceText(vouching)}, and ${expected - rows.length} of ${expected} transfers are not stored. Compare it with: almanac verify --from ${block} --to ${block}`,
-    ...known,
-  }
+    return found('above the head', `Block ${block} is above the head that is stored, ${state.head.number}.`)
+  if (vouching === undefined) return found('not covered', `Block ${block} is not covered: ${coveredText(covered)}.`)
+  return found(
+    'missing',
+    `Block ${block} is covered${evidenceText(vouching)}, and ${expected - rows.length} of ${expected} transfers are not stored. Compare it with: almanac verify --from ${block} --to ${block}`,
+  )
 }
 
 function nothing(verdict: TransferExplanation['verdict'], because: string): TransferExplanation {
@@ -129,12 +124,7 @@ async function rowsOf(
     layOut(row.payload, 0, layout)
     const hash = hexOf<Hash>(row.payload.subarray(layout.hash, layout.to))
     if (hash !== transaction) continue
-    rows.push({
-      block,
-      transactionIndex: row.transactionIndex,
-      logIndex: row.logIndex,
-      batchIndex: row.batchIndex,
-    })
+    rows.push({ block, transactionIndex: row.transactionIndex, logIndex: row.logIndex, batchIndex: row.batchIndex })
   }
   return rows
 }
@@ -164,8 +154,7 @@ function reasonText(reason: string | undefined): string {
   return reason === undefined || reason === 'another event' ? 'it is another event' : `malformed (${reason})`
 }
 
-// An explanation as JSON shows it, to the console and on the command line alike.
-
+/** As JSON shows it, to the console and on the command line alike. */
 export function shownExplanation(
   { chain, contract, verified, spam, facts, marks, labels, state, covered, transfers }: ContractExplanation,
   chains: ChainTable,
@@ -203,7 +192,7 @@ export function shownExplanation(
   }
 }
 
-/** Why a flag is what it is: `pin`, `list` or `pack` with the mark, the rules, or nobody said anything. */
+/** `because` is `pin`, `list` or `pack` with the mark, or what decided without one. */
 function shownVerdict({ value, by }: Verdict, chains: ChainTable) {
   if (typeof by === 'string') return { value, because: by, mark: null }
   const because = { operator: 'pin', imported: 'list', 'built-in': 'pack' } as const
@@ -247,7 +236,7 @@ export function shownMark({ chain, contract, verified, spam, rank, source, updat
   }
 }
 
-/** A chain that is configured no longer goes by its number. */
+/** The number where the chain is no longer configured. */
 export function chainName(chain: ChainId, chains: ChainTable): string {
   return chains.byId(chain)?.name ?? String(chain)
 }

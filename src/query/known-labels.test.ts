@@ -106,6 +106,29 @@ test('a reading that failed is tried again with the next page', async () => {
   expect(lookUps).toEqual([])
 })
 
+test('a store without labels is not asked once it was read', async () => {
+  const other = await openStore(`file:${join(directory, 'other.db')}`, { role: 'owner' })
+  const asked: string[] = []
+  for (const method of ['labelsOf', 'labelsWithin'] as const) {
+    const ask = other[method] as (...parameters: unknown[]) => Promise<never>
+    other[method] = (...parameters: unknown[]) => {
+      asked.push(method)
+      return ask(...parameters)
+    }
+  }
+  const labels = new KnownLabels(other, () => other.revision())
+  expect(await shown(labels)).toEqual([])
+  await labels.settled()
+  expect(asked).toContain('labelsWithin')
+  asked.length = 0
+  expect(await shown(labels)).toEqual([])
+  expect(asked).toEqual([])
+  // The first label of all is shown at once.
+  await other.putLabels([label('First')])
+  expect(await shown(labels)).toEqual(['First'])
+  await other.close()
+})
+
 test('a label of one chain is none on another', async () => {
   const labels = new KnownLabels(store, () => store.revision())
   await store.putLabels([label('On eth')])
@@ -121,6 +144,7 @@ test('a reading that a change overtook is not shown', async () => {
   const { labelsWithin } = store
   store.labelsWithin = async (range, addressesMax) => {
     const found = await labelsWithin(range, addressesMax)
+    if (seeded.alice < range.first || range.last < seeded.alice) return found
     read()
     await mayGoOn
     return found

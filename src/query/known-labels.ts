@@ -1,28 +1,31 @@
-// The labels of a store, kept in memory and kept true: read in the background piece by piece, and again where they changed. What is
-// not at hand is looked up. It decides nothing: the store says who wins.
+// The labels of a store in memory: 256 immutable tables by the first byte of the address, read in the background. A table in which
+// a label changed is read again, and until then its addresses are looked up. The store decides which label wins, not this.
 
-import { hexOf } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import type { Store, TransferPage } from '../store/store.ts'
 import { findLabels } from './find-labels.ts'
 import { PageLabels } from './label-record.ts'
-import { addressAfter, type LabelStretch, LabelStretches } from './label-stretches.ts'
-import { LabelTable } from './label-table.ts'
+import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, unreadTable } from './label-table.ts'
 
-/** About a million and a half. Of those beyond only a hash is kept, in 7 bytes each at most, and their texts are looked up. */
+/** About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
 const addressesPerReadDefault = 1_024
+/** A filter that was just large enough would soon be made again. */
+const filterReserve = 1.25
 
 export class KnownLabels {
   readonly #store: Store
   readonly #revision: () => number
   readonly #bytesMax: number
   readonly #addressesPerRead: number
-  #table: LabelTable
-  #stretches = new LabelStretches()
-  /** The revision and the version that were seen last, and how many changes of labels the stretches know of. */
+  readonly #tables = new Array<LabelTable>(tableCount).fill(unreadTable)
+  #filter = new LabelFilter(0)
+  /** 1 for each table that has to be read. */
+  readonly #stale = new Uint8Array(tableCount)
+  #isEmpty = false
+  /** The revision and the version seen last, and how many changes of labels the tables know of. */
   #seenRevision: number | undefined
   #seenVersion: number | undefined
   #changes: number | undefined
@@ -37,7 +40,6 @@ export class KnownLabels {
     this.#store = store
     this.#revision = revision
     this.#bytesMax = bytesMax
-    this.#table = new LabelTable(bytesMax)
     this.#addressesPerRead = addressesPerRead
   }
 
@@ -48,15 +50,18 @@ export class KnownLabels {
       while (this.#store.labelVersion() !== this.#seenVersion) await this.#follow()
       this.#seenRevision = revision
     }
-    const { labels, unknown } = findLabels(page, chain, { table: this.#table, stretches: this.#stretches })
-    if (unknown.length === 0) return labels
-    if (this.#stretches.unread !== undefined) this.#readOn()
-    const parties = unknown.map(({ bytes, at, places }) => ({
-      address: hexOf<Address>(bytes.subarray(at, at + 20)),
-      places,
-    }))
-    const found = await this.#store.labelsOf(chain, [...new Set(parties.map(({ address }) => address))])
-    return withFound(labels, page, parties, found)
+    if (this.#isEmpty) return undefined
+    const { labels, unknown } = findLabels(page, chain, { filter: this.#filter, tables: this.#tables })
+    if (unknown.size === 0) return labels
+    this.#read()
+    const found = await this.#store.labelsOf(chain, [...unknown.keys()])
+    if (found.size === 0) return labels
+    const all = labels ?? new PageLabels(page.length)
+    for (const [address, label] of found) {
+      const added = all.addText(label)
+      for (const place of unknown.get(address)!) all.shown[place] = added
+    }
+    return all
   }
 
   /** Resolves when nothing is being read. */
@@ -64,9 +69,11 @@ export class KnownLabels {
     await this.#reading
   }
 
-  /** What it takes of memory. */
+  /** The memory it takes. */
   get bytes(): number {
-    return this.#table.bytes + this.#stretches.bytes
+    let sum = this.#filter.words.byteLength
+    for (const { bytes } of this.#tables) sum += bytes
+    return sum
   }
 
   async #follow(): Promise<void> {
@@ -79,114 +86,96 @@ export class KnownLabels {
   async #learnChanges(): Promise<void> {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
-    this.#stretches.forget(ranges)
-    if (this.#table.isWorn || this.#stretches.all.every(({ isRead }) => !isRead)) this.#startAgain()
+    for (const { first, last } of ranges)
+      for (let index = tableOf(first); index <= tableOf(last); index++) {
+        this.#stale[index] = 1
+        this.#put(index, unreadTable)
+      }
     this.#changes = count
     this.#seenVersion = version
-    this.#readOn()
+    this.#read()
   }
 
-  #startAgain(): void {
-    this.#table = new LabelTable(this.#bytesMax)
-    this.#stretches = new LabelStretches()
-  }
-
-  #readOn(): void {
-    // What cannot be read now is tried again with the next page that needs it.
-    this.#reading ??= this.#readAll()
+  #read(): void {
+    // A table that cannot be read now is tried again with the next page that needs it.
+    this.#reading ??= this.#readStale()
       .catch(() => undefined)
       .finally(() => {
         this.#reading = undefined
       })
   }
 
-  async #readAll(): Promise<void> {
-    for (let stretch = this.#stretches.unread; stretch !== undefined; stretch = this.#stretches.unread) {
+  async #readStale(): Promise<void> {
+    for (let index = this.#stale.indexOf(1); index !== -1; index = this.#stale.indexOf(1)) {
+      this.#stale[index] = 0
+      try {
+        const table = await this.#readTable(index)
+        const count = this.#tables.reduce((sum, other) => sum + other.count, table.count)
+        if (count > this.#filter.countMax) await this.#growFilter(count)
+        // A change that arrived meanwhile made the table stale again: what was read may hold a part of it.
+        if (this.#stale[index] === 0) this.#put(index, table)
+      } catch (error) {
+        this.#stale[index] = 1
+        throw error
+      }
+    }
+  }
+
+  async #readTable(index: number): Promise<LabelTable> {
+    const builder = new LabelTableBuilder()
+    const otherBytes = this.bytes
+    for (let from: Address | undefined = addressIn(index, '0'); from !== undefined; ) {
       await pause()
-      const labels = await this.#store.labelsWithin(stretch, this.#addressesPerRead)
-      for (const _ of this.#table.growing(labels.length, this.#stretches.all)) await pause()
-      // A stretch that changed meanwhile has become another one and is read again: nobody knows what this reading saw of the change.
-      if (this.#stretches.has(stretch)) this.#take(stretch, labels)
+      const range = { first: from, last: addressIn(index, 'f') }
+      const labels = await this.#store.labelsWithin(range, this.#addressesPerRead)
+      const byAddress = Map.groupBy(labels, ({ address }) => address)
+      for (const ofAddress of byAddress.values())
+        builder.add(ofAddress.filter(mayWin), otherBytes + builder.bytes < this.#bytesMax)
+      from = byAddress.size < this.#addressesPerRead ? undefined : addressAfter(labels.at(-1)!.address)
+    }
+    const steps = builder.build()
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return step.value
+      await pause()
     }
   }
 
-  #take(stretch: LabelStretch, labels: readonly RankedLabel[]): void {
-    try {
-      this.#stretches.replace(stretch, this.#taken(stretch, labels))
-    } catch (error) {
-      // Nobody knows what the table holds of the stretch.
-      this.#startAgain()
-      throw error
+  #put(index: number, table: LabelTable): void {
+    this.#tables[index] = table
+    this.#filter.set(index, table)
+    this.#isEmpty = this.#tables.every(({ isRead, count }) => isRead && count === 0)
+  }
+
+  async #growFilter(count: number): Promise<void> {
+    const filter = new LabelFilter(count * filterReserve)
+    for (const [index, table] of this.#tables.entries()) {
+      filter.set(index, table)
+      await pause()
     }
-  }
-
-  /** Takes the labels that were read of a stretch into the table. Returns the stretches that it has become. */
-  #taken({ first, last, records }: LabelStretch, labels: readonly RankedLabel[]): LabelStretch[] {
-    const isWhole = addressesIn(labels) < this.#addressesPerRead
-    const winners = labels.filter((_, index) => mayWin(labels, index))
-    // Halves, because a stretch that is full would be cut with the next label.
-    const pieces = cut(winners, isWhole ? this.#addressesPerRead : Math.ceil(this.#addressesPerRead / 2))
-    const taken: LabelStretch[] = []
-    let from: Address | undefined = first
-    let before = records
-    for (const [index, piece] of pieces.entries()) {
-      const to: Address = isWhole && index === pieces.length - 1 ? last : piece.at(-1)!.address
-      const count = this.#table.countUpTo(to, before)
-      const held = this.#table.exchange(before.subarray(0, count), piece)
-      before = before.subarray(count)
-      taken.push({ first: from!, last: to, isRead: true, ...held })
-      from = to === last ? undefined : addressAfter(to)
-    }
-    if (from !== undefined) taken.push({ first: from, last, isRead: false, records: before, hashes: noHashes })
-    return taken
+    // Labels may have changed meanwhile.
+    for (const [index, table] of this.#tables.entries()) if (!table.isRead) filter.set(index, table)
+    this.#filter = filter
   }
 }
 
-const noHashes = new Uint32Array(0)
-const noWords = new Int32Array(0)
-
-/** The labels of a page together with those that were looked up. */
-function withFound(
-  labels: PageLabels | undefined,
-  page: TransferPage,
-  parties: readonly { address: Address; places: readonly number[] }[],
-  found: ReadonlyMap<Address, string>,
-): PageLabels | undefined {
-  if (found.size === 0) return labels
-  const all = labels ?? new PageLabels(page.length, noWords)
-  for (const { address, places } of parties) {
-    const label = found.get(address)
-    if (label === undefined) continue
-    const added = all.add(label)
-    for (const place of places) all.show(added, place)
-  }
-  return all
+/** Whether it is shown on any chain: no stronger label of the address covers its chain. */
+function mayWin({ chain }: RankedLabel, index: number, labels: readonly RankedLabel[]): boolean {
+  return !labels.slice(0, index).some(before => before.chain === undefined || before.chain === chain)
 }
 
-/** Those of one address stand together. */
-function addressesIn(labels: readonly RankedLabel[]): number {
-  let count = 0
-  for (const [index, { address }] of labels.entries()) if (address !== labels[index - 1]?.address) count++
-  return count
+function tableOf(address: Address): number {
+  return Number.parseInt(address.slice(2, 4), 16)
 }
 
-/** Whether it is shown on any chain: nothing stronger holds wherever it does. */
-function mayWin(labels: readonly RankedLabel[], index: number): boolean {
-  const { address, chain } = labels[index]!
-  for (let before = index - 1; before >= 0 && labels[before]!.address === address; before--)
-    if (labels[before]!.chain === undefined || labels[before]!.chain === chain) return false
-  return true
+/** The first or the last address of a table. */
+function addressIn(table: number, digit: '0' | 'f'): Address {
+  return `0x${table.toString(16).padStart(2, '0').padEnd(40, digit)}` as Address
 }
 
-/** Pieces of about this size, at least one; the labels of one address stay together. */
-function cut(labels: readonly RankedLabel[], size: number): RankedLabel[][] {
-  const pieces: RankedLabel[][] = [[]]
-  for (const label of labels) {
-    const piece = pieces.at(-1)!
-    if (piece.length >= size && piece.at(-1)!.address !== label.address) pieces.push([label])
-    else piece.push(label)
-  }
-  return pieces
+/** Undefined after the last address. */
+function addressAfter(address: Address): Address | undefined {
+  const digits = (BigInt(address) + 1n).toString(16).padStart(40, '0')
+  return digits.length > 40 ? undefined : (`0x${digits}` as Address)
 }
 
 function pause(): Promise<void> {

@@ -1,340 +1,148 @@
-// The labels in memory: a filter, behind it slots, behind those records. It holds what it is given, and does not know which
-// addresses were read.
-import type { Address } from '../model.ts'
+// The labels of the addresses that share their first byte as an immutable table of slots and records, the filter before all tables,
+// and what builds a table. It does not read the store.
 import type { RankedLabel } from '../store/annotation-store.ts'
-import { hashOfWords } from '../store/label-changes.ts'
-import {
-  addressWords,
-  compareAddresses,
-  nowhere,
-  recordLength,
-  recordLengthMax,
-  wordBytes,
-  writeAddress,
-  writeRecord,
-} from './label-record.ts'
+import { isOf, nowhere, recordHash, recordLengthMax, wordBytes, writeRecord } from './label-record.ts'
 
-/** What the table holds of addresses that lie side by side. */
-export type HeldLabels = {
-  /** The positions of their records, in the order of addresses. */
-  records: Uint32Array
-  /** Of addresses whose labels have no room: their hashes, in ascending order. */
-  hashes: Uint32Array
+/** One for each first byte of an address. */
+export const tableCount = 256
+
+export type LabelTable = {
+  /** False: nothing is known of its addresses. */
+  readonly isRead: boolean
+  /** How many addresses have labels. */
+  readonly count: number
+  /** Open addressing: pairs of a hash and the position of a record, `nowhere` where a slot is free. */
+  readonly slots: Int32Array
+  readonly slotMask: number
+  /** The records. Position 0 is left out. */
+  readonly words: Int32Array
+  /** Hashes, in ascending order, of addresses whose labels exceed the memory bound. */
+  readonly unheld: Uint32Array
+  readonly bytes: number
 }
 
-/** Below that, what is lost is not worth reading anything again. */
-const lostBytesMin = 1024 * 1024
-/** A filter that was made just large enough would soon be made again. */
-const filterReserve = 1.25
+const slotBytes = 2 * wordBytes
+/** Less than a millisecond, between which the thread serves. */
+const recordsPerStep = 16_384
 
-export class LabelTable {
-  readonly arena: LabelArena
-  readonly slots = new LabelSlots()
-  filter = new LabelFilter(0)
-  readonly #bytesMax: number
-  /** A record that is not in the arena yet. */
-  #packed = new Int32Array(256)
+const empty = { isRead: true, count: 0, words: new Int32Array(1), unheld: new Uint32Array(0) }
+const emptyTable: LabelTable = { ...newTable(empty), bytes: 0 }
+export const unreadTable: LabelTable = { ...newTable({ ...empty, isRead: false }), bytes: 0 }
 
-  /** Beyond so many bytes only hashes are kept. */
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-    this.arena = new LabelArena(bytesMax)
-  }
+function newTable(held: Pick<LabelTable, 'isRead' | 'count' | 'words' | 'unheld'>): LabelTable {
+  const slots = new Int32Array(slotsFor(held.count - held.unheld.length) * 2)
+  const bytes = slots.byteLength + held.words.byteLength + held.unheld.byteLength
+  return { ...held, slots, slotMask: slots.length / 2 - 1, bytes }
+}
 
-  /** What it takes of memory. */
-  get bytes(): number {
-    return this.arena.bytes + this.slots.words.byteLength + this.filter.words.byteLength
-  }
-
-  /** Most of its records are lost. */
-  get isWorn(): boolean {
-    const { bytes, lostBytes } = this.arena
-    return lostBytes > lostBytesMin && lostBytes * 2 > bytes
-  }
-
-  /**
-   * Makes room for the labels of so many addresses, step by step: between two of them others may search, and change nothing.
-   * `held` is all that the table holds.
-   */
-  *growing(addresses: number, held: readonly HeldLabels[]): Generator<void> {
-    if (!this.slots.hasRoomFor(addresses)) yield* this.slots.growing(addresses)
-    if (this.filter.hasRoomFor(addresses)) return
-    const others = held.flatMap(({ hashes }) => (hashes.length === 0 ? [] : [hashes]))
-    const count = others.reduce((sum, { length }) => sum + length, this.slots.count + addresses)
-    const filter = new LabelFilter(count * filterReserve)
-    yield* this.slots.eachHash(hash => filter.add(hash))
-    for (const hashes of others) {
-      for (const hash of hashes) filter.add(hash)
-      yield
-    }
-    this.filter = filter
-  }
-
-  /**
-   * Puts labels, in the order of `labelsWithin`, in the place of the records that it holds of the same addresses and of those between
-   * them. Records that have not changed stay. Room must have been made.
-   */
-  exchange(before: Uint32Array, labels: readonly RankedLabel[]): HeldLabels {
-    const records: number[] = []
-    const hashes: number[] = []
-    let old = 0
-    for (let from = 0, to = 0; from < labels.length; from = to) {
-      while (labels[to]?.address === labels[from]!.address) to++
-      const length = this.#pack(labels.slice(from, to))
-      while (old < before.length && this.#compare(before[old]!) < 0) this.#remove(before[old++]!)
-      const isKnown = old < before.length && this.#compare(before[old]!) === 0
-      const position = this.#put(length, isKnown ? before[old++]! : nowhere)
-      if (position === nowhere) hashes.push(hashAt(this.#packed, 0))
-      else records.push(position)
-    }
-    while (old < before.length) this.#remove(before[old++]!)
-    return { records: Uint32Array.from(records), hashes: Uint32Array.from(hashes).sort() }
-  }
-
-  /** How many of the records, which are in the order of addresses, belong to addresses up to this one. */
-  countUpTo(address: Address, records: Uint32Array): number {
-    writeAddress(this.#packed, 0, address)
-    let [from, to] = [0, records.length]
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      if (this.#compare(records[middle]!) <= 0) from = middle + 1
-      else to = middle
-    }
-    return from
-  }
-
-  #pack(labels: readonly RankedLabel[]): number {
-    const lengthMax = recordLengthMax(labels)
-    if (lengthMax > this.#packed.length) this.#packed = new Int32Array(lengthMax)
-    return writeRecord(this.#packed, 0, labels)
-  }
-
-  /** Puts what is packed. Returns its position, or `nowhere` if there is no room for it. */
-  #put(length: number, known: number): number {
-    if (known !== nowhere && this.arena.isEqual(known, this.#packed, length)) return known
-    const hash = hashAt(this.#packed, 0)
-    const position = this.bytes < this.#bytesMax ? this.arena.append(this.#packed, length) : nowhere
-    this.filter.add(hash)
-    if (known === nowhere) {
-      if (position !== nowhere) this.slots.add(hash, position)
-    } else if (position === nowhere) this.#remove(known)
-    else {
-      this.slots.replace(hash, known, position)
-      this.arena.lose(known)
-    }
-    return position
-  }
-
-  #remove(position: number): void {
-    this.slots.remove(hashAt(this.arena.words, position), position)
-    this.arena.lose(position)
-  }
-
-  /** Of the record's address with that of what is packed. */
-  #compare(position: number): number {
-    return compareAddresses(this.arena.words, position, this.#packed)
+/** The position of the record of the address at `at`, or `nowhere`. */
+export function recordOf(
+  { slots, slotMask, words }: LabelTable,
+  hash: number,
+  addresses: DataView,
+  at: number,
+): number {
+  for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
+    const record = slots[slot * 2 + 1]!
+    if (record === nowhere) return nowhere
+    if (slots[slot * 2] === hash && isOf(words, record, addresses, at)) return record
   }
 }
 
-function hashAt(words: Int32Array, record: number): number {
-  return hashOfWords(words[record]!, words[record + addressWords - 1]!)
+/** Whether an address of this hash that has no record may have labels in the store. */
+export function mayBeStored({ isRead, unheld }: LabelTable, hash: number): boolean {
+  let [from, to] = [0, unheld.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (unheld[middle]! < hash >>> 0) from = middle + 1
+    else to = middle
+  }
+  return !isRead || unheld[from] === hash >>> 0
 }
 
-// The records of labels behind each other in one array, to which is only added: a page may go on reading a record that has been
-// replaced. It does not know which records are found.
-
-const bytesMin = 64 * 1024
-const growth = 8
-/** From here on it takes all that it may: memory in which nothing was written takes none, and copying more would stop the thread. */
-const bytesCopiedMax = 4 * 1024 * 1024
-
-export class LabelArena {
-  /** One array instead of an object for each label, of which a million would be work for every collection. */
-  #words = new Int32Array(0)
-  #wordsMax: number
-  /** The first word is left out, because its position stands for no record. */
+export class LabelTableBuilder {
+  #words = new Int32Array(256)
   #end = 1
-  #lost = 0
+  readonly #records: number[] = []
+  readonly #unheld: number[] = []
 
-  constructor(bytesMax: number) {
-    this.#wordsMax = Math.floor(bytesMax / wordBytes)
-  }
-
-  get words(): Int32Array {
-    return this.#words
-  }
-
-  /** What records take, lost ones too. */
+  /** What the records and their slots take so far. */
   get bytes(): number {
-    return this.#end * wordBytes
+    return this.#end * wordBytes + slotsFor(this.#records.length) * slotBytes
   }
 
-  get lostBytes(): number {
-    return this.#lost * wordBytes
-  }
-
-  /** Takes the first words as a record. Returns its position, or `nowhere` if there is no room. */
-  append(record: Int32Array, length: number): number {
-    const position = this.#end
-    const end = position + length
-    while (end <= this.#wordsMax && end > this.#words.length) this.#grow()
-    if (end > this.#wordsMax) return nowhere
-    for (let index = 0; index < length; index++) this.#words[position + index] = record[index]!
-    this.#end = end
-    return position
-  }
-
-  /** Nobody will look for the record from now on. */
-  lose(position: number): void {
-    this.#lost += recordLength(this.#words, position)
-  }
-
-  /** Whether the first words are the record at the position. */
-  isEqual(position: number, record: Int32Array, length: number): boolean {
-    if (recordLength(this.#words, position) !== length) return false
-    for (let index = 0; index < length; index++) if (record[index] !== this.#words[position + index]) return false
-    return true
-  }
-
-  #grow(): void {
-    const { byteLength } = this.#words
-    const bytes = byteLength < bytesCopiedMax ? Math.max(bytesMin, byteLength * growth) : Infinity
-    const words = allocated(Math.min(this.#wordsMax, bytes / wordBytes))
-    if (words === undefined) {
-      this.#wordsMax = this.#words.length
-      return
+  /** Adds the labels of one address, the stronger first; only its hash where they must not be held. */
+  add(labels: readonly RankedLabel[], isHeld: boolean): void {
+    const needed = this.#end + recordLengthMax(labels)
+    if (needed > this.#words.length) {
+      const words = new Int32Array(needed * 2)
+      words.set(this.#words)
+      this.#words = words
     }
-    words.set(this.#words)
-    this.#words = words
+    const end = writeRecord(this.#words, this.#end, labels)
+    if (isHeld) {
+      this.#records.push(this.#end)
+      this.#end = end
+    } else this.#unheld.push(recordHash(this.#words, this.#end))
+  }
+
+  /** Returns the table, after steps between which the thread may serve. */
+  *build(): Generator<void, LabelTable> {
+    const count = this.#records.length + this.#unheld.length
+    if (count === 0) return emptyTable
+    const unheld = Uint32Array.from(this.#unheld).sort()
+    const table = newTable({ isRead: true, count, words: this.#words.slice(0, this.#end), unheld })
+    const { slots, slotMask, words } = table
+    for (const [index, record] of this.#records.entries()) {
+      if (index % recordsPerStep === recordsPerStep - 1) yield
+      const hash = recordHash(words, record)
+      let slot = hash & slotMask
+      while (slots[slot * 2 + 1] !== nowhere) slot = (slot + 1) & slotMask
+      slots[slot * 2] = hash
+      slots[slot * 2 + 1] = record
+    }
+    return table
   }
 }
 
-/** Undefined where the system has no such memory: what is at hand then has to do. */
-function allocated(words: number): Int32Array<ArrayBuffer> | undefined {
-  try {
-    return new Int32Array(words)
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
+/** At most two thirds are taken. */
+function slotsFor(records: number): number {
+  return powerOfTwo((records * 3) / 2 + 1)
 }
 
-// Which addresses may have a label, in so few bits that those of a million stay in the processor's last cache: one look tells that
-// an address has none. It knows hashes alone, and never forgets one.
+function powerOfTwo(min: number): number {
+  return 2 ** Math.ceil(Math.log2(min))
+}
 
-/** Two bits of a word are set for each hash: of those that were not added, one in 25 to 90 passes. */
+/** At 12 to 24 bits for each hash, one in 25 to 90 of the addresses without a label passes. */
 const bitsPerHashMin = 12
 const bitsPerWord = 32
-const wordsMin = 2
 
+/** Two bits for each address with labels, in so few bytes that they stay in the last cache: most addresses without one fail here. */
 export class LabelFilter {
-  /** The upper bits of a hash choose the word, the lower ones the bits in it. */
+  /** Each table has as many words, one after the other. The upper bits of a hash choose one. */
   readonly words: Int32Array
-  readonly shift: number
-  #added = 0
+  readonly tableBits: number
+  readonly countMax: number
 
-  /** For so many hashes. */
-  constructor(hashes: number) {
-    const words = 2 ** Math.ceil(Math.log2(Math.max(wordsMin, (hashes * bitsPerHashMin) / bitsPerWord)))
-    this.words = new Int32Array(words)
-    this.shift = bitsPerWord - Math.log2(words)
+  constructor(countMin: number) {
+    this.words = new Int32Array(powerOfTwo(Math.max(2 * tableCount, (countMin * bitsPerHashMin) / bitsPerWord)))
+    this.tableBits = Math.log2(this.words.length / tableCount)
+    this.countMax = (this.words.length * bitsPerWord) / bitsPerHashMin
   }
 
-  add(hash: number): void {
-    const at = hash >>> this.shift
-    const bits = filterBits(hash)
-    if ((this.words[at]! & bits) === bits) return
-    this.words[at]! |= bits
-    this.#added++
+  /** Every address passes where the table was not read. */
+  set(index: number, { isRead, slots, unheld }: LabelTable): void {
+    this.words.fill(isRead ? 0 : -1, index << this.tableBits, (index + 1) << this.tableBits)
+    for (let at = 0; at < slots.length; at += 2) if (slots[at + 1] !== nowhere) this.#add(index, slots[at]!)
+    for (const hash of unheld) this.#add(index, hash)
   }
 
-  hasRoomFor(hashes: number): boolean {
-    return (this.#added + hashes) * bitsPerHashMin <= this.words.length * bitsPerWord
+  #add(index: number, hash: number): void {
+    this.words[(index << this.tableBits) | (hash >>> (bitsPerWord - this.tableBits))]! |= filterBits(hash)
   }
 }
 
 export function filterBits(hash: number): number {
   return (1 << hash) | (1 << (hash >>> 5))
-}
-
-// Where the record of an address lies, by the hash of the address: open addressing over one array. Addresses may share a hash:
-// whoever finds a record compares the address.
-
-const slotsMin = 16
-/** Moved at once while it grows: less than a millisecond, between which the thread serves. */
-const slotsPerMove = 16_384
-
-export class LabelSlots {
-  /** For each slot the hash and the position of the record, `nowhere` where it is free; at most two thirds are taken. */
-  words = new Int32Array(slotsMin * 2)
-  /** What a hash is masked with for the slot where its search begins. */
-  mask = slotsMin - 1
-  #count = 0
-
-  /** How many are taken. */
-  get count(): number {
-    return this.#count
-  }
-
-  hasRoomFor(records: number): boolean {
-    return (this.#count + records) * 3 <= (this.mask + 1) * 2
-  }
-
-  /** Only while there is room. */
-  add(hash: number, position: number): void {
-    put(this.words, this.mask, hash, position)
-    this.#count++
-  }
-
-  /** Puts a record in the place of another one of the same hash. */
-  replace(hash: number, before: number, after: number): void {
-    this.words[this.#slotOf(hash, before) * 2 + 1] = after
-  }
-
-  remove(hash: number, position: number): void {
-    const { words, mask } = this
-    let free = this.#slotOf(hash, position)
-    // Those behind it move up, unless that would put them before the slot where their search begins.
-    for (let slot = (free + 1) & mask; words[slot * 2 + 1] !== nowhere; slot = (slot + 1) & mask) {
-      const fromHome = (slot - words[slot * 2]!) & mask
-      if (fromHome < ((slot - free) & mask)) continue
-      words[free * 2] = words[slot * 2]!
-      words[free * 2 + 1] = words[slot * 2 + 1]!
-      free = slot
-    }
-    words[free * 2 + 1] = nowhere
-    this.#count--
-  }
-
-  /** Grows until there is room, step by step: others may search between two steps and not change anything. */
-  *growing(records: number): Generator<void> {
-    const slots = 2 ** Math.ceil(Math.log2(((this.#count + records) * 3) / 2))
-    const words = new Int32Array(slots * 2)
-    for (const _ of this.eachHash((hash, position) => put(words, slots - 1, hash, position))) yield
-    this.words = words
-    this.mask = slots - 1
-  }
-
-  /** Step by step, as above. */
-  *eachHash(visit: (hash: number, position: number) => void): Generator<void> {
-    const { words } = this
-    for (let at = 0; at < words.length; at += 2) {
-      if (at % (slotsPerMove * 2) === 0) yield
-      if (words[at + 1] !== nowhere) visit(words[at]!, words[at + 1]!)
-    }
-  }
-
-  #slotOf(hash: number, position: number): number {
-    const { words, mask } = this
-    for (let slot = hash & mask; words[slot * 2 + 1] !== nowhere; slot = (slot + 1) & mask)
-      if (words[slot * 2 + 1] === position) return slot
-    throw new Error('A record of a label is in no slot.')
-  }
-}
-
-function put(words: Int32Array, mask: number, hash: number, position: number): void {
-  let slot = hash & mask
-  while (words[slot * 2 + 1] !== nowhere) slot = (slot + 1) & mask
-  words[slot * 2] = hash
-  words[slot * 2 + 1] = position
 }

@@ -1,4 +1,4 @@
-// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON here.
+// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON.
 
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
@@ -13,7 +13,7 @@ import type { Freshen, IndexingKey } from './freshen.ts'
 import { KnownLabels } from './known-labels.ts'
 import type { PageLabels } from './label-record.ts'
 
-/** What a first page asks for, or what a cursor carries. */
+/** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
 
 export type TransfersAnswer = {
@@ -25,7 +25,7 @@ export type TransfersAnswer = {
   next: PageCursor | undefined
   blockExists: boolean
   indexComplete: boolean
-  /** The weakest evidence that a complete answer rests on; undefined where no block is claimed. */
+  /** The weakest evidence of a complete answer; undefined where no block is claimed. */
   evidence: Evidence | undefined
   facts: ShownFacts | undefined
   /** Undefined where no address of the page has a label. */
@@ -34,12 +34,14 @@ export type TransfersAnswer = {
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-/** What is true of a contract whatever page is asked for. */
+/** What holds for every page of a contract. */
 type ContractView = {
+  /** From before the view was read, so that a commit in between voids it. */
+  revision: number
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
   facts: ShownFacts | undefined
-  /** The verdict on the stretch asked for last, which is usually the next one too. */
+  /** For the claim of the last request, which is usually that of the next one too. */
   verdict: Verdict | undefined
 }
 
@@ -51,9 +53,9 @@ export class NftTransfers {
   readonly #store: Store
   readonly #revision: () => number
   readonly #labels: KnownLabels
-  readonly #views = new RevisionCache<ContractView>(viewsMax)
+  readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
 
-  /** `revision` stands in for the store's where requests that arrive together share one look. */
+  /** `revision` replaces the store's where concurrent requests share one look. */
   constructor(store: Store, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
@@ -89,16 +91,16 @@ export class NftTransfers {
   async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
     const revision = this.#revision()
     const key = `${chain} ${contract}`
-    const known = this.#views.get(key, revision)
-    if (known !== undefined) return known
+    const known = this.#views.get(key)
+    if (known?.revision === revision) return known
     const [state, coverage, facts, marks] = await Promise.all([
       this.#store.chainState(chain),
       this.#store.contractCoverage(chain, contract),
       this.#store.contractFacts(chain, contract),
       this.#store.marksOf(chain, contract),
     ])
-    const view = { state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
-    this.#views.set(key, revision, view)
+    const view = { revision, state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
+    this.#views.set(key, view)
     return view
   }
 
@@ -158,24 +160,4 @@ function startsWithinRange(page: TransferPage, after: Position): boolean {
   const layout = newLayout()
   layOut(page.payloads, 0, layout)
   return idCountOf(page.payloads.subarray(0, layout.end)) > after.batchIndex + 1
-}
-
-// Keeps what was read of the store for as long as nothing was committed. It never answers from an older revision.
-
-export class RevisionCache<Value extends object> {
-  readonly #entries: LRUCache<string, { revision: number; value: Value }>
-
-  constructor(entriesMax: number) {
-    this.#entries = new LRUCache({ max: entriesMax })
-  }
-
-  get(key: string, revision: number): Value | undefined {
-    const entry = this.#entries.get(key)
-    return entry?.revision === revision ? entry.value : undefined
-  }
-
-  /** `revision` is the one from before the value was read, so that a commit in between voids it. */
-  set(key: string, revision: number, value: Value): void {
-    this.#entries.set(key, { revision, value })
-  }
 }

@@ -1,4 +1,4 @@
-// The rules of the portfolio operation: what is an NFT and what a token, which amounts are shown, in which order.
+// The rules of the portfolio operation: NFT or token, which amounts are shown, in which order. No HTTP and no JSON.
 import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
@@ -13,15 +13,15 @@ export type PortfolioAnswer = {
   /** Rows of `holdings`, in the order of their account keys. */
   nfts: readonly number[]
   tokens: readonly number[]
-  /** For each row of `holdings` that is shown: in the main unit, exact. */
+  /** For each row of `holdings`: exact, in the main unit. */
   amounts: readonly string[]
   slot: number
   readAtMs: number
 }
 
 /**
- * The text of an amount in the main unit when the chain's clock says `chainTime` (unix seconds), for mints with an amount
- * rule, which the Solana layer reads.
+ * Formats an amount in the main unit at `chainTime` (unix seconds by the chain's clock), for mints with an amount rule, which the
+ * Solana layer reads.
  */
 export type DisplayAmount = (
   amountRaw: bigint,
@@ -40,7 +40,7 @@ export async function portfolioOf(
   const found = await store.portfolioOf(network, owner)
   if (found === undefined) throw neverRead(network, owner, freshen)
   const { account, holdings } = found
-  // While a subscription is live the stored reading stands for a later moment than the one it was made at.
+  // While a subscription is live, the stored account is valid for a later moment than when it was read.
   const known = freshness ?? account
   const nfts: number[] = []
   const tokens: number[] = []
@@ -61,7 +61,7 @@ export async function portfolioOf(
   return { lamports: account.lamports, holdings, nfts, tokens, amounts, slot: known.slot, readAtMs: known.readAtMs }
 }
 
-/** Decimals decide first, then the token standard that the metadata names, then the supply. */
+/** Decimals decide first, then the token standard of the metadata, then the supply. */
 export function isNft(
   { decimals, tokenStandards, supplies }: Pick<HoldingColumns, 'decimals' | 'tokenStandards' | 'supplies'>,
   row: number,
@@ -74,7 +74,7 @@ export function isNft(
   return supplies[row] === '1'
 }
 
-/** A holding without its mint cannot be told apart or shown: better no answer than one that leaves it out. */
+/** A holding without its mint cannot be shown: an error is better than an answer that omits it. */
 function unknownMint({ mints }: HoldingColumns, row: number): AlmanacError {
   const mint = encodeKey(mints.subarray(row * keyBytes, (row + 1) * keyBytes))
   return new AlmanacError('upstream_failed', `The mint ${mint} was not read yet.`, { retryable: true })

@@ -1,10 +1,9 @@
-// The rules of the wallet chains operation: which chains are answered, in which order, and which of them are complete.
+// The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered } from '../coverage.ts'
 import type { ActivityRow, Address } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
-import { RevisionCache } from './nft-transfers.ts'
 
 export type WalletChainsQuestion = {
   wallet: Address
@@ -16,18 +15,19 @@ export type WalletChainsAnswer = {
   wallet: Address
   /** Asked chains in the order of the request, otherwise active chains in the order of the chain table. */
   chains: readonly { chain: Chain; activity: ActivityRow | undefined }[]
-  /** Chains of which some history is missing, so that their first and last transactions are the ones known so far. */
+  /** Chains with missing history: their first and last transactions are those known so far. */
   incomplete: readonly Chain[]
 }
 
 export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type IndexedChains = { indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
+type IndexedChains = { revision: number; indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
 
 export class WalletChains {
   readonly #store: Store
   readonly #table: ChainTable
-  readonly #indexed = new RevisionCache<IndexedChains>(1)
+  /** Holds until the next commit. */
+  #indexed: IndexedChains | undefined
 
   constructor(store: Store, table: ChainTable) {
     this.#store = store
@@ -53,11 +53,10 @@ export class WalletChains {
     }
   }
 
-  /** A chain without a head was never indexed; a complete one is held from its first block to its head. */
+  /** A chain without a head was never indexed; a complete one is covered from its first block to its head. */
   async #indexedChains(): Promise<IndexedChains> {
     const revision = this.#store.revision()
-    const known = this.#indexed.get('', revision)
-    if (known !== undefined) return known
+    if (this.#indexed?.revision === revision) return this.#indexed
     const states = await Promise.all(
       this.#table.all.map(async chain => {
         const state = await this.#store.chainState(chain.id)
@@ -67,11 +66,11 @@ export class WalletChains {
       }),
     )
     const indexed = states.filter(state => state !== undefined)
-    const value = {
+    this.#indexed = {
+      revision,
       indexed: indexed.map(({ chain }) => chain),
       complete: new Set(indexed.filter(({ complete }) => complete).map(({ chain }) => chain)),
     }
-    this.#indexed.set('', revision, value)
-    return value
+    return this.#indexed
   }
 }

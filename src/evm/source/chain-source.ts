@@ -4,9 +4,9 @@ import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
 import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
-import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {

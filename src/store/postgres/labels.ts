@@ -49,7 +49,7 @@ function ordinalOf(chain: ChainId | undefined, ordinals: Ordinals): number | und
   return chain === undefined ? everyChain : ordinals.get(chain)
 }
 
-/** The last one of each address, chain and source stays: one statement cannot write one row twice. */
+/** The last label of each address, chain and source wins: one statement cannot write a row twice. */
 export async function putLabels(transaction: Transaction, ordinals: Ordinals, labels: readonly Label[]): Promise<void> {
   const byKey = new Map(labels.map(label => [`${label.address} ${label.chain} ${label.source}`, label]))
   const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, label]) => label)
@@ -81,7 +81,7 @@ async function removeLabels(
   )
 }
 
-/** The better rank wins, then a label of this very chain, then the newer one. */
+/** The better rank wins, then a label of the chain itself, then the newer one. */
 const strongestFirst = 'rank, chain DESC, updated_at DESC, source'
 
 async function labelsOf(
@@ -164,15 +164,13 @@ async function labelsWithin(
   }))
 }
 
-/** Returns the addresses that had one. */
+/** Returns the addresses that had a label. */
 export async function forgetLabels(transaction: Transaction, source: string): Promise<Pick<Label, 'address'>[]> {
   const rows = await transaction.write('DELETE FROM labels WHERE source = $1 RETURNING address', source)
   return rows.map(([address]) => ({ address: hexTextOf<Address>(address) }))
 }
 
-// The conditions by which stored labels and marks are chosen.
-
-/** No chain has the ordinal -1. */
+/** The conditions for labels and marks of a filter. No chain has the ordinal -1. */
 export function filterConditions(
   { chain, source, rank }: AnnotationFilter,
   ordinal: number | undefined,

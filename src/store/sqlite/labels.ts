@@ -1,5 +1,4 @@
-// Labels of addresses, and which one wins. Functions that take a connection run
-// in their caller's transaction.
+// Labels of addresses, and which one wins. Functions that take a connection run in their caller's transaction.
 
 import type { SQLInputValue } from 'node:sqlite'
 import { bytesOfHex, hexOf } from '../../hex.ts'
@@ -32,7 +31,7 @@ export function labelStore(file: StoreFile): LabelStore {
 
 const everyChain = 0
 
-/** Tells that labels changed, and where. The last of the changes in a transaction. */
+/** Records that labels changed, and where. Call once at the end of a transaction. */
 export function noteLabels(connection: Connection, changed: readonly Pick<Label, 'address'>[]): void {
   if (changed.length === 0) return
   const [count] = connection.get('UPDATE revision SET labels = labels + 1 RETURNING labels') as Row
@@ -71,7 +70,7 @@ function removeLabels(connection: Connection, dictionary: Dictionary, labels: re
   return removed
 }
 
-/** The better rank wins, then a label of this very chain, then the newer one. */
+/** The better rank wins, then a label of the chain itself, then the newer one. */
 const strongestFirst = 'rank, chain DESC, updated_at DESC, source'
 
 function labelsOf(
@@ -81,7 +80,7 @@ function labelsOf(
   addresses: readonly Address[],
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
-  // The plus keeps the chain out of the search: an address has a few rows side by side, and a search for each chain takes 7 µs more.
+  // The plus keeps the chain out of the search: an address has a few adjacent rows, and searching each chain takes 7 µs more.
   const winner = connection.prepare(
     `SELECT label FROM labels WHERE address = ? AND +chain IN (0, ?) ORDER BY ${strongestFirst} LIMIT 1`,
   )
@@ -144,7 +143,7 @@ function labelsWithin(connection: Connection, range: AddressRange, addressesMax:
     WHERE address BETWEEN ?1 AND coalesce((SELECT DISTINCT address FROM labels WHERE address BETWEEN ?1 AND ?2
       ORDER BY address LIMIT 1 OFFSET ?3), ?2) ORDER BY address`
   const values = [bytesOfHex(range.first), bytesOfHex(range.last), addressesMax - 1]
-  // Most addresses have one label, and sorting those takes almost as long as reading them.
+  // Most addresses have one label, and sorting takes almost as long as reading.
   const rows = connection.all(select, ...values)
   const isSorted = rows.every(([address], index) => address !== rows[index - 1]?.[0])
   const sorted = isSorted ? rows : connection.all(`${select}, ${strongestFirst}`, ...values)
@@ -155,15 +154,13 @@ function labelsWithin(connection: Connection, range: AddressRange, addressesMax:
   }))
 }
 
-/** Returns the addresses that had one. */
+/** Returns the addresses that had a label. */
 export function forgetLabels(connection: Connection, source: string): Pick<Label, 'address'>[] {
   const rows = connection.all('DELETE FROM labels WHERE source = ? RETURNING address', source)
   return rows.map(([address]) => ({ address: hexOf<Address>(address as Uint8Array) }))
 }
 
-// The conditions by which stored labels and marks are chosen.
-
-/** No chain has the ordinal -1. */
+/** The conditions for labels and marks of a filter. No chain has the ordinal -1. */
 export function filterConditions(
   dictionary: Dictionary,
   { chain, source, rank }: AnnotationFilter,
