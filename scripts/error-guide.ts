@@ -27,15 +27,15 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Look for a slow client or a proxy that delays requests.',
   },
   uri_too_long: {
-    means: 'The URL is longer than `limits.urlBytesMax`.',
+    means: 'The URL is longer than `limits.url_bytes_max`.',
     solve: 'Request less at once, or raise the limit.',
   },
   headers_too_large: {
-    means: 'The headers are larger than `limits.headerBytesMax`.',
+    means: 'The headers are larger than `limits.header_bytes_max`.',
     solve: 'Send fewer cookies and headers, or raise the limit.',
   },
   answer_too_large: {
-    means: 'The answer would be longer than `limits.answerBytesMax`.',
+    means: 'The answer would be longer than `limits.answer_bytes_max`.',
     solve: 'Request a smaller page (`limit`), or raise the limit.',
   },
   rate_limited: {
@@ -47,11 +47,11 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Wait for midnight UTC, or give the key a higher `--quota`.',
   },
   overloaded: {
-    means: 'More requests are waiting than `limits.queueMax` allows.',
+    means: 'More requests are waiting than `limits.queue_max` allows.',
     solve: 'Try again after `Retry-After`; if it persists, add API processes (docs/scale.md).',
   },
   timeout: {
-    means: 'The answer, or a node, took longer than `limits.requestTimeoutMs`.',
+    means: 'The answer, or a node, took longer than `limits.request_timeout_ms`.',
     solve: 'Try again; if it persists, look at the endpoints in `almanac status`.',
   },
   upstream_failed: {
@@ -65,7 +65,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   upstream_rate_limited: {
     means: 'A node or provider limits the rate of requests.',
-    solve: 'Lower `requestsPerSecond` of the chain, raise the plan, or add a second endpoint.',
+    solve: 'Lower `requests_per_second` of the chain, raise the plan, or add a second endpoint.',
   },
   not_configured: {
     means: 'The chain or network is not in the configuration.',

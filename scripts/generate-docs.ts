@@ -1,4 +1,4 @@
-// Writes the pages that are made from the code. A test compares them with what this would write.
+// Writes the pages that are generated from the code. A test compares them with what this would write.
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Registry } from 'prom-client'
@@ -14,8 +14,6 @@ import type { SettingLeaf } from '../src/config/setting.ts'
 import { AlmanacError, errorCodes } from '../src/errors.ts'
 import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
 import { errorGuide } from './error-guide.ts'
-
-// The page of the spam rules, written from the table itself.
 
 const spamRulesOpening = `# Spam rules
 
@@ -36,15 +34,13 @@ export function spamRulesPage(): string {
   return `${spamRulesOpening}${rows.join('\n')}\n`
 }
 
-// The page of all error codes, written from the codes themselves.
-
 const errorsOpening = `# Errors
 
-Written by \`npm run generate\` from \`src/errors.ts\` and \`src/error-guide.ts\`; do not edit.
+Written by \`npm run generate\` from \`src/errors.ts\`; do not edit.
 
-An answer with an error has a \`message\`, a \`code\` from this list, \`details\` where there are any, and a \`request_id\` that stands
-in the log as well. With \`Accept: application/problem+json\` it has the form of RFC 9457. Commands print two lines, what failed and what
-to try, and exit with 1 where something must be changed, with 75 where it is worth trying again later, and with 130 when interrupted.
+An error answer has a \`message\`, a \`code\` from this list, \`details\` if there are any, and a \`request_id\` that is also in
+the log. With \`Accept: application/problem+json\` it follows RFC 9457. Commands print two lines, what failed and what to try, and exit
+with 1 if something must be changed, with 75 if the same may work later, and with 130 when interrupted.
 
 | code | HTTP | what it means | how to solve it |
 |---|---|---|---|
@@ -58,15 +54,12 @@ export function errorsPage(): string {
   return `${errorsOpening}${rows.join('\n')}\n`
 }
 
-// The page of all metrics, written from the metrics themselves.
-
 const metricsOpening = `# Metrics
 
 Written by \`npm run generate\` from \`src/metrics.ts\`; do not edit.
 
-\`GET /metrics\` answers in the text format of Prometheus, to a key with the scope \`ops\` or to everybody with \`ops_open: true\`. No
-label holds an address or a key. Metrics of the process and of Node.js (\`process_…\`, \`nodejs_…\`) are added as prom-client
-names them.
+\`GET /metrics\` answers in the text format of Prometheus. It needs a key with the scope \`ops\`, or \`ops_open: true\`. No label
+holds an address or a key. Metrics of the process and of Node.js (\`process_…\`, \`nodejs_…\`) have the names of prom-client.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
@@ -88,16 +81,17 @@ async function metricRows(registry: Registry): Promise<string[]> {
   })
 }
 
-// The page of all settings, written from their table.
-
 const settingsOpening = `# Settings
 
 Written by \`npm run generate\` from the table in \`src/config/settings.ts\`; do not edit.
 
-The configuration is a YAML file: \`--config\`, or \`ALMANAC_CONFIG\`, or \`almanac.yaml\` in the working directory if it is
-there. Flags win over the environment, the environment over the file, the file over the default. An unknown key is an error
-that names the nearest right one. An unquoted \`0x…\` is text. In the environment a list is written with commas, and an empty
+The configuration is a YAML file: \`--config\`, or \`ALMANAC_CONFIG\`, or \`almanac.yaml\` in the working directory if it
+exists. Flags win over the environment, the environment over the file, and the file over the default. An unknown key is an error
+that names the nearest known one. An unquoted \`0x…\` is text. In the environment commas separate the items of a list, and an empty
 variable counts as unset; an unknown \`ALMANAC_…\` variable is reported and ignored.
+
+Settings are spelled in snake_case. The camelCase spelling of earlier versions, such as \`pageSizeMax\` for \`page_size_max\`, is
+accepted with a warning until 1.0. Environment variables and flags have the same names for both.
 
 \`\`\`yaml
 listen: 127.0.0.1:8080
@@ -110,14 +104,14 @@ solana:
   mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
 \`\`\`
 
-\`ALMANAC_KEY\` is no setting of the file: it registers a key with every scope and no limits when the service starts.
+\`ALMANAC_KEY\` is not a setting of the file: it registers a key with every scope and no limits when the service starts.
 `
 
 const sections: { title: string; text: string; has: (path: readonly string[]) => boolean }[] = [
   { title: 'The service', text: '', has: path => path.length === 1 },
   {
     title: 'Chains',
-    text: 'One entry under `chains` for each EVM chain, by its name or id. In the environment `<NAME>` is the name in capitals, with `_` for a space.',
+    text: 'One entry under `chains` for each EVM chain, by name or id. In the environment, `<NAME>` is the name in capitals, with `_` for a space.',
     has: path => path[0] === 'chains',
   },
   {
@@ -151,21 +145,19 @@ function defaultText(value: unknown): string {
   return `\`${String(value)}\``
 }
 
-// The page of all commands, written from the tree of commands.
-
 const commandsOpening = `# Commands
 
 Written by \`npm run generate\` from \`src/cli\`; do not edit.
 
-In a checkout a command is run with \`npm run -s almanac -- <command>\`; \`npm start -- <options>\` is \`almanac start\`. Data goes
-to stdout, everything else to stderr. Colours appear on a terminal only and not with \`NO_COLOR\`.
+In a checkout, run a command with \`npm run -s almanac -- <command>\`; \`npm start -- <options>\` is \`almanac start\`. Data goes
+to stdout, everything else to stderr. Colours appear only on a terminal, and not with \`NO_COLOR\`.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; also when the first SIGINT or SIGTERM ends \`start\`, once running requests are answered |
+| 0 | done; also when the first SIGINT or SIGTERM ends \`start\` after running requests are answered |
 | 1 | something must be changed: the command line, the configuration, the store; \`verify\` found a difference |
 | 75 | the same may work later |
-| 130 | interrupted: by a second signal, or by the first one where a command had not done its work yet |
+| 130 | interrupted: by a second signal, or by the first one before a command had done its work |
 `
 
 export function commandsPage(program: Command): string {

@@ -1,31 +1,31 @@
-// The chain table: every EVM chain that is known by name, and what is particular to it. The only place that tells chains apart.
+// The chain table: every EVM chain known by name, and what is particular to it. The only place that tells chains apart.
 import type { ChainId } from './model.ts'
 
 export type Chain = {
   id: ChainId
-  /** The short name of the reference, shown in answers. */
+  /** Short name of the reference, shown in answers. */
   name: string
   /** Lower-case hex of the id, as answers show it. */
   hexId: string
   /** Whether nodes of the chain answer the `finalized` tag. */
   finalizedTag: boolean
-  /** Blocks after which the chain is taken as final where the tag is missing or refused. */
+  /** Depth at which a block is final if the node lacks or refuses the tag. */
   finalityDepth: number
-  /** Usual time between blocks; only for estimates and polling, never for rules. */
+  /** Usual time between blocks; for estimates and polling only. */
   blockTimeMs: number
-  /** A network that no longer runs: read from archives and imports only. */
+  /** The network no longer runs: archives and imports only. */
   retired: boolean
   quirks: ChainQuirks
 }
 
 export type ChainQuirks = {
-  /** Transactions from and to the zero address carry logs that the header's bloom leaves out (Polygon state sync). */
+  /** Transactions from and to the zero address have logs that the header's bloom omits (Polygon state sync). */
   stateSyncTransactions?: true
   /** Old blocks list transactions that have no receipt, and log indexes with gaps (Ethermint). */
   receiptsMayBeMissing?: true
   /** Headers carry a receipts root that is not the Ethereum trie of the receipts. */
   foreignReceiptsRoot?: true
-  /** The block hash is the hash of the header as Ethereum writes it, so it can be recomputed. Known, not assumed. */
+  /** The block hash is the hash of the header as Ethereum encodes it, so it can be recomputed. Known, not assumed. */
   ethereumHeaders?: true
 }
 
@@ -39,7 +39,7 @@ type ChainRow = [
   retired?: true,
 ]
 
-// In the order of the reference, which is also the order of answers. Depths follow what exchanges wait for, rounded up.
+// In the order of the reference, which is the order of answers. Depths are what exchanges wait for, rounded up.
 const rows: ChainRow[] = [
   ['eth', 0x1, true, 96, 12_000, { ethereumHeaders: true }],
   ['goerli', 0x5, true, 96, 12_000, { ethereumHeaders: true }, true],
@@ -66,7 +66,7 @@ export const referenceChains: readonly Chain[] = rows.map(
   }),
 )
 
-/** A chain that an operator adds by configuration: name and id, with careful defaults for the rest. */
+/** A chain that the operator configures by name and id, with safe defaults for the rest. */
 export function defineChain({ name, id }: { name: string; id: number }): Chain {
   return {
     id: id as ChainId,
@@ -80,7 +80,7 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
   }
 }
 
-/** What an endpoint serves instead of the chain that it is configured for, and what to do about it. */
+/** What an endpoint serves instead of its configured chain, and what to do about it. */
 export function otherChain(id: number, expected: number): { serves: string; hint: string } {
   const actual = referenceChains.find(chain => chain.id === id)
   return {
@@ -89,7 +89,7 @@ export function otherChain(id: number, expected: number): { serves: string; hint
   }
 }
 
-/** What people call chains that go by another name here. Requests know the names of the reference alone. */
+/** Common names of chains that have another name here. Requests accept only the names of the reference. */
 const commonNames: Readonly<Record<string, string>> = {
   ethereum: 'eth',
   mainnet: 'eth',
@@ -111,7 +111,7 @@ const commonNames: Readonly<Record<string, string>> = {
   'arbitrum one': 'arbitrum',
 }
 
-/** The name here of a chain by a common one, in any case, with spaces, dashes or underscores; undefined where it is none. */
+/** The name here of a chain by a common name, in any case, with spaces, dashes or underscores. */
 export function chainCommonlyCalled(name: string): string | undefined {
   const plain = (text: string) =>
     text
@@ -123,7 +123,7 @@ export function chainCommonlyCalled(name: string): string | undefined {
   return referenceChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
-/** Every chain that this instance knows: the reference's twelve, then the operator's own in their order. */
+/** Every chain that this instance knows: the twelve of the reference, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */
@@ -142,7 +142,7 @@ export class ChainTable {
     return this.#byId.get(id)
   }
 
-  /** Reads what clients send: a name in any case, a hex id in any case and padding, or a decimal id. */
+  /** Accepts a name in any case, a hex id in any case and padding, or a decimal id. */
   parse(text: string): Chain | undefined {
     const lower = text.trim().toLowerCase()
     const named = this.#byName.get(lower)

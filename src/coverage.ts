@@ -4,8 +4,8 @@ import { type CoveredInterval, type Evidence, evidences, type Interval } from '.
 const strength = new Map<Evidence, number>(evidences.map((evidence, index) => [evidence, evidences.length - index]))
 
 /**
- * Adds one interval to a sorted, disjoint list. Where intervals overlap the stronger evidence stays; neighbours of equal
- * evidence become one. Repeating an addition changes nothing.
+ * Adds one interval to a sorted, disjoint list. Where intervals overlap, the stronger evidence stays; neighbours of
+ * equal evidence become one. Repeating an addition changes nothing.
  */
 export function addCoverage(covered: readonly CoveredInterval[], added: CoveredInterval): CoveredInterval[] {
   if (added.to < added.from) return [...covered]
@@ -22,7 +22,7 @@ export function addCoverage(covered: readonly CoveredInterval[], added: CoveredI
   return mergeNeighbours(pieces.sort((a, b) => a.from - b.from))
 }
 
-/** The intervals of several scopes, of each scope as few as say the same. */
+/** Joins the intervals of each scope into as few as possible. */
 export function joinByScope<Scope>(
   covered: readonly (CoveredInterval & { scope: Scope })[],
 ): (CoveredInterval & { scope: Scope })[] {
@@ -32,7 +32,7 @@ export function joinByScope<Scope>(
   })
 }
 
-/** Takes an interval out of a sorted, disjoint list. */
+/** Removes an interval from a sorted, disjoint list. */
 export function removeCoverage(covered: readonly CoveredInterval[], removed: Interval): CoveredInterval[] {
   return covered.flatMap(old => {
     if (old.to < removed.from || old.from > removed.to) return [old]
@@ -50,7 +50,7 @@ export function coverageChange(before: readonly CoveredInterval[], after: readon
   return { gone: before.filter(old => !isIn(after, old)), added: after.filter(now => !isIn(before, now)) }
 }
 
-/** The parts of `wanted` that no interval of the list holds, lowest first. The list need not be sorted. */
+/** The parts of `wanted` outside all intervals, lowest first. The list need not be sorted. */
 export function missingIntervals(covered: readonly Interval[], wanted: Interval): Interval[] {
   const sorted = covered.filter(c => c.to >= wanted.from && c.from <= wanted.to).sort((a, b) => a.from - b.from)
   const missing: Interval[] = []
@@ -67,7 +67,7 @@ export function isCovered(covered: readonly Interval[], wanted: Interval): boole
   return missingIntervals(covered, wanted).length === 0
 }
 
-/** The weakest evidence that any block of `wanted` rests on; undefined where a block is not covered at all. */
+/** The weakest evidence for any block of `wanted`; undefined if a block is not covered. */
 export function weakestEvidence(covered: readonly CoveredInterval[], wanted: Interval): Evidence | undefined {
   const best = covered.reduce<CoveredInterval[]>(addCoverage, [])
   if (wanted.to < wanted.from || !isCovered(best, wanted)) return undefined

@@ -1,4 +1,4 @@
-// Amounts in the main unit as text, from whole numbers of the smallest unit. No rounding, no floating point.
+// Converts whole numbers of the smallest unit to text in the main unit. No rounding, no floating point.
 
 const zero = '0'.charCodeAt(0)
 

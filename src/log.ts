@@ -1,5 +1,4 @@
-// The log: JSON lines on stderr, or readable lines on a terminal. Addresses lose their secret parts and keys are hidden
-// before a line leaves the process, whoever wrote it.
+// The log: JSON lines on stderr, or readable lines on a terminal. Every line loses keys and the secret parts of URLs.
 import { pino } from 'pino'
 import { redactText } from './redact.ts'
 
@@ -36,7 +35,7 @@ export function createLog({ level, format, colours = false, hidden = [], write =
   )
 }
 
-/** Says the first of many equal failures at once, and then how often it was repeated, once per interval. */
+/** Logs the first of many equal failures at once, and then once per interval how often it was repeated. */
 export class LogThrottle {
   readonly #intervalMs: number
   readonly #nowMs: () => number
@@ -47,7 +46,7 @@ export class LogThrottle {
     this.#nowMs = nowMs
   }
 
-  /** Calls `say` when it is time to, with the number of times that it was not called since. */
+  /** Calls `say` at most once per interval, with the number of calls that were skipped since. */
   say(subject: string, say: (repeated: number) => void): void {
     const now = this.#nowMs()
     const last = this.#subjects.get(subject)
@@ -77,7 +76,7 @@ function readable(line: string, colours: boolean): string {
   return `${[clock, name, plain(msg), ...cause, ...rest].join(' ')}\n`
 }
 
-/** One line, with nothing in it that a terminal would obey. */
+/** One line without control characters, which a terminal would obey. */
 function plain(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return (text ?? '').replace(/\p{Cc}+/gu, ' ')

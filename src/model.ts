@@ -1,4 +1,4 @@
-// The nouns of the house: the types that every layer shares. No behaviour beyond parsing them at the edge.
+// The types that every layer shares. No behaviour beyond parsing them at the edge.
 
 declare const brand: unique symbol
 type Brand<T, Name extends string> = T & { readonly [brand]: Name }
@@ -9,7 +9,7 @@ export type Address = Brand<string, 'Address'>
 export type Hash = Brand<string, 'Hash'>
 /** A Solana public key in base58. */
 export type Pubkey = Brand<string, 'Pubkey'>
-/** The EIP-155 id of an EVM chain. All real ones are below 2^53. */
+/** The EIP-155 id of an EVM chain. All real ids are below 2^53. */
 export type ChainId = Brand<number, 'ChainId'>
 
 /** The two programs that hold tokens on Solana. */
@@ -22,7 +22,7 @@ export const zeroAddress = '0x0000000000000000000000000000000000000000' as Addre
 
 const addressPattern = /^0x[0-9a-f]{40}$/
 
-/** Accepts any mix of cases; a wrong checksum is no reason to refuse. */
+/** Accepts any mix of cases; the checksum is not checked. */
 export function parseAddress(text: string): Address | undefined {
   const lower = text.toLowerCase()
   return addressPattern.test(lower) ? (lower as Address) : undefined
@@ -33,7 +33,7 @@ export type Block = { number: number; hash: Hash; timestamp: number }
 
 export type TokenStandard = 'ERC721' | 'ERC1155'
 
-/** What one token movement says, apart from where it stands in the chain. */
+/** One token movement, without its position in the chain. */
 export type TransferFacts = {
   standard: TokenStandard
   /** The row comes from a TransferBatch. */
@@ -47,19 +47,16 @@ export type TransferFacts = {
   /** Wei of the whole transaction. */
   value: bigint
   transactionHash: Hash
-  /**
-   * How many consecutive token ids, from `tokenId` on, this row stands for: 1, except for an ERC-2309 range, which is
-   * kept as one row and answered as `idCount` rows.
-   */
+  /** How many consecutive token ids, starting at `tokenId`, the row stands for: 1, except for an ERC-2309 range. */
   idCount: number
-  /** Who sent the transaction; absent where that was not known when the row was stored. */
+  /** Who sent the transaction; absent if that was not known when the row was stored. */
   sentBy?: SentBy
 }
 
-/** The sender of a transfer's transaction as seen from the transfer: did the recipient ask for it, did the giver, or anyone else? */
+/** The role that the sender of the transaction has in the transfer. */
 export type SentBy = 'recipient' | 'giver' | 'other'
 
-/** Where a row stands: the identity of a transfer within its chain, and the order of answers (descending). */
+/** The identity of a transfer within its chain, and the order of answers (descending). */
 export type Position = { block: number; transactionIndex: number; logIndex: number; batchIndex: number }
 
 /** Negative, zero or positive, in chain order. */
@@ -78,24 +75,19 @@ export type TransferRow = Position & { contract: Address; payload: Uint8Array }
 /** A transaction that a wallet took part in. */
 export type TransactionRef = { block: number; transactionIndex: number; hash: Hash; timestamp: number }
 
-/** The first and the last transaction of an address within the blocks that a commit covers. */
+/** The first and last transaction of an address within the blocks of a commit. */
 export type ActivityRow = { address: Address; first: TransactionRef; last: TransactionRef }
 
-/** How it is known that a stretch of blocks holds every log; the strongest first. */
+/** How it is known that an interval holds every log; the strongest first. */
 export const evidences = ['receipts-root', 'bloom', 'two-endpoints', 'one-endpoint'] as const
 export type Evidence = (typeof evidences)[number]
 
-/**
- * What a covered stretch speaks of: every contract and wallet (`full`), every contract that the chain watches from its
- * `watchedFrom` on (`watched`), or one contract.
- */
+/** Every contract and wallet (`full`), every contract watched from its `watchedFrom` (`watched`), or one contract. */
 export type CoverageScope = 'full' | 'watched' | Address
 
 /** Blocks `from` to `to`, both included. */
 export type Interval = { from: number; to: number }
 export type CoveredInterval = Interval & { evidence: Evidence }
-
-// The part of `/status` that indexers report. Types only.
 
 /** An endpoint's health: the one type for it, from the transport to `/status`. */
 export type EndpointStatus = {
@@ -123,17 +115,17 @@ export type ChainStatus = {
   /** Why it is stalled. */
   reason?: string
   index?: 'full' | 'on-demand'
-  /** The first block of interest. */
+  /** First block to index. */
   from?: number
   head: number
   finalized: number
   lag_seconds: number
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   complete: boolean
-  /** Null where nothing is left to do or no rate is known yet. */
+  /** Null if nothing is left to do or no rate is known yet. */
   eta_seconds: number | null
-  /** Of the last minute; null where nothing is read. */
-  rates?: { blocksPerSecond: number; rowsPerSecond: number; bytesPerSecond: number } | null
+  /** Of the last minute; null if nothing is read. */
+  rates?: { blocks_per_second: number; rows_per_second: number; bytes_per_second: number } | null
   rpc: readonly EndpointStatus[]
   /** Absent where no WebSocket is configured. */
   ws?: SocketStatus
@@ -146,7 +138,7 @@ export type SolanaStatus = {
   rpc: readonly EndpointStatus[]
 }
 
-/** By the name of the chain or network. */
+/** What indexers report for `/status`, by the name of the chain or network. */
 export type StatusReport = {
   chains: Readonly<Record<string, ChainStatus>>
   solana: Readonly<Record<string, SolanaStatus>>

@@ -172,11 +172,17 @@ test('a list may come through a pipe', async () => {
 test('slips are told with what is accepted', async () => {
   const at = ['--store', place.storeUrl]
   const cases: [string[], RegExp][] = [
-    [['labels', 'set', '0x12', 'x', ...at], /^Error: "0x12" is no address\.\nTry: {3}give 0x and 40 hex digits\.\n$/],
+    [
+      ['labels', 'set', '0x12', 'x', ...at],
+      /^Error: "0x12" is not an address\.\nTry: {3}pass 0x and 40 hex digits\.\n$/,
+    ],
     [['labels', 'set', `0x${'1'.repeat(40)}`, 'x\u202ey', ...at], /cannot be a label.*invisible characters/],
     [['labels', 'unset', `0x${'1'.repeat(40)}`, ...at], /has no label of your own for every chain/],
-    [['labels', 'import', 'none.csv', ...at], /There is no file none\.csv/],
-    [['collections', 'spam', 'etth', `0x${'1'.repeat(40)}`, ...at], /"etth" is no chain\.\nTry: {3}did you mean eth\?/],
+    [['labels', 'import', 'none.csv', ...at], /The file none\.csv does not exist/],
+    [
+      ['collections', 'spam', 'etth', `0x${'1'.repeat(40)}`, ...at],
+      /"etth" is not a known chain\.\nTry: {3}did you mean eth\?/,
+    ],
     [['labels', 'forget', 'built-in', ...at], /cannot be removed/],
   ]
   for (const [parameters, expected] of cases) {

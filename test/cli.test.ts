@@ -139,6 +139,16 @@ describe('configuration', () => {
     expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
   })
 
+  test('check shows the new spelling of a setting in the old one, with a warning', async () => {
+    writeFileSync(join(directory, 'almanac.yaml'), 'limits:\n  pageSizeMax: 7\n')
+    const { code, stdout, stderr } = await almanac(['config', 'check', '--json'])
+    expect([code, JSON.parse(stdout).limits.page_size_max]).toEqual([0, 7])
+    expect(stdout).not.toContain('pageSizeMax')
+    expect(stderr).toBe(
+      'Warning: almanac.yaml:2:3: limits.pageSizeMax is now spelled limits.page_size_max. The old spelling works until 1.0.\nalmanac.yaml is valid.\n',
+    )
+  })
+
   test.each(['config check', 'start', 'keys list'])(
     'an error in the file ends %s with 1 and says where',
     async command => {
@@ -195,7 +205,7 @@ describe('keys', () => {
   })
 
   test.each([
-    [['--scopes', 'everything'], '"everything" is no scope'],
+    [['--scopes', 'everything'], '"everything" is not a scope'],
     [['--expires', 'soon'], 'neither a span nor a date'],
     [['--rate', '0'], '--rate is "0"'],
     [['--quota', '1e9'], '--quota is "1e9"'],
@@ -225,7 +235,7 @@ describe('start', () => {
     const logged = first.stderr.split('\n').filter(line => line.startsWith('{'))
     expect(logged.length).toBeGreaterThan(0)
     expect(logged.join('\n')).not.toContain('alm_')
-    expect(first.stderr).toContain('Nothing is indexed')
+    expect(first.stderr).toContain('nothing is indexed')
     expect(first.stderr).toContain('More keys: almanac keys create --help')
     expect(first.stderr.indexOf('Listening on')).toBeLessThan(first.stderr.indexOf(secret))
     first.child.kill('SIGTERM')
@@ -289,7 +299,7 @@ describe('start', () => {
     expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
     api.child.kill('SIGTERM')
     await api.code
-    expect(api.stderr).not.toContain('Nothing is indexed')
+    expect(api.stderr).not.toContain('nothing is indexed')
   })
 
   test('a port in use is refused clearly, and the store is free again', async () => {
@@ -322,7 +332,7 @@ describe('start', () => {
   test('--only index with nothing to index is refused', async () => {
     const { code, stderr } = await almanac(['start', '--only', 'index'])
     expect(code).toBe(1)
-    expect(stderr).toContain('There is nothing to index')
+    expect(stderr).toContain('so there is nothing to index')
   })
 
   test('a store that cannot be opened is refused clearly', async () => {
@@ -433,6 +443,6 @@ describe('status', () => {
   test('nothing there is worth another try later: 75', async () => {
     const { code, stdout, stderr } = await almanac(['status', '--listen', '127.0.0.1:1'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
-    expect(stderr).toMatch(/^Error: Nothing answers at http:\/\/127\.0\.0\.1:1\. \(.+\)\nTry: {3}start the server/)
+    expect(stderr).toMatch(/^Error: No server answers at http:\/\/127\.0\.0\.1:1\. \(.+\)\nTry: {3}start the server/)
   })
 })

@@ -84,7 +84,7 @@ describe('sync', () => {
     await expectTruth(node, { from: 100, to: 299 })
     const again = await place.run(parameters)
     expect(again).toMatchObject({ code: 0 })
-    expect(again.stdout).toContain('0 blocks read, 200 were there')
+    expect(again.stdout).toContain('0 blocks read, 200 already stored')
   })
 
   test('stores the configured contracts of an on-demand chain, or those of --contract', async () => {
@@ -368,7 +368,7 @@ describe('plan', () => {
   test('what it says of a contract is within a factor of two as well', async () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 3_063, hashes: 'cheap' } })
     const contract = busiest(node)
-    place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requestsPerSecond: 1_000_000 } })
+    place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requests_per_second: 1_000_000 } })
     const planned = JSON.parse((await place.run(['plan', '--json', '--chain', 'sim'])).stdout)
     const part = planned.chains.sim.parts[0]
     expect(part.contract).toBe(contract)
@@ -383,14 +383,14 @@ describe('plan', () => {
 
   test('prints a table with a total, what sampling took and what is assumed; a limit sets the time', async () => {
     const node = await simulate()
-    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', dailyBudget: 100_000 } })
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', daily_budget: 100_000 } })
     const { code, stdout } = await place.run(['plan'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
       /^CHAIN +WHAT +BLOCKS +SAMPLED +CALLS +BYTES +TIME +TRANSFERS +ADDRESSES +DISK\nsim +everything +301 +301 /,
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
-    expect(stdout).toContain('sim: the time is set by chains.sim.dailyBudget.')
+    expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: /)
   })
 })
@@ -400,11 +400,11 @@ describe('mistakes', () => {
     [
       ['sync', '--chain', 'smi', '--from', '0', '--to', '9'],
       'The chain "smi" is not configured.',
-      'did you mean sim? configured are: sim.',
+      'did you mean sim? configured chains: sim.',
     ],
-    [['verify', '--chain', 'eth'], 'The chain "eth" is not configured.', 'configured are: sim.'],
-    [['sync', '--chain', 'sim', '--from', '9', '--to', '8'], '--from 9 is above --to 8.', 'give the lower block'],
-    [['sync', '--chain', 'sim', '--from', 'x', '--to', '8'], '--from is "x".', 'give a whole number from 0 on.'],
+    [['verify', '--chain', 'eth'], 'The chain "eth" is not configured.', 'configured chains: sim.'],
+    [['sync', '--chain', 'sim', '--from', '9', '--to', '8'], '--from 9 is above --to 8.', 'pass the lower block'],
+    [['sync', '--chain', 'sim', '--from', 'x', '--to', '8'], '--from is "x".', 'pass a whole number, at least 0.'],
     [
       ['sync', '--chain', 'sim', '--from', '0', '--to', '301'],
       'Block 301 of sim is not final: the final block is 300',
@@ -416,10 +416,10 @@ describe('mistakes', () => {
       'leave --contract out',
     ],
     [['verify', '--chain', 'sim'], 'sim has no indexed blocks to compare.', 'index something first'],
-    [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured are: sim.'],
-    [['plan', '--samples', 'many'], '--samples is "many".', 'give a whole number from 1 on.'],
-    [['verify', '--chain', 'sim', '--from', '4'], '--from is given alone.', 'give both'],
-    [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'give a whole number from 1 on.'],
+    [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured chains: sim.'],
+    [['plan', '--samples', 'many'], '--samples is "many".', 'pass a whole number, at least 1.'],
+    [['verify', '--chain', 'sim', '--from', '4'], '--from needs --to.', 'pass both'],
+    [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'pass a whole number, at least 1.'],
   ])('%j', async (parameters, message, hint) => {
     await simulate()
     const { code, stdout, stderr } = await place.run(parameters)
@@ -431,10 +431,10 @@ describe('mistakes', () => {
   test('contracts are needed on an on-demand chain, and must be addresses', async () => {
     await simulate({}, { index: 'on-demand' })
     const sync = ['sync', '--chain', 'sim', '--from', '0', '--to', '9']
-    expect(await place.run(sync)).toMatchObject({ code: 1, stderr: expect.stringContaining('give --contract') })
+    expect(await place.run(sync)).toMatchObject({ code: 1, stderr: expect.stringContaining('pass --contract') })
     expect(await place.run([...sync, '--contract', '0x12'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is no address'),
+      stderr: expect.stringContaining('is not an address'),
     })
   })
 
@@ -473,8 +473,8 @@ describe('start and status', () => {
     }, 'a live and a stalled chain')
     const { stdout: shown } = await place.run(['status', '--url', url])
     expect(shown).toMatch(/CHAIN +STATE +HEAD +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
-    expect(shown).toMatch(/sim +live +364 +0s +\[={12}\] 100% .*1 of 1 well/)
-    expect(shown).toMatch(/gone +stalled +- .*0 of 1 well/)
+    expect(shown).toMatch(/sim +live +364 +0s +\[={12}\] 100% .*1 of 1 healthy/)
+    expect(shown).toMatch(/gone +stalled +- .*0 of 1 healthy/)
     expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
     expect(service.stderr).not.toContain('\u001b[')
   })

@@ -318,7 +318,7 @@ const chainStatus: ChainStatus = {
   ],
   complete: true,
   eta_seconds: null,
-  rates: { blocksPerSecond: 1, rowsPerSecond: 2, bytesPerSecond: 3 },
+  rates: { blocks_per_second: 1, rows_per_second: 2, bytes_per_second: 3 },
   rpc: [{ endpoint: 'node.example', healthy: true, latency_ms: 12 }],
 }
 

@@ -83,7 +83,7 @@ describe('on the command line', () => {
 
   test('slips are told', async () => {
     const wrong = await place.run(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('give the hash of a transaction')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('pass the hash of a transaction')])
   })
 })
 

@@ -41,7 +41,7 @@ describe('what an endpoint can do', () => {
   }
 
   const cases: [string, Fault[], object, string][] = [
-    ['everything', [], able, 'history: every block from 0 on'],
+    ['everything', [], able, 'history: every block from 0'],
     [
       'a range that its refusal names',
       [{ kind: 'range-limit', blocks: 777, provider: 'alchemy' }],
@@ -64,7 +64,7 @@ describe('what an endpoint can do', () => {
       'no old blocks, in the words of a client',
       [{ kind: 'pruned', below: 1_234, answer: 'geth' }],
       { ...able, blocksFrom: 1_234, logRange: { blocks: 1_767, isLimit: false } },
-      'history: from block 1,234 on (the last 1,767)',
+      'history: from block 1,234 (the last 1,767)',
     ],
     [
       'no receipts by block',
@@ -116,7 +116,7 @@ describe('init', () => {
     expect(stdout + stderr).not.toContain(secret)
     expect(stderr).toContain('logs: at most 100 blocks at once')
     expect(stderr).toContain('subscribes to new heads')
-    expect(stderr).toContain('a ledger of its own, not that of Solana devnet')
+    expect(stderr).toContain('a private ledger, not that of Solana devnet')
     expect(stdout).toContain('CALLS')
     expect(statSync(file()).mode & 0o777).toBe(0o600)
     const { config } = loadConfig({ file: file() })
@@ -129,7 +129,7 @@ describe('init', () => {
     const comments = readFileSync(file(), 'utf8')
       .split('\n')
       .filter(line => line.trim().startsWith('#'))
-    expect(comments.join('\n')).toContain('history: every block from 0 on')
+    expect(comments.join('\n')).toContain('history: every block from 0')
     expect(comments.join('\n')).not.toContain(secret)
   })
 
@@ -166,17 +166,20 @@ describe('init', () => {
     writeFileSync(file(), '# mine\n')
     const parameters = ['init', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', '--index', 'full']
     const refused = await place.run(parameters)
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('almanac.yaml is there and was left') })
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('almanac.yaml exists and was not changed'),
+    })
     expect(readFileSync(file(), 'utf8')).toBe('# mine\n')
     const replaced = await place.run([...parameters, '--yes'])
-    expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('The former almanac.yaml is now') })
+    expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('The old almanac.yaml is now') })
     const kept = readdirSync(place.directory).find(name => name.startsWith('almanac.yaml.'))!
     expect(readFileSync(join(place.directory, kept), 'utf8')).toBe('# mine\n')
     expect(loadConfig({ file: file() }).config.chains.eth).toMatchObject({ index: 'full' })
   })
 
   test.each([
-    ['--chain', 'nowhere=http://127.0.0.1:8545', 'nowhere is none of the known chains'],
+    ['--chain', 'nowhere=http://127.0.0.1:8545', 'nowhere is not a known chain'],
     ['--store', 'mysql://nobody', 'store is'],
   ])('what the service could not read never takes the place of a file: %s %s', async (flag, value, message) => {
     writeFileSync(file(), '# mine\n')
@@ -188,7 +191,7 @@ describe('init', () => {
   })
 
   test.each([
-    ['.', 'is there and is no file'],
+    ['.', 'exists and is not a regular file'],
     ['none/almanac.yaml', 'Cannot write none/almanac.yaml'],
   ])('where nothing can be written, %s, nothing is moved', async (output, message) => {
     const { code, stderr } = await place.run([
@@ -200,14 +203,14 @@ describe('init', () => {
   })
 
   test.each([
-    [['init'], 'No chain was given'],
-    [['init', '--chain', 'eth'], '--chain lacks a name or a value'],
-    [['init', '--chain', `eth=ftp://${secret}.example`], 'no URL'],
+    [['init'], 'No chain given, and stdin is not a terminal.'],
+    [['init', '--chain', 'eth'], '--chain needs a name and a value'],
+    [['init', '--chain', `eth=ftp://${secret}.example`], 'not a URL'],
     [
       ['init', '--chain', 'eth=http://127.0.0.1:1', '--contract', 'polygon=0x00'],
       'polygon has a WebSocket endpoint or contracts',
     ],
-    [['init', '--solana', 'testnet=http://127.0.0.1:1'], 'is no Solana network'],
+    [['init', '--solana', 'testnet=http://127.0.0.1:1'], 'is not a Solana network'],
   ])('%j is refused with 1', async (parameters, message) => {
     const { code, stderr } = await place.run(parameters)
     expect(code).toBe(1)
@@ -224,14 +227,14 @@ describe('init', () => {
     }
     await answer('EVM chains', 'sim')
     await answer('JSON-RPC endpoints', 'nonsense')
-    await run.until(() => run.stdout.includes('is no URL'), 'the slip is told')
+    await run.until(() => run.stdout.includes('is not a URL'), 'the slip is told')
     run.child.stdin.write(`${node.url}\n`)
     await answer('WebSocket endpoint', '')
     await answer('index everything', 'full')
     await answer('Solana portfolios', 'no')
     await run.until(() => run.stdout.includes('Next: '), 'the end')
     expect((await run.ended()).code).toBe(0)
-    expect(run.stdout).toContain('What indexing will take')
+    expect(run.stdout).toContain('What indexing will cost')
     expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({
       id: chainId,
       index: 'full',

@@ -7,7 +7,7 @@ import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
 import { Heartbeat, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
-import { solanaTopic, WorkTaker } from '../src/processes/work.ts'
+import { solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
@@ -91,7 +91,7 @@ describe.each(engineNames)('on %s', name => {
     await indexer.kill()
     await vi.waitFor(async () => {
       const { chains } = (await (await get('/status')).json()) as { chains: { sim: { lag_seconds: number } } }
-      expect(chains.sim).toMatchObject({ state: 'stalled', reason: expect.stringContaining('last heard of') })
+      expect(chains.sim).toMatchObject({ state: 'stalled', reason: expect.stringContaining('last reported') })
       expect(chains.sim.lag_seconds).toBeGreaterThanOrEqual(5)
     }, patience)
   })
@@ -113,7 +113,7 @@ describe.each(engineNames)('on %s', name => {
     const failure = { hint: 'wait.', details: { rpcCode: 429 }, retryable: true, retryAfterMs: 6_500 }
     const cause = new Error('Too Many Requests')
     const asked: unknown[] = []
-    const taker = new WorkTaker({
+    const claimer = new WorkClaimer({
       store: indexing,
       log,
       topics,
@@ -123,7 +123,7 @@ describe.each(engineNames)('on %s', name => {
         return freshness
       },
     })
-    cleanups.push(() => taker.close())
+    cleanups.push(() => claimer.close())
     const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
     const heart = new Heartbeat(indexing, { process: 'p', report, log })
     cleanups.push(() => heart.close())

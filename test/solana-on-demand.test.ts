@@ -56,7 +56,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
     try {
       const ask = connect({ rpc: [proxy.rpcUrl], dailyBudget: 2 })
       await expect(ask(await newOwner())).rejects.toMatchObject({
-        message: expect.stringContaining('solana.devnet.dailyBudget'),
+        message: expect.stringContaining('solana.devnet.daily_budget'),
         cause: { code: 'upstream_rate_limited' },
       })
       expect([...proxy.calls.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2)

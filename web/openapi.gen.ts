@@ -496,9 +496,9 @@ export interface components {
                     eta_seconds: number | null;
                     /** @description Of the last minute; null where nothing is being read. */
                     rates?: {
-                        blocksPerSecond: number;
-                        rowsPerSecond: number;
-                        bytesPerSecond: number;
+                        blocks_per_second: number;
+                        rows_per_second: number;
+                        bytes_per_second: number;
                     } | null;
                     coverage: {
                         /** @description Sorted. Only the longest ones where there are very many. */

@@ -59,7 +59,7 @@ export type ApiSettings = Config['limits'] & {
   corsOrigins: readonly string[]
 }
 
-export function apiSettingsOf({ limits, dialect, ops_open: opsOpen, cors }: Config): ApiSettings {
+export function apiSettingsOf({ limits, dialect, opsOpen, cors }: Config): ApiSettings {
   return { ...limits, dialect, opsOpen, corsOrigins: cors.origins }
 }
 

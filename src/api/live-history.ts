@@ -19,8 +19,8 @@ export function liveSample({ chains, solana }: StatusReport, atMs: number): Live
     values: [
       ...Object.entries(chains).flatMap(([chain, { lag_seconds, rates, rpc }]) => [
         { chain, measure: 'lag_seconds' as const, value: rounded(lag_seconds) },
-        { chain, measure: 'blocks_per_second' as const, value: rounded(rates?.blocksPerSecond ?? 0) },
-        { chain, measure: 'rows_per_second' as const, value: rounded(rates?.rowsPerSecond ?? 0) },
+        { chain, measure: 'blocks_per_second' as const, value: rounded(rates?.blocks_per_second ?? 0) },
+        { chain, measure: 'rows_per_second' as const, value: rounded(rates?.rows_per_second ?? 0) },
         ...endpointValues(chain, rpc),
       ]),
       ...Object.entries(solana).flatMap(([network, { lag_seconds, rpc }]) => {

@@ -111,7 +111,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { parameter: 'address', given: '0x12', accepted: '0x and 40 hex digits, in any case' },
   ],
   answer_too_large: [
-    'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answerBytesMax',
+    'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answer_bytes_max',
     { answerBytes: 20_000_000, answerBytesMax: 16_777_216 },
   ],
   unauthorized: ['Invalid key'],

@@ -46,7 +46,7 @@ function checkLength({ plain: { body, release } }: ReadyAnswer, { answerBytesMax
   release?.()
   throw new AlmanacError(
     'answer_too_large',
-    `The answer has ${answerBytes} bytes, and at most ${answerBytesMax} are sent: lower limit, or have the operator raise limits.answerBytesMax`,
+    `The answer has ${answerBytes} bytes, and at most ${answerBytesMax} are sent: lower limit, or have the operator raise limits.answer_bytes_max`,
     { details: { answerBytes, answerBytesMax } },
   )
 }

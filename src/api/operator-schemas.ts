@@ -77,7 +77,7 @@ const chain = z.object({
   complete: z.boolean(),
   eta_seconds: z.number().nullable(),
   rates: z
-    .object({ blocksPerSecond: z.number(), rowsPerSecond: z.number(), bytesPerSecond: z.number() })
+    .object({ blocks_per_second: z.number(), rows_per_second: z.number(), bytes_per_second: z.number() })
     .nullish()
     .describe('Of the last minute; null where nothing is being read.'),
   coverage: z.object(coverage),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Log } from '../log.ts'
 import type { ChainStatus } from '../model.ts'
-import { progressLines, tinted } from './chain-progress.ts'
+import { logChain, progressLines, tinted } from './chain-progress.ts'
 
 const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const
 const live: ChainStatus = {
@@ -9,16 +10,14 @@ const live: ChainStatus = {
 }
 const filling: ChainStatus = {
   ...{ ...live, state: 'backfilling', covered: [{ ...whole, from: 500 }], complete: false, eta_seconds: 50 },
-  rates: { blocksPerSecond: 10, rowsPerSecond: 1, bytesPerSecond: 1 },
+  rates: { blocks_per_second: 10, rows_per_second: 1, bytes_per_second: 1 },
 }
 const onDemand: ChainStatus = { ...live, index: 'on-demand', covered: [], lag_seconds: 75 }
 const stalled: ChainStatus = { ...live, state: 'stalled', reason: 'it is down. Try: start it.\u001b[2J' }
 
 test('every chain has a line, with its figures in the same places', () => {
   const solana = { devnet: { state: 'live' as const, slot: 1_234, lag_seconds: 0.027, rpc: [] } }
-  expect(
-    progressLines({ chains: { eth: live, polygon: filling, base: onDemand, bsc: stalled }, solana }, { bar: true }),
-  ).toEqual([
+  expect(progressLines({ chains: { eth: live, polygon: filling, base: onDemand, bsc: stalled }, solana })).toEqual([
     'eth            [========================]    100%  live  head 999  0 s behind',
     'polygon        [===========>            ]   50.0%  500 of 1,000 blocks  10 blocks/s  50s left',
     'base           on demand                           live  head 999  1m 15s behind  0 contracts',
@@ -28,10 +27,20 @@ test('every chain has a line, with its figures in the same places', () => {
   ])
 })
 
-test('without bars, a line says the same in words', () => {
-  expect(progressLines({ chains: { eth: live, bsc: stalled }, solana: {} }, { bar: false })).toEqual([
-    'eth  live  head 999  0 s behind',
-    'bsc  stalled: it is down. Try: start it.�[2J',
+test('the log names the state, and has the figures as fields', () => {
+  const lines: unknown[] = []
+  const write = (level: string) => (fields: object, message: string) => lines.push([level, message, fields])
+  const log = { info: write('info'), warn: write('warn') } as unknown as Log
+  for (const [name, status] of Object.entries({ eth: live, polygon: filling, bsc: stalled }))
+    logChain(log, name, status)
+  expect(lines).toEqual([
+    ['info', 'Chain live', { chain: 'eth', head: 999, lag_seconds: 0.4 }],
+    [
+      'info',
+      'Chain backfilling',
+      { chain: 'polygon', head: 999, done: 500, total: 1_000, ...filling.rates, eta_seconds: 50 },
+    ],
+    ['warn', 'Chain stalled', { chain: 'bsc', reason: stalled.reason }],
   ])
 })
 

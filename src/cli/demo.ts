@@ -1,4 +1,4 @@
-// Runs the sandbox: starts local chains, writes an ordinary configuration for them, and runs the service on it.
+// Runs the sandbox: starts local chains, writes a configuration for them, and runs the service with it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,9 +23,9 @@ export type DemoFlags = { seed?: string }
 export function demoCommand(): Command {
   const command = new Command('demo')
     .description(
-      'Run the sandbox: local chains with made-up collections and traffic, indexed and served like any others. Nothing is kept.',
+      'Run the sandbox: local chains with generated collections and traffic, indexed and served like any others. Nothing is kept.',
     )
-    .option('--seed <text>', 'Other collections and wallets for another text; the same for the same one.')
+    .option('--seed <text>', 'Seed for the generated collections and wallets.')
   addConfigOptions(command, ['listen', 'dialect', 'log.level', 'log.format']).action(async (flags: DemoFlags) => {
     await demo(file => loadConfigFor(command, file), flags)
   })
@@ -33,7 +33,7 @@ export function demoCommand(): Command {
 }
 
 const defaultSeed = 'almanac'
-/** Known to everybody, because nothing here is worth hiding. */
+/** Public: the sandbox holds nothing worth hiding. */
 const sandboxKey = 'sandbox'
 /** Blocks behind the head that count as final: more than the sandbox ever takes back. */
 const finality = 12
@@ -85,7 +85,7 @@ function configurationOf({ chains, solana }: Sandbox, storeFile: string): object
   }
 }
 
-/** What is told to be asked should answer at once. */
+/** Waits for the index, so that the printed examples answer at once. */
 async function indexed({ status }: Listening): Promise<void> {
   const deadline = performance.now() + indexedWithinMs
   while (performance.now() < deadline) {
@@ -122,8 +122,6 @@ ${missing.map(reason => `  Missing: ${reason}\n`).join('')}
 
 `
 }
-
-// Names the sandbox's wallets and marks two of its collections, as an operator would by command.
 
 const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']
 

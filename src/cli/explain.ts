@@ -1,6 +1,8 @@
-// The command that explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
+// Explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
 import { Command } from 'commander'
+import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
+import type { Address } from '../model.ts'
 import {
   type AskedTransfer,
   explainContract,
@@ -9,53 +11,54 @@ import {
   shownExplanation,
   shownTransfer,
 } from '../query/explain.ts'
-import { addConfigOptions, parseChain, requireAddress } from './options.ts'
+import type { Store } from '../store/store.ts'
+import { withStore } from './open.ts'
+import { parseChain, requireAddress } from './options.ts'
 import { interruption } from './process.ts'
 import { countText, printable, printData, printJson } from './terminal.ts'
-import { withStore } from './with-store.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
 
 export function explainCommand(): Command {
   const command = new Command('explain')
     .description(
-      'Explain what answers show of a contract: the spam rules that fired with their numbers, where labels and flags come from, what is covered, and why a transfer is or is not in the index.',
+      'Explain what answers show of a contract: the spam rules that fired and their numbers, where labels and flags come from, which blocks are covered, and why a transfer is or is not in the index.',
     )
     .argument('<chain>', 'A chain by name or id.')
-    .argument('<contract>', '0x and 40 hex digits.')
-    .option(
-      '--transfer <hash>',
-      'A transaction, or one of its logs as hash:logIndex. A configured node is asked for it.',
-    )
+    .argument('<contract>', '0x and 40 hex digits.', requireAddress)
+    .option('--transfer <hash>', 'A transaction, or one of its logs as hash:logIndex; asks a node.', readTransfer)
     .option('--json', 'Print the explanation as JSON.')
-  addConfigOptions(command, ['store']).action(
-    async (chainText: string, contractText: string, flags: { transfer?: string; json?: true }) => {
-      const contract = requireAddress(contractText)
-      const asked = flags.transfer === undefined ? undefined : readTransfer(flags.transfer)
-      await withStore(command, async (store, loaded) => {
-        await using opened = new AsyncDisposableStack()
-        const chain = parseChain(loaded.chains, chainText)
-        const explanation = await explainContract(store, chain.id, contract)
-        const shown: Shown = shownExplanation(explanation, loaded.chains)
-        if (asked !== undefined) {
-          const { transactionAsker } = await import('./ask-transaction.ts')
-          const ask = transactionAsker(loaded, opened)
-          const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
-          shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
-        }
-        if (flags.json) printJson(shown)
-        else printData(described(shown))
-      })
-    },
-  )
-  return command
+  return withStore(command, explain)
+}
+
+type ExplainFlags = { transfer?: AskedTransfer; json?: true }
+
+async function explain(
+  store: Store,
+  loaded: LoadedConfig,
+  chainText: string,
+  contract: Address,
+  { transfer: asked, json }: ExplainFlags,
+): Promise<void> {
+  await using opened = new AsyncDisposableStack()
+  const chain = parseChain(loaded.chains, chainText)
+  const explanation = await explainContract(store, chain.id, contract)
+  const shown: Shown = shownExplanation(explanation, loaded.chains)
+  if (asked !== undefined) {
+    const { transactionAsker } = await import('./chain.ts')
+    const ask = transactionAsker(loaded, opened)
+    const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
+    shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
+  }
+  if (json) printJson(shown)
+  else printData(described(shown))
 }
 
 function readTransfer(text: string): AskedTransfer {
   const asked = parseAskedTransfer(text)
   if (asked !== undefined) return asked
   throw new AlmanacError('bad_request', `--transfer is ${JSON.stringify(text)}.`, {
-    hint: 'give the hash of a transaction, or one with :logIndex behind it.',
+    hint: 'pass the hash of a transaction, or hash:logIndex.',
   })
 }
 
@@ -94,17 +97,13 @@ function described({ transfer, ...shown }: Shown): string {
 }
 
 function reasonText({ because, mark }: Flag): string {
-  switch (because) {
-    case 'pin':
-      return `pinned by the operator on ${mark?.updated_at.slice(0, 10)}`
-    case 'list':
-    case 'pack':
-      return `${because === 'list' ? 'the list' : 'the pack'} ${printable(mark?.source ?? '')} says so, ${mark?.updated_at.slice(0, 10)}`
-    case 'rules':
-      return 'the rules say so'
-    case 'verified':
-      return 'a verified collection is not taken for spam'
-    default:
-      return 'nobody said anything'
+  const [source, day] = [printable(mark?.source ?? ''), mark?.updated_at.slice(0, 10)]
+  const reasons: Readonly<Record<string, string>> = {
+    pin: `pinned by the operator on ${day}`,
+    list: `the list ${source} says so, ${day}`,
+    pack: `the pack ${source} says so, ${day}`,
+    rules: 'the rules say so',
+    verified: 'a verified collection does not count as spam',
   }
+  return reasons[because] ?? 'no pin, list or rule applies'
 }

@@ -1,5 +1,5 @@
-// The thread that indexes EVM chains, so that parsing and writing never delay an answer. It opens its own connection to the store,
-// as the owner, and is called from the thread that serves.
+// The thread that indexes EVM chains, so parsing and writing never delay an answer. It opens its own connection to the
+// store, as the owner, and takes calls from the thread that serves.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Chain, ChainTable } from '../chains.ts'
 import type { EvmChainSettings } from '../evm/create-evm.ts'

@@ -1,4 +1,4 @@
-// The entry of the thread that indexes EVM chains; see `index-chains.ts`. It imports nothing else before compiled code is kept.
+// The entry of the indexing thread (`index-chains.ts`). It imports nothing else before the compile cache is on.
 import { keepCompiledCode } from '../threads.ts'
 
 keepCompiledCode()

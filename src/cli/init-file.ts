@@ -1,19 +1,19 @@
-// The configuration file that `init` writes: what was wished for, what was found, and what else can be set, as comments. Pure.
+// The file that `init` writes: the answers, and as comments what was found and what else can be set. Pure.
 import { stringify } from 'yaml'
-import type { ChainWish, Wishes } from './init-wishes.ts'
+import type { Answers, ChainAnswers } from './init-answers.ts'
 
 /** Comments for each chain and network, by its name; none of them may hold a secret. */
 export type Findings = ReadonlyMap<string, readonly string[]>
 
-export function configurationText({ chains, solana, store }: Wishes, found: Findings): string {
+export function configurationText({ chains, solana, store }: Answers, found: Findings): string {
   const lines = [
     '# The configuration of Almanac. Every setting is in docs/settings.md; flags and ALMANAC_… variables win over this file.',
-    '# Keep it to yourself where the endpoints hold keys.',
+    '# Keep it private if the endpoints contain keys.',
     '',
-    '# Where the service answers. All interfaces: :8080',
+    '# Address to listen on. All interfaces: :8080',
     'listen: 127.0.0.1:8080',
     '',
-    '# Where the data is: one SQLite file, or postgres://user:password@host/database',
+    '# Where the data is kept: one SQLite file, or postgres://user:password@host/database',
     `store: ${scalar(store ?? 'file:./almanac.db')}`,
     '',
     ...(chains.length === 0
@@ -29,7 +29,7 @@ export function configurationText({ chains, solana, store }: Wishes, found: Find
             `  ${network}:`,
             ...listLines('rpc', rpc),
             ...(ws === undefined
-              ? ['    # ws: wss://…   keeps portfolios fresh without asking again']
+              ? ['    # ws: wss://…   keeps portfolios fresh without polling']
               : [`    ws: ${scalar(ws)}`]),
           ]),
         ]),
@@ -38,21 +38,21 @@ export function configurationText({ chains, solana, store }: Wishes, found: Find
   return lines.join('\n')
 }
 
-function chainLines({ name, id, rpc, ws, index, contracts }: ChainWish, found: readonly string[]): string[] {
+function chainLines({ name, id, rpc, ws, index, contracts }: ChainAnswers, found: readonly string[]): string[] {
   return [
     ...found.map(line => `  # ${line}`),
     `  ${scalar(name)}:`,
     ...(id === undefined ? [] : [`    id: ${id}`]),
     ...listLines('rpc', rpc),
-    ...(ws === undefined ? ['    # ws: wss://…   hears of new blocks at once'] : [`    ws: ${scalar(ws)}`]),
-    '    # full: every block, every contract and wallet. on-demand: a contract or a wallet when it is first asked for.',
+    ...(ws === undefined ? ['    # ws: wss://…   reports new blocks at once'] : [`    ws: ${scalar(ws)}`]),
+    '    # full: every block, contract and wallet. on-demand: a contract or wallet when it is first requested.',
     `    index: ${index}`,
     ...(contracts.length === 0
-      ? ["    # contracts: ['0x…']   indexed without being asked for"]
+      ? ["    # contracts: ['0x…']   indexed without waiting for a request"]
       : listLines('contracts', contracts)),
-    '    # from: 0                the first block of interest',
-    '    # requestsPerSecond: 10  the most that is asked of the endpoints together',
-    '    # dailyBudget: 100000    the most requests a day',
+    '    # from: 0                  first block to index',
+    '    # requests_per_second: 10  maximum requests per second to all endpoints together',
+    '    # daily_budget: 100000     maximum requests per day',
   ]
 }
 
@@ -60,7 +60,7 @@ function listLines(key: string, values: readonly string[]): string[] {
   return [`    ${key}:`, ...values.map(value => `      - ${scalar(value)}`)]
 }
 
-/** Quoted where YAML would read something else, as it does with 0x…. */
+/** Quoted if YAML would read something else, as with 0x…. */
 function scalar(text: string): string {
   return stringify(text, { lineWidth: 0 }).trimEnd()
 }

@@ -1,69 +1,60 @@
-// Writes a configuration: wishes from flags or questions, checked endpoints, a commented file, and what it will cost.
+// Writes a configuration: takes answers from flags or questions, checks the endpoints, and estimates the cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { AlmanacError, describeError } from '../errors.ts'
+import {
+  type Answers,
+  answersOf,
+  askForAnswers,
+  type InitFlags,
+  type Questions,
+  withQuestions,
+} from './init-answers.ts'
 import { checkChain, checkSolana } from './init-check.ts'
 import { configurationText, type Findings } from './init-file.ts'
-import { askWishes, type Questions, type Wishes, wishesOf, withQuestions } from './init-wishes.ts'
 import { plan } from './plan.ts'
 import { commandLine } from './process.ts'
 import { printNote } from './terminal.ts'
 
-export type InitFlags = {
-  chain?: string[]
-  ws?: string[]
-  index?: 'full' | 'on-demand'
-  contract?: string[]
-  solana?: string[]
-  solanaWs?: string[]
-  store?: string
-  output: string
-  check: boolean
-  yes?: true
-}
-
 const several = (value: string, before: string[] = []): string[] => [...before, value]
 
 export function initCommand(): Command {
-  const command = new Command('init')
+  return new Command('init')
     .description(
-      'Write almanac.yaml for your own nodes: asks on a terminal, or takes flags; checks every endpoint, says what it can do, and estimates what indexing will cost.',
+      'Write almanac.yaml for your own nodes. Asks on a terminal, or takes flags; checks what every endpoint can do, and estimates what indexing will cost.',
     )
-    .option('--chain <name=url,…>', 'A chain and its JSON-RPC endpoints, in order of preference. Repeatable.', several)
-    .option('--ws <name=url>', 'The WebSocket endpoint of a chain. Repeatable.', several)
+    .option('--chain <name=url,…>', 'A chain and its JSON-RPC endpoints, preferred first. Repeatable.', several)
+    .option('--ws <name=url>', 'WebSocket endpoint of a chain. Repeatable.', several)
     .addOption(
       new Option(
         '--index <mode>',
-        'full reads every block of the chains, on-demand a contract when it is first asked for.',
+        'full indexes every block of the chains, on-demand a contract when it is first requested.',
       ).choices(['full', 'on-demand']),
     )
     .option(
       '--contract <name=0x…,…>',
-      'Contracts of a chain that are indexed without being asked for. Repeatable.',
+      'Contracts of a chain to index without waiting for a request. Repeatable.',
       several,
     )
     .option('--solana <network=url,…>', 'A Solana network, mainnet or devnet, and its endpoints.', several)
-    .option('--solana-ws <network=url>', 'The WebSocket endpoint of a Solana network.', several)
-    .option('--store <place>', 'Where the data will be: file:path or postgres://… Without it, file:./almanac.db.')
-    .option('--output <file>', 'The file to write.', 'almanac.yaml')
-    .option('--no-check', 'Ask no endpoint: neither check nor estimate.')
-    .option('--yes', 'Ask nothing, and replace the file if it is there, keeping the former beside it.')
-  command.action(async (flags: InitFlags) => {
-    await init(flags)
-  })
-  return command
+    .option('--solana-ws <network=url>', 'WebSocket endpoint of a Solana network.', several)
+    .option('--store <place>', 'Where to keep the data: file:path or postgres://… Default: file:./almanac.db.')
+    .option('--output <file>', 'File to write.', 'almanac.yaml')
+    .option('--no-check', 'Do not ask the endpoints: no check and no estimate.')
+    .option('--yes', 'Ask no questions. Replaces an existing file and keeps the old one beside it.')
+    .action(init)
 }
 
-const planSamples = '6'
+const planSamples = 6
 
-export async function init(flags: InitFlags): Promise<void> {
-  const given = wishesOf(flags)
+async function init(flags: InitFlags): Promise<void> {
+  const given = answersOf(flags)
   const isGiven = given.chains.length + given.solana.length > 0
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
   if (!isGiven && (flags.yes === true || !isTerminal)) {
-    throw new AlmanacError('bad_request', 'No chain was given, and nobody is there to be asked.', {
-      hint: 'give --chain eth=http://127.0.0.1:8545 or --solana mainnet=https://…, or run it on a terminal.',
+    throw new AlmanacError('bad_request', `No chain given${isTerminal ? '' : ', and stdin is not a terminal'}.`, {
+      hint: 'pass --chain eth=http://127.0.0.1:8545 or --solana mainnet=https://…, or run it on a terminal.',
     })
   }
   if (flags.yes === true || !isTerminal) {
@@ -71,28 +62,28 @@ export async function init(flags: InitFlags): Promise<void> {
     return
   }
   await withQuestions(async questions => {
-    const wishes = isGiven ? given : await askWishes(questions, flags)
-    await write(wishes, flags, questions)
+    const answers = isGiven ? given : await askForAnswers(questions, flags)
+    await write(answers, flags, questions)
   })
 }
 
-async function write(wishes: Wishes, flags: InitFlags, questions: Questions | undefined): Promise<void> {
-  const found = flags.check ? await checkAll(wishes, questions) : new Map<string, string[]>()
+async function write(answers: Answers, flags: InitFlags, questions: Questions | undefined): Promise<void> {
+  const found = flags.check ? await checkAll(answers, questions) : new Map<string, string[]>()
   const replaces = await mayReplace(flags, questions)
-  const loaded = writeBeside(flags.output, configurationText(wishes, found))
+  const loaded = writeBeside(flags.output, configurationText(answers, found))
   if (replaces) keepFormer(flags.output)
-  renameSync(besideOf(flags.output), flags.output)
-  printNote(`\nWrote ${flags.output}, readable by you alone.`)
-  if (flags.check && wishes.chains.length > 0) {
-    printNote('\nWhat indexing will take, judged from a few parts of the history:\n')
+  renameSync(`${flags.output}.new`, flags.output)
+  printNote(`\nWrote ${flags.output}, readable only by you.`)
+  if (flags.check && answers.chains.length > 0) {
+    printNote('\nWhat indexing will cost, estimated from a few samples of the history:\n')
     await plan(loaded, { samples: planSamples })
   }
   const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
   printNote(`\nNext: ${commandLine} start${option}`)
 }
 
-/** Every endpoint that cannot be used is told; on a terminal one may go on all the same. */
-async function checkAll({ chains, solana }: Wishes, questions: Questions | undefined): Promise<Findings> {
+/** Reports every endpoint that cannot be used; on a terminal the user may continue anyway. */
+async function checkAll({ chains, solana }: Answers, questions: Questions | undefined): Promise<Findings> {
   const found = new Map<string, string[]>()
   const check = async (name: string, look: () => Promise<string[]>): Promise<void> => {
     printNote(`\nChecking ${name} …`)
@@ -108,34 +99,30 @@ async function checkAll({ chains, solana }: Wishes, questions: Questions | undef
     }
   }
   const signal = AbortSignal.timeout(120_000)
-  for (const wish of chains) await check(wish.name, () => checkChain(wish, signal))
-  for (const wish of solana) await check(`solana ${wish.network}`, () => checkSolana(wish))
+  for (const chain of chains) await check(chain.name, () => checkChain(chain, signal))
+  for (const network of solana) await check(`solana ${network.network}`, () => checkSolana(network))
   return found
 }
 
-/** Whether there is a file to replace. */
+/** Whether a file exists that is to be replaced. */
 async function mayReplace({ output, yes }: InitFlags, questions: Questions | undefined): Promise<boolean> {
   if (!existsSync(output)) return false
   if (!statSync(output).isFile()) {
-    throw new AlmanacError('conflict', `${output} is there and is no file.`, {
-      hint: 'give the name of a file with --output.',
+    throw new AlmanacError('conflict', `${output} exists and is not a regular file.`, {
+      hint: 'pass another file with --output.',
     })
   }
-  if (yes !== true && !(await questions?.confirm(`${output} is there. Replace it? The present one is kept.`, false))) {
-    throw new AlmanacError('conflict', `${output} is there and was left as it is.`, {
-      hint: 'give another file with --output, or --yes to replace it; the former is kept then.',
+  if (yes !== true && !(await questions?.confirm(`${output} exists. Replace it? The old file is kept.`, false))) {
+    throw new AlmanacError('conflict', `${output} exists and was not changed.`, {
+      hint: 'pass another file with --output, or --yes to replace it; the old file is kept.',
     })
   }
   return true
 }
 
-function besideOf(output: string): string {
-  return `${output}.new`
-}
-
-/** Read back as the service reads it: a slip or a full disk must neither wait for the first start nor cost the file that is there. */
+/** Reads the new file back as the service will, before it replaces anything. */
 function writeBeside(output: string, text: string): LoadedConfig {
-  const beside = besideOf(output)
+  const beside = `${output}.new`
   try {
     rmSync(beside, { force: true })
     writeFileSync(beside, text, { mode: 0o600, flag: 'wx' })
@@ -145,14 +132,13 @@ function writeBeside(output: string, text: string): LoadedConfig {
     if (error instanceof AlmanacError) throw error
     throw new AlmanacError('config_invalid', `Cannot write ${output}.`, {
       cause: error,
-      hint: 'give another file with --output, in a directory with room that this user may write to.',
+      hint: 'pass another file with --output, in a directory with free space that this user may write to.',
     })
   }
 }
 
-/** A file that is there is never lost: it moves aside, and that is told. */
 function keepFormer(output: string): void {
   const kept = `${output}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   renameSync(output, kept)
-  printNote(`\nThe former ${output} is now ${kept}.`)
+  printNote(`\nThe old ${output} is now ${kept}.`)
 }

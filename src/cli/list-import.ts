@@ -1,8 +1,9 @@
-// Imports a list from a file: shows progress, tells what was refused and why. What is written is its caller's.
+// Imports a list from a file: shows progress, and reports what was refused and why. Its caller decides what to write.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import { Command } from 'commander'
 import {
   importList,
   type ListOptions,
@@ -14,7 +15,7 @@ import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { parseChainIf, requireSource } from './options.ts'
 import { interruption } from './process.ts'
-import { countText, percentText, printable, printJson, printNote } from './terminal.ts'
+import { countText, ProgressLine, percentText, printable, printJson, printNote } from './terminal.ts'
 
 export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }
 
@@ -23,16 +24,25 @@ export type ImportRun = Pick<ListOptions, 'write' | 'needs' | 'ownSources'> & {
   flags: ListFlags
   chains: ChainTable
   source: string
-  /** What the entries are, for people: labels, contracts. */
+  /** What the entries are called in messages. */
   what: string
-  /** After the last entry was written; tells how many others were removed. */
+  /** Runs after the last entry is written; returns how many others it removed. */
   finish: () => Promise<number>
 }
 
 const pieceBytes = 256 * 1024
 const problemsShown = 20
-const terminal = process.stderr.isTTY === true
-const noteEveryMs = terminal ? 200 : 5_000
+/** Rows read from the store at once when labels or marks are listed. */
+export const rowsPerPage = 5_000
+
+/** What every import takes; the caller adds its own options. */
+export function listCommand(description: string): Command {
+  return new Command('import')
+    .description(description)
+    .argument('<file>', 'The list: UTF-8 text of any size.')
+    .option('--strict', 'Import nothing if any line cannot be read.')
+    .option('--json', 'Print the result as JSON.')
+}
 
 export function sourceOf(flags: ListFlags, file: string): string {
   return requireSource(flags.source ?? basename(file))
@@ -44,16 +54,17 @@ export async function runImport(run: ImportRun): Promise<void> {
   await requireFile(file)
   const signal = interruption()
   const startedAt = performance.now()
+  const line = new ProgressLine()
   const result = await importList({
     ...{ chains, chain: chain?.id, source, signal, strict: flags.strict === true },
     ...{ write: run.write, needs: run.needs, ownSources: run.ownSources },
     pieces: textOf(file),
-    onProgress: progressNotes(what),
+    onProgress: progress => line.offer(() => progressText(progress, what, performance.now() - startedAt)),
   })
   const removed = result.written > 0 ? await run.finish() : 0
   const seconds = (performance.now() - startedAt) / 1_000
-  if (terminal) process.stderr.write('\r\u001b[K')
-  if (flags.json) printJson({ source, ...shown(result), removed, seconds: Math.round(seconds * 1_000) / 1_000 })
+  line.close()
+  if (flags.json) printJson({ source, ...result, removed, seconds: Math.round(seconds * 1_000) / 1_000 })
   else {
     listProblems('was cleaned', result.cleaned, result.notes)
     listProblems('was refused', result.refused, result.problems)
@@ -61,12 +72,12 @@ export async function runImport(run: ImportRun): Promise<void> {
   if (result.written === 0 && result.refused > 0)
     throw new AlmanacError('bad_request', `Nothing of ${file} was imported: ${refusedText(result)}.`, {
       hint: flags.strict
-        ? 'mend the lines, or leave --strict out to import the others.'
-        : 'give CSV with a header such as address,label, a JSON map of address to name, or a token list.',
+        ? 'fix the lines, or leave --strict out to import the others.'
+        : 'pass CSV with a header such as address,label, a JSON map of address to name, or a token list.',
     })
   if (flags.json) return
   const others = [
-    result.repeated > 0 ? `${countText(result.repeated)} were given again further down` : '',
+    result.repeated > 0 ? `${countText(result.repeated)} were repeated further down` : '',
     result.refused > 0 ? refusedText(result) : '',
     removed > 0 ? `${countText(removed)} that the list no longer has were removed` : '',
   ].filter(text => text !== '')
@@ -79,7 +90,7 @@ export async function runImport(run: ImportRun): Promise<void> {
 async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.isDirectory())
-    throw new AlmanacError('bad_request', `There is no file ${path}.`, { hint: 'name a CSV or JSON file.' })
+    throw new AlmanacError('bad_request', `The file ${path} does not exist.`, { hint: 'name a CSV or JSON file.' })
 }
 
 /** Opened once, so that a pipe can be read too. */
@@ -94,15 +105,15 @@ async function* textOf(path: string): AsyncGenerator<string> {
     }
   } catch (error) {
     if (error instanceof AlmanacError) throw error
-    throw new AlmanacError('bad_request', `${path} cannot be read.`, {
+    throw new AlmanacError('bad_request', `Cannot read ${path}.`, {
       cause: error,
-      hint: 'give this user the right to read it.',
+      hint: 'allow this user to read it.',
     })
   }
   yield decoder.end()
 }
 
-/** What begins like UTF-16, gzip or zip is none. */
+/** Refuses what begins like UTF-16, gzip or zip. */
 function requireText(path: string, start: Buffer): void {
   if (!/^(fffe|feff|1f8b|504b)/.test(start.toString('hex', 0, 2))) return
   throw new AlmanacError('bad_request', `${path} is not UTF-8 text.`, {
@@ -110,20 +121,10 @@ function requireText(path: string, start: Buffer): void {
   })
 }
 
-function progressNotes(what: string): (progress: ListProgress) => void {
-  const startedAt = performance.now()
-  let notedAt = startedAt
-  return ({ phase, entries, of }) => {
-    const now = performance.now()
-    if (now - notedAt < noteEveryMs) return
-    notedAt = now
-    const rate = `${countText((entries * 1_000) / (now - startedAt))}/s`
-    const text =
-      phase === 'read'
-        ? `Reading: ${countText(entries)} ${what}, ${rate}`
-        : `Writing: ${countText(entries)} of ${countText(of ?? 0)} ${what}, ${percentText(entries, of ?? 0)}`
-    process.stderr.write(terminal ? `\r\u001b[K${text}` : `${text}\n`)
-  }
+function progressText({ phase, entries, of = 0 }: ListProgress, what: string, elapsedMs: number): string {
+  return phase === 'read'
+    ? `Reading: ${countText(entries)} ${what}, ${countText((entries * 1_000) / elapsedMs)}/s`
+    : `Writing: ${countText(entries)} of ${countText(of)} ${what}, ${percentText(entries, of)}`
 }
 
 function listProblems(what: string, count: number, problems: readonly ListProblem[]): void {
@@ -135,8 +136,4 @@ function listProblems(what: string, count: number, problems: readonly ListProble
 
 function refusedText({ refused }: ListResult): string {
   return `${countText(refused)} ${refused === 1 ? 'line was' : 'lines were'} refused`
-}
-
-function shown({ written, repeated, refused, problems, cleaned, notes }: ListResult) {
-  return { written, repeated, refused, problems, cleaned, notes }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry of the command line. It imports nothing else before compiled code is kept, because only later imports profit from it.
+// The entry of the command line. It turns the compile cache on before it imports anything else.
 import { keepCompiledCode } from '../threads.ts'
 
 keepCompiledCode()

@@ -1,4 +1,5 @@
-// The options that every command with a configuration takes, made from the table of settings.
+// What commands take from the command line: the options made from the table of settings, and parsers for arguments. A
+// parser that refuses says what is accepted.
 import { type Command, Option } from 'commander'
 import { cleanLabel } from '../annotate/label-text.ts'
 import { reservedSources } from '../annotate/shown-facts.ts'
@@ -12,12 +13,20 @@ import { type Address, type Interval, parseAddress } from '../model.ts'
 
 const flagLeaves = allLeaves.filter(leaf => leaf.flag === true)
 
+/** Completes a command that needs the configuration: adds its options, and gives `run` what they load. */
+export function withConfig<Parameters extends unknown[]>(
+  command: Command,
+  settings: readonly string[] | undefined,
+  run: (loaded: LoadedConfig, ...parameters: Parameters) => Promise<void> | void,
+): Command {
+  return addConfigOptions(command, settings).action((...parameters) =>
+    run(loadConfigFor(command), ...(parameters as unknown as Parameters)),
+  )
+}
+
 /** Adds `--config` and a flag for each setting that has one; `only` keeps those of the named settings. */
 export function addConfigOptions(command: Command, only?: readonly string[]): Command {
-  command.option(
-    '-c, --config <file>',
-    'The configuration; without it ./almanac.yaml is read if it is there. (ALMANAC_CONFIG)',
-  )
+  command.option('-c, --config <file>', 'Configuration file. Default: ./almanac.yaml if it exists. (ALMANAC_CONFIG)')
   for (const leaf of flagLeaves) {
     if (only !== undefined && !only.includes(leaf.path.join('.'))) continue
     const value = leaf.kind === 'boolean' ? '' : ' <value>'
@@ -27,7 +36,7 @@ export function addConfigOptions(command: Command, only?: readonly string[]): Co
   return command
 }
 
-/** `file` stands in for a configuration that is not given. */
+/** `file` is read if no configuration is given. */
 export function loadConfigFor(command: Command, file?: string): LoadedConfig {
   const options = command.opts<Record<string, string | boolean | undefined>>()
   const flags = new Map<string, string | boolean>()
@@ -38,60 +47,29 @@ export function loadConfigFor(command: Command, file?: string): LoadedConfig {
   return loadConfig({ file: (options.config as string | undefined) ?? file, environment: process.env, flags })
 }
 
-// What commands on one chain take from the command line: the chain, contracts, and a range of blocks. Every slip is told with what is accepted.
-
 export type ChosenChain = { name: string; settings: ChainSettings }
 
-/** A configured chain by any name that requests may use. */
+/** A configured chain, by any name that requests may use. */
 export function chooseChain({ config, chains }: LoadedConfig, text: string): ChosenChain {
   const name = chains.parse(text)?.name
   const settings = name === undefined ? undefined : config.chains[name]
   if (name !== undefined && settings !== undefined) return { name, settings }
   const configured = Object.keys(config.chains)
-  const nearest = nearestWord(text, configured)
   throw new AlmanacError('not_configured', `The chain ${JSON.stringify(text)} is not configured.`, {
     hint:
       configured.length === 0
-        ? 'add it under chains in the configuration; no chain is there yet.'
-        : `${nearest === undefined ? '' : `did you mean ${nearest}? `}configured are: ${configured.join(', ')}.`,
+        ? 'add it under chains in the configuration.'
+        : `${suggestion(text, configured)}configured chains: ${configured.join(', ')}.`,
   })
 }
 
-export function parseBlocks({ from, to }: { from: string; to: string }): Interval {
-  const interval = { from: parseWhole('--from', from), to: parseWhole('--to', to) }
-  if (interval.from <= interval.to) return interval
-  throw new AlmanacError('bad_request', `--from ${from} is above --to ${to}.`, {
-    hint: 'give the lower block as --from; both ends belong to the range.',
-  })
-}
-
-export function parseWhole(flag: string, text: string, min = 0): number {
-  if (/^\d{1,12}$/.test(text) && Number(text) >= min) return Number(text)
-  throw new AlmanacError('bad_request', `${flag} is ${JSON.stringify(text)}.`, {
-    hint: `give a whole number from ${min} on.`,
-  })
-}
-
-export function parseContracts(text: string): Address[] {
-  return text.split(',').map(part => {
-    const contract = parseAddress(part.trim())
-    if (contract !== undefined) return contract
-    throw new AlmanacError('bad_request', `--contract has ${JSON.stringify(part)}, which is no address.`, {
-      hint: 'give 0x and 40 hex digits, and a comma between several.',
-    })
-  })
-}
-
-// What the commands on labels and collections take from the command line. Every slip is told with what is accepted.
-
-/** Any chain of the table, configured or not. */
+/** Any known chain, configured or not. */
 export function parseChain(chains: ChainTable, text: string): Chain {
   const chain = chains.parse(text)
   if (chain !== undefined) return chain
   const names = chains.all.map(({ name }) => name)
-  const nearest = nearestWord(text, names)
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is no chain.`, {
-    hint: `${nearest === undefined ? '' : `did you mean ${nearest}? `}known are: ${names.join(', ')}.`,
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not a known chain.`, {
+    hint: `${suggestion(text, names)}known chains: ${names.join(', ')}.`,
   })
 }
 
@@ -99,29 +77,63 @@ export function parseChainIf(chains: ChainTable, text: string | undefined): Chai
   return text === undefined ? undefined : parseChain(chains, text)
 }
 
-export function requireAddress(text: string): Address {
-  const address = parseAddress(text.trim())
-  if (address !== undefined) return address
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is no address.`, {
-    hint: 'give 0x and 40 hex digits.',
+function suggestion(text: string, names: readonly string[]): string {
+  const nearest = nearestWord(text, names)
+  return nearest === undefined ? '' : `did you mean ${nearest}? `
+}
+
+export function parseBlocks({ from, to }: Interval): Interval {
+  if (from <= to) return { from, to }
+  throw new AlmanacError('bad_request', `--from ${from} is above --to ${to}.`, {
+    hint: 'pass the lower block as --from; both ends are included.',
   })
 }
 
-/** A name as it is given on the command line must be fit as it is. */
+/** Makes the parser of an option. */
+export function wholeNumber(flag: string, min = 0): (text: string) => number {
+  return text => {
+    if (/^\d{1,12}$/.test(text) && Number(text) >= min) return Number(text)
+    throw new AlmanacError('bad_request', `${flag} is ${JSON.stringify(text)}.`, {
+      hint: `pass a whole number, at least ${min}.`,
+    })
+  }
+}
+
+/** The contracts of `--contract`, which a chain indexed in full has no use for. */
+export function chosenContracts({ name, settings }: ChosenChain, text: string | undefined): Address[] | undefined {
+  if (text === undefined || settings.index !== 'full') return text === undefined ? undefined : parseContracts(text)
+  throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
+    hint: 'leave --contract out: every contract is included.',
+  })
+}
+
+export function parseContracts(text: string): Address[] {
+  return text.split(',').map(requireAddress)
+}
+
+export function requireAddress(text: string): Address {
+  const address = parseAddress(text.trim())
+  if (address !== undefined) return address
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an address.`, {
+    hint: 'pass 0x and 40 hex digits.',
+  })
+}
+
+/** Refuses a name that would have to be cleaned. */
 export function requireName(what: string, text: string): string {
   const cleaned = cleanLabel(text)
   if ('label' in cleaned && cleaned.notes.length === 0) return cleaned.label
   const reason = 'problem' in cleaned ? cleaned.problem : `it would have to be changed: ${cleaned.notes.join(', ')}`
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} cannot be ${what}. (${reason})`, {
-    hint: 'give 1 to 200 visible characters on one line.',
+    hint: 'pass 1 to 200 visible characters on one line.',
   })
 }
 
-/** The name of a list of others. */
+/** The name of an imported list. */
 export function requireSource(text: string): string {
   const source = requireName('the name of a source', text)
   if (!reservedSources.has(source)) return source
-  throw new AlmanacError('bad_request', `The source ${JSON.stringify(source)} is Almanac's own.`, {
-    hint: 'give the list a name of its own, such as where it comes from.',
+  throw new AlmanacError('bad_request', `The source name ${JSON.stringify(source)} is reserved.`, {
+    hint: 'name the list after where it comes from.',
   })
 }

@@ -1,35 +1,35 @@
-// Estimates what indexing will take: samples each configured chain, adds up, and says what the sampling itself took.
-
+// Estimates what indexing will cost: samples each configured chain, adds up, and reports what the sampling itself took.
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type CostEstimate, estimateCost } from '../evm/audit/sample-cost.ts'
-import { connectChain } from '../evm/create-evm.ts'
 import { MeteredRpc } from '../evm/rpc/chain-rpc.ts'
 import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
-import { addConfigOptions, chooseChain, loadConfigFor, parseWhole } from './options.ts'
+import { connectNodes } from './chain.ts'
+import { chooseChain, wholeNumber, withConfig } from './options.ts'
 import { interruption } from './process.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
 
-export type PlanFlags = { chain?: string; samples: string; json?: true }
+type PlanFlags = { chain?: string; samples: number; json?: true }
 
 export function planCommand(): Command {
   const command = new Command('plan')
     .description(
-      'Estimate calls, bytes, time and disk that indexing the configured chains will take, measured on small parts of their history. Opens no store and writes nothing.',
+      'Estimate the calls, bytes, time and disk that indexing the configured chains will take, from small samples of their history. Opens no store and writes nothing.',
     )
-    .option('--chain <name>', 'Only this chain of the configuration.')
-    .option('--samples <number>', 'How many parts of a history are read, of about 2 MB each.', '16')
+    .option('--chain <name>', 'Only this configured chain.')
+    .option(
+      '--samples <number>',
+      'Number of samples of each history, about 2 MB each.',
+      wholeNumber('--samples', 1),
+      16,
+    )
     .option('--json', 'Print the estimate as JSON.')
-  addConfigOptions(command, []).action(async (flags: PlanFlags) => {
-    const loaded = loadConfigFor(command)
-    await plan(loaded, flags)
-  })
-  return command
+  return withConfig(command, [], plan)
 }
 
 /** Measured on stores of some million rows: transfers take 110 to 125 bytes, indexes and free space included. */
@@ -37,21 +37,20 @@ const diskBytes = { transfer: 118, address: 130, block: 55 }
 
 const assumptions = [
   `disk: ${diskBytes.transfer} bytes a transfer (measured: 110 to 125), ${diskBytes.address} an address (full chains only), ${diskBytes.block} a block with transfers`,
-  'time: as fast as the endpoints answered now, within requestsPerSecond and dailyBudget; writing is not what limits',
-  'history up to the final block; following the head, wallets and contracts that are asked for later come on top',
-  'how many addresses are different is judged from how often samples share them, and is the least certain figure',
+  'time: the endpoints answer as fast as now, within requests_per_second and daily_budget; writing is not the bottleneck',
+  'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
+  'addresses: estimated from how often samples share them; the least certain figure',
 ]
 
 type Work = Interval & { chain: string; contract: Address | undefined; estimate: CostEstimate; limitedBy: Limit }
-type Limit = 'endpoints' | 'requestsPerSecond' | 'dailyBudget'
+type Limit = 'endpoints' | 'requests_per_second' | 'daily_budget'
 type Spent = { calls: number; bytes: number; seconds: number }
 
 export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void> {
-  const samples = parseWhole('--samples', flags.samples, 1)
   const configured = Object.entries(loaded.config.chains)
   const chosen = flags.chain === undefined ? undefined : chooseChain(loaded, flags.chain)
   if (configured.length === 0) {
-    throw new AlmanacError('not_configured', 'There is nothing to plan: no chain is configured.', {
+    throw new AlmanacError('not_configured', 'No chain is configured, so there is nothing to plan.', {
       hint: 'add a chain under chains in the configuration.',
     })
   }
@@ -61,7 +60,7 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   const works: Work[] = []
   for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
     if (process.stderr.isTTY) printNote(`Sampling ${name} …`)
-    works.push(...(await planChain({ name, settings, loaded, samples, spent }, signal)))
+    works.push(...(await planChain({ name, settings, loaded, samples: flags.samples, spent }, signal)))
   }
   spent.seconds = (performance.now() - startedAt) / 1_000
   if (flags.json) printJson(shown(works, spent))
@@ -71,13 +70,10 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
 type ChainTask = { name: string; settings: ChainSettings; loaded: LoadedConfig; samples: number; spent: Spent }
 
 async function planChain({ name, settings, loaded, samples, spent }: ChainTask, signal: AbortSignal): Promise<Work[]> {
-  const observer = {
-    request: ({ bytes }: { bytes: number }) => {
-      spent.bytes += bytes
-    },
-    hedge: () => {},
-  }
-  const { chain, rpc } = connectChain(name, settings, { chains: loaded.chains, observer })
+  await using opened = new AsyncDisposableStack()
+  const { chain, rpc } = connectNodes(loaded, { name, settings }, opened, bytes => {
+    spent.bytes += bytes
+  })
   const meter = new MeteredRpc(rpc)
   try {
     const source = new FullSource(chain, meter)
@@ -99,19 +95,18 @@ async function planChain({ name, settings, loaded, samples, spent }: ChainTask, 
     return works
   } finally {
     spent.calls += meter.calls
-    await rpc.close()
   }
 }
 
-/** What configuration allows may be less than what the endpoints could give. */
+/** The configuration may allow less than the endpoints could give. */
 function limited(
   estimate: CostEstimate,
   { requestsPerSecond, dailyBudget }: ChainSettings,
 ): { estimate: CostEstimate; limitedBy: Limit } {
   const times: [Limit, number][] = [
     ['endpoints', estimate.seconds],
-    ['requestsPerSecond', requestsPerSecond === undefined ? 0 : estimate.calls / requestsPerSecond],
-    ['dailyBudget', dailyBudget === undefined ? 0 : (estimate.calls / dailyBudget) * 86_400],
+    ['requests_per_second', requestsPerSecond === undefined ? 0 : estimate.calls / requestsPerSecond],
+    ['daily_budget', dailyBudget === undefined ? 0 : (estimate.calls / dailyBudget) * 86_400],
   ]
   const [limitedBy, seconds] = times.reduce((longest, next) => (next[1] > longest[1] ? next : longest))
   return { estimate: { ...estimate, seconds }, limitedBy }
@@ -121,14 +116,12 @@ function diskOf({ transfers, addresses, transferBlocks }: CostEstimate): number 
   return transfers * diskBytes.transfer + addresses * diskBytes.address + transferBlocks * diskBytes.block
 }
 
-type Figures = {
-  calls: number
-  bytes: number
-  seconds: number
-  transfers: number
-  addresses: number
-  disk_bytes: number
+const formats = {
+  ...{ calls: countText, bytes: bytesText, seconds: durationText },
+  ...{ transfers: countText, addresses: countText, disk_bytes: bytesText },
 }
+const figureNames = Object.keys(formats) as (keyof typeof formats)[]
+type Figures = Record<keyof typeof formats, number>
 
 function figuresOf(estimate: CostEstimate): Figures {
   const { calls, bytes, transfers, addresses } = estimate
@@ -136,18 +129,11 @@ function figuresOf(estimate: CostEstimate): Figures {
   return { calls, bytes, seconds, transfers, addresses, disk_bytes: diskOf(estimate) }
 }
 
-/** Contracts of one chain share its endpoints, so their times add up; chains run side by side. */
+/** Contracts of one chain share its endpoints, so their times add up; chains run in parallel. */
 function sumOf(works: readonly Work[]): Figures {
   const list = works.map(({ estimate }) => figuresOf(estimate))
-  const sum = (field: keyof Figures): number => list.reduce((total, figures) => total + figures[field], 0)
-  return {
-    calls: sum('calls'),
-    bytes: sum('bytes'),
-    seconds: sum('seconds'),
-    transfers: sum('transfers'),
-    addresses: sum('addresses'),
-    disk_bytes: sum('disk_bytes'),
-  }
+  const sum = (name: keyof Figures): number => list.reduce((total, figures) => total + figures[name], 0)
+  return Object.fromEntries(figureNames.map(name => [name, sum(name)])) as Figures
 }
 
 function byChain(works: readonly Work[]): Map<string, Work[]> {
@@ -159,7 +145,6 @@ function totalOf(works: readonly Work[]): Figures {
   return { ...sumOf(works), seconds: longest }
 }
 
-/** As `--json` shows it. */
 function shown(works: readonly Work[], spent: Spent) {
   const chains = [...byChain(works)].map(([name, list]) => [
     name,
@@ -182,14 +167,7 @@ function shown(works: readonly Work[], spent: Spent) {
 
 function described(works: readonly Work[], spent: Spent): string {
   const heading = ['CHAIN', 'WHAT', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'TRANSFERS', 'ADDRESSES', 'DISK']
-  const cells = ({ calls, bytes, seconds, transfers, addresses, disk_bytes }: Figures): string[] => [
-    countText(calls),
-    bytesText(bytes),
-    durationText(seconds),
-    countText(transfers),
-    countText(addresses),
-    bytesText(disk_bytes),
-  ]
+  const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
   const rows = works.map(({ chain, contract, estimate }) => [
     chain,
     contract ?? 'everything',
@@ -201,7 +179,7 @@ function described(works: readonly Work[], spent: Spent): string {
   const limits = works.filter(({ limitedBy }) => limitedBy !== 'endpoints')
   return [
     works.length === 0
-      ? 'No contract is configured: nothing is read until one is asked for.'
+      ? 'No contract is configured: nothing is indexed until one is requested.'
       : table(heading, [...rows, total]),
     '',
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),

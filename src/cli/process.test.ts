@@ -7,8 +7,8 @@ const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).h
 function runWith(program: string) {
   const text = `
     const { createLog } = await import(${source('../log.ts')})
-    const { endOnDefect } = await import(${source('./process.ts')})
-    endOnDefect(createLog({ level: 'info', format: 'json' }))
+    const { exitOnUncaught } = await import(${source('./process.ts')})
+    exitOnUncaught(createLog({ level: 'info', format: 'json' }))
     ${program}
     setTimeout(() => process.exit(99), 5_000)`
   return spawnSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' })
@@ -24,7 +24,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain('S3cr3tS3cr3t')
     expect(JSON.parse(stderr)).toMatchObject({
       level: 'fatal',
-      msg: 'A defect ends the service.',
+      msg: 'Uncaught exception; exiting.',
       err: { message: 'fetch https://rpc.example/… failed' },
     })
   })

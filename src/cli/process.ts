@@ -1,14 +1,21 @@
-// How a running service ends: the first signal drains, the second stops at once, and a defect is logged before it ends the
-// process. It knows nothing of what is drained.
-
+// What every process has: its version, how a user calls it, signals and exit codes. It knows nothing of what runs.
 import { readFileSync } from 'node:fs'
 import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
-/** One Ctrl-C comes twice where npm is in between: from the terminal, and from npm, which passes it on. */
+/** `change`: the user must change something. `tryLater`: the same command may work later. */
+export const exitCodes = { done: 0, change: 1, tryLater: 75, interrupted: 130 } as const
+
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof AlmanacError)) return exitCodes.change
+  if (error.code === 'interrupted') return exitCodes.interrupted
+  return error.retryable ? exitCodes.tryLater : exitCodes.change
+}
+
+/** One Ctrl-C arrives twice under npm: from the terminal, and from npm, which passes it on. */
 const echoMs = 400
 
-/** Resolves with the first signal. From then on a second one ends the process where it stands. */
+/** Resolves with the first signal. A second one ends the process at once. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
     let first: { signal: NodeJS.Signals; atMs: number } | undefined
@@ -23,41 +30,27 @@ export function firstSignal(): Promise<NodeJS.Signals> {
   })
 }
 
-/** Node would print the error as it is; the log takes secrets out of it. */
-export function endOnDefect(log: Log): void {
-  process.on('uncaughtException', error => {
-    log.fatal({ err: error }, 'A defect ends the service.')
-    process.exit(exitCodes.change)
-  })
-  // Who reads the log may go away; the service stays.
-  process.stderr.on('error', () => undefined)
-}
-
-// Lets the first signal stop a command in good order, where a second one ends it at once.
-
+/** Aborts with the first signal, so that a command can stop cleanly. */
 export function interruption(): AbortSignal {
   const stop = new AbortController()
   void firstSignal().then(name => stop.abort(new AlmanacError('interrupted', `Interrupted by ${name}.`)))
   return stop.signal
 }
 
-// What the exit code says: 0 done, 1 the user must change something, 75 try again later, 130 interrupted.
-
-export const exitCodes = { done: 0, change: 1, tryLater: 75, interrupted: 130 } as const
-
-export function exitCodeOf(error: unknown): number {
-  if (!(error instanceof AlmanacError)) return exitCodes.change
-  if (error.code === 'interrupted') return exitCodes.interrupted
-  return error.retryable ? exitCodes.tryLater : exitCodes.change
+/** Node would print the error as it is; the log removes secrets. */
+export function exitOnUncaught(log: Log): void {
+  process.on('uncaughtException', error => {
+    log.fatal({ err: error }, 'Uncaught exception; exiting.')
+    process.exit(exitCodes.change)
+  })
+  // A reader of the log may go away; the service stays.
+  process.stderr.on('error', () => undefined)
 }
-
-// The version of this package, as its manifest says.
 
 export function packageVersion(): string {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   return String(manifest.version)
 }
 
-// How the reader of a message runs a command: `npm start` is how a checkout starts, where no `almanac` is on the path.
-
+/** How the user runs a command: a checkout has no `almanac` on the path. */
 export const commandLine = process.env.npm_lifecycle_event === undefined ? 'almanac' : 'npm run -s almanac --'

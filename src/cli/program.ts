@@ -1,21 +1,47 @@
-// The tree of commands. It constructs nothing but the tree, so that documents can be made from it.
+// The table of commands, and how one is run. A command is one file of its name here and one entry in the table.
 import { Command } from 'commander'
 import { describeError } from '../errors.ts'
 import { commandLine, exitCodeOf, packageVersion } from './process.ts'
 import { printNote } from './terminal.ts'
 
-// Examples stay short: where no `almanac` is on the path, one line says what stands for it.
+type Entry = [summary: string, load: () => Promise<Command>]
+
+/** The summary is for `almanac --help`, which loads no file of a command. */
+const commands: Readonly<Record<string, Entry>> = {
+  start: ['Run the service.', async () => (await import('./start.ts')).startCommand()],
+  demo: [
+    'Run the sandbox: local chains with generated traffic.',
+    async () => (await import('./demo.ts')).demoCommand(),
+  ],
+  init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],
+  status: ['Show the progress of a running server.', async () => (await import('./status.ts')).statusCommand()],
+  plan: ['Estimate what indexing will cost.', async () => (await import('./plan.ts')).planCommand()],
+  sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
+  verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
+  solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
+  keys: ['Create, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
+  labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
+  collections: [
+    'Mark contracts as verified or spam.',
+    async () => (await import('./collections.ts')).collectionsCommand(),
+  ],
+  explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
+  config: ['Check the configuration.', async () => (await import('./config.ts')).configCommand()],
+  store: ['Copy or back up the store.', async () => (await import('./store.ts')).storeCommand()],
+}
+
+// Examples stay short: if `almanac` is not on the path, one line says how to call it.
 const examples = `
 Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
-  almanac demo                                 run a sandbox: local chains, made-up traffic
+  almanac demo                                 run a sandbox: local chains, generated traffic
   almanac init                                 write almanac.yaml for your own nodes
   almanac start --config almanac.yaml          run the service
-  almanac start --listen :8080 --only api      answer requests, index nothing
-  almanac keys create --name ci --expires 90d  issue a key and print its secret
-  almanac keys revoke ci                       stop it
+  almanac start --listen :8080 --only api      serve requests, index nothing
+  almanac keys create --name ci --expires 90d  create a key and print its secret
+  almanac keys revoke ci                       revoke it
   almanac status --json                        ask the running server
-  almanac plan                                 estimate calls, bytes, time and disk before anything is spent
-  almanac sync --chain eth --from 0 --to 9999  index one range and end
+  almanac plan                                 estimate calls, bytes, time and disk before you spend them
+  almanac sync --chain eth --from 0 --to 9999  index one range, then exit
   almanac verify --chain eth                   compare random ranges of the store with the node
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
@@ -24,57 +50,41 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
 
 Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
 
-/** A command is one file, loaded when it is called: what the others need stays unread. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  start: async () => (await import('./start.ts')).startCommand(),
-  demo: async () => (await import('./demo.ts')).demoCommand(),
-  init: async () => (await import('./init.ts')).initCommand(),
-  status: async () => (await import('./status.ts')).statusCommand(),
-  plan: async () => (await import('./plan.ts')).planCommand(),
-  sync: async () => (await import('./sync.ts')).syncCommand(),
-  verify: async () => (await import('./verify.ts')).verifyCommand(),
-  solana: async () => (await import('./solana-import.ts')).solanaCommand(),
-  keys: async () => (await import('./keys.ts')).keysCommand(),
-  labels: async () => (await import('./labels.ts')).labelsCommand(),
-  collections: async () => (await import('./collections.ts')).collectionsCommand(),
-  explain: async () => (await import('./explain.ts')).explainCommand(),
-  config: async () => (await import('./config.ts')).configCommand(),
-  store: async () => (await import('./store-copy.ts')).storeCommand(),
+export async function runCommand(): Promise<void> {
+  // A reader such as `head` closes the pipe when it has seen enough: not a failure.
+  process.stdout.on('error', error => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  })
+  try {
+    const [first = '', second = ''] = process.argv.slice(2)
+    await (await createProgram(first === 'help' ? second : first)).parseAsync()
+  } catch (error) {
+    printNote(describeError(error))
+    process.exitCode = exitCodeOf(error)
+  }
 }
 
-/** With the one command that is called, or with all of them for help, documents and a name that is none. */
+/** Loads the file of the called command alone; without one, every file, for documents. */
 export async function createProgram(called?: string): Promise<Command> {
   const program = new Command('almanac')
     .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .addHelpText('after', examples)
-  const load = called !== undefined && Object.hasOwn(commands, called) ? [commands[called]!] : Object.values(commands)
-  for (const command of load) program.addCommand(await command())
-  speakAlike(program, commandLine)
+  const isCommand = called !== undefined && Object.hasOwn(commands, called)
+  for (const [name, [summary, load]] of Object.entries(commands)) {
+    if (called === undefined || called === name) program.addCommand(await load())
+    else if (!isCommand) program.addCommand(new Command(name).description(summary))
+  }
+  configureHelp(program, commandLine)
   return program
 }
 
-/** Commands that are added whole inherit nothing: each is told how to print help, and how a mistake on its line is reported. */
-function speakAlike(command: Command, name: string): void {
+/** A command that is added whole inherits nothing from its parent. */
+function configureHelp(command: Command, name: string): void {
   command
     .helpOption('-h, --help', 'Print help.')
     .showHelpAfterError(`Try:   ${name} --help`)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'Error: ')) })
-  if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help of a command.')
-  for (const part of command.commands) speakAlike(part, `${name} ${part.name()}`)
-}
-
-// Runs one command and turns its failure into two lines and an exit code.
-
-export async function runCommand(): Promise<void> {
-  // A reader that has seen enough, such as `head`, closes the pipe: that is no failure.
-  process.stdout.on('error', error => {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-  })
-  try {
-    await (await createProgram(process.argv[2])).parseAsync()
-  } catch (error) {
-    printNote(describeError(error))
-    process.exitCode = exitCodeOf(error)
-  }
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help for a command.')
+  for (const part of command.commands) configureHelp(part, `${name} ${part.name()}`)
 }

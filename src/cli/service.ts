@@ -1,5 +1,4 @@
-// Runs the service: the one place where configuration becomes a store, indexers, an app and listeners.
-
+// Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -26,9 +25,9 @@ import { displayAmount } from '../solana/amounts.ts'
 import type { KeyStore } from '../store/key-store.ts'
 import { openReplica, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { transactionAsker } from './ask-transaction.ts'
+import { transactionAsker } from './chain.ts'
 import { showProgress, tinted } from './chain-progress.ts'
-import { commandLine, endOnDefect, firstSignal, packageVersion } from './process.ts'
+import { commandLine, exitOnUncaught, firstSignal, packageVersion } from './process.ts'
 import { type Indexers, startIndexers } from './start-indexers.ts'
 import { printNote, Screen, stderrColours } from './terminal.ts'
 
@@ -36,9 +35,9 @@ export type Role = 'api' | 'index'
 
 export type StartOptions = {
   only?: Role | undefined
-  /** Registered in place of the operator's. */
+  /** Registered instead of the operator's. */
   key?: string | undefined
-  /** Called once with what the running service is reached by; `say` writes lines for people beside the log. */
+  /** Called once the service listens; `say` writes lines for people beside the log. */
   whenListening?: (service: Listening) => Promise<void>
 }
 
@@ -53,19 +52,20 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   const { config } = loaded
   const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
   if (only === 'index' && !hasChains) {
-    throw new AlmanacError('not_configured', 'There is nothing to index: no chain is configured.', {
+    throw new AlmanacError('not_configured', 'No chain is configured, so there is nothing to index.', {
       hint: 'add a chain under chains in the configuration, or start without --only index.',
     })
   }
   const screen =
     hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? colouredScreen() : undefined
   const write = screen === undefined ? undefined : (text: string) => screen.write(text)
-  const log = openLog(config, write)
-  endOnDefect(log)
+  const hidden = [process.env.ALMANAC_KEY ?? '']
+  const log = createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
+  exitOnUncaught(log)
   for (const warning of loaded.warnings) log.warn(warning)
   const signal = firstSignal()
 
-  // Everything that is opened here is closed in the opposite order, also when a later step fails.
+  // Everything opened here is closed in reverse order, also when a later step fails.
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics({ ofProcess: true })
   const { store, indexers } =
@@ -81,15 +81,16 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
     for (const server of servers) log.info(`Listening on ${server.url}`)
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
     await provideFirstKey(store, consoleUrl)
-    // Whoever has more to say names the console there.
+    // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
-      log.info(`The console is at ${consoleUrl} and asks for a key with the scope ops.`)
+      log.info({ url: consoleUrl }, 'Console available; it asks for a key with the scope ops.')
     const say = write ?? ((text: string) => process.stderr.write(text))
     const listening = { url: servers[0]!.url, log, say, status: indexers.status }
-    whenListening?.(listening).catch(error => log.warn({ err: error }, 'What follows the start failed.'))
+    whenListening?.(listening).catch(error => log.warn({ err: error }, 'A post-start step failed.'))
   }
-  // Beside a process that indexes, one that only answers needs no chain of its own.
-  if (!hasChains && only !== 'api') sayNothingIsIndexed(log)
+  // A process that only serves needs no chain: another one may index.
+  if (!hasChains && only !== 'api')
+    log.warn('No chain is configured, so nothing is indexed. Add one under chains; see docs/settings.md.')
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
 
   log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
@@ -100,12 +101,12 @@ function colouredScreen(): Screen {
   return new Screen(process.stderr, line => tinted(line, { live: green, stalled: red }))
 }
 
-/** The service works without it: what is wrong with the store shows elsewhere too. */
+/** The service works without the pack; what is wrong with the store shows elsewhere too. */
 async function providePack(store: Store, log: Log): Promise<void> {
   try {
-    if (await loadPack(store)) log.info('The built-in labels and verified collections are in the store.')
+    if (await loadPack(store)) log.info('Built-in labels and verified collections written to the store.')
   } catch (error) {
-    log.warn({ err: error }, 'Cannot write the built-in labels; the next start tries again.')
+    log.warn({ err: error }, 'Could not write the built-in labels; the next start tries again.')
   }
 }
 
@@ -123,7 +124,7 @@ async function openForServing(
 type Parts = {
   loaded: LoadedConfig
   store: Store
-  /** Of this process, or of others on the same store. */
+  /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
   log: Log
@@ -137,7 +138,7 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
       throttle.say('uses', repeated =>
-        log.warn({ err: error, repeated }, 'Cannot write the use of keys; it is tried again.'),
+        log.warn({ err: error, repeated }, 'Could not write the use of keys; trying again.'),
       ),
   })
   opened.defer(() => gatekeeper.close())
@@ -146,39 +147,24 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
   const version = packageVersion()
   const live = new LiveFeed({ status, store, version })
   const replica =
-    config.store_read === undefined ? undefined : await openReplica(store, config.store_read, limits.replicaLagMaxMs)
+    config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())
   const app = createApp({
-    store,
-    replica,
-    chains,
-    gatekeeper,
-    log,
-    metrics,
-    displayAmount,
-    status,
-    live,
-    console,
+    ...{ store, replica, chains, gatekeeper, log, metrics, displayAmount, status, live, console, version },
     freshen: indexers.freshen,
-    // A process that only answers has nodes of its own to ask, if any.
+    // A process that only serves asks its own nodes, if it has any.
     askTransaction: indexers.askTransaction ?? transactionAsker(loaded, opened),
     threadMetrics: indexers.metrics,
-    version,
     settings: apiSettingsOf(config),
   })
   const servers: ServedApp[] = []
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
-  // Before the servers: a stream that nobody ends would keep them waiting.
+  // Before the servers: an open stream would keep them waiting.
   opened.defer(() => live.close())
-  for (const place of [config.listen, config.solana_listen]) {
+  for (const place of [config.listen, config.solanaListen]) {
     if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
   }
   return servers
-}
-
-function openLog(config: Config, write: ((line: string) => void) | undefined): Log {
-  const hidden = [process.env.ALMANAC_KEY ?? '']
-  return createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
 }
 
 function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
@@ -189,32 +175,25 @@ function isForPeople({ log: { format } }: Config): boolean {
   return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
 }
 
-function sayNothingIsIndexed(log: Log): void {
-  log.warn('Nothing is indexed: no chain is configured. Requests are answered from what the store holds.')
-  log.warn('Add a chain to almanac.yaml, such as `chains: { eth: { rpc: http://node:8545 } }`; see docs/settings.md.')
-}
-
-// Sees to it that a starting service has a key: the operator's own from ALMANAC_KEY, or one made for an empty store.
-
 const lengthAdvised = 16
 
-/** `known` is a key that nobody needs to be told of: the sandbox's. */
+/** Registers the operator's key, or `known`: the sandbox's, which is public. */
 export async function registerKnownKey(store: KeyStore, log: Log, known?: string): Promise<void> {
   const secret = known ?? process.env.ALMANAC_KEY ?? ''
   if (secret === '') return
   await registerOperatorKey(store, secret)
   if (known === undefined && secret.length < lengthAdvised)
-    log.warn(`ALMANAC_KEY is shorter than ${lengthAdvised} characters: it can be guessed.`)
+    log.warn(`ALMANAC_KEY has fewer than ${lengthAdvised} characters and can be guessed.`)
 }
 
-/** Only once the service listens: a start that fails would have shown a key that nobody looks for, and no start shows it again. */
+/** Creates a key for an empty store. Call it once the service listens: no later start shows the key again. */
 export async function provideFirstKey(store: KeyStore, consoleUrl: string | undefined): Promise<void> {
   if ((await store.keys()).length > 0) return
   const { secret } = await issueKey(store, { name: 'first', scopes })
   const console = consoleUrl === undefined ? '' : `\n  Console:  ${consoleUrl}#key=${encodeURIComponent(secret)}\n`
-  // Past the log on purpose: logs are kept and shipped, and the secret must exist in one place only.
+  // Not through the log: logs are kept and shipped, and the secret must exist in one place only.
   printNote(`
-  The store is new, so a key with every scope was made. It is shown only now:
+  The store is new, so a key with every scope was created. It is not shown again:
 
       ${secret}
 ${console}
@@ -222,8 +201,7 @@ ${console}
 `)
 }
 
-// Reads the built console into memory: from beside the built program, or, in a checkout, from where `web/build.ts` puts it.
-
+/** The built console: beside the built program, or in a checkout where `web/build.ts` puts it. */
 const folder = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../web/dist' : '../console', import.meta.url),
 )
@@ -235,7 +213,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** By path; undefined where the console was not built. */
+/** By path; undefined if the console was not built. */
 export function readConsole(): StaticFiles | undefined {
   if (!existsSync(join(folder, 'index.html'))) return undefined
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => extname(name) in types)
@@ -248,7 +226,7 @@ function readStatic(name: string): StaticFile {
   return {
     type: types[extname(name)]!,
     tag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-    // Vite puts a hash of the content into the names of these.
+    // Vite puts a hash of the content into these names.
     immutable: name.startsWith('assets'),
     plain,
     br: readIfThere(`${path}.br`),

@@ -1,35 +1,34 @@
-// Starts what the configuration asks to be indexed: EVM chains in a thread of their own, Solana networks beside the service.
+// Starts the configured indexers: EVM chains in a separate thread, Solana networks beside the service.
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { ChainTable } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { AlmanacError, type ErrorCode, errorCodes, messageOf } from '../errors.ts'
+import { AlmanacError, type ErrorCode, errorCodes } from '../errors.ts'
 import type { Evm } from '../evm/create-evm.ts'
 import type { Log, LogOptions } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { StatusReport } from '../model.ts'
-import { type Address, type ChainId, type SolanaNetwork, solanaNetworks } from '../model.ts'
+import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../model.ts'
 import { Heartbeat, type Report, Reports } from '../processes/heartbeat.ts'
 import { mayIndex, remoteFreshen } from '../processes/remote-freshen.ts'
-import { evmTopic, type Subject, solanaTopic, WorkTaker } from '../processes/work.ts'
+import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../processes/remote-work.ts'
 import type { Freshen, PortfolioFreshness } from '../query/freshen.ts'
 import { createSolana } from '../solana/network.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { callThread, indexingMemory } from '../threads.ts'
-import type { AskTransaction } from './ask-transaction.ts'
+import type { AskTransaction } from './chain.ts'
 import type { IndexThreadData } from './index-chains.ts'
 
-/** How long it is believed which chains are this process's own: on a shared server another one may take them over. */
+/** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
-const heldForMsMax = 5_000
+const heldMsMax = 5_000
 
 export type Indexers = {
   freshen: Freshen
   status(): Promise<StatusReport>
-  /** Asks the nodes of this process, within what they may be asked; undefined where it indexes nothing. */
+  /** Asks the nodes of this process within their limits; undefined if it indexes nothing. */
   askTransaction?: AskTransaction | undefined
-  /** What other threads count, in the text format of Prometheus. */
+  /** The counts of other threads, in the text format of Prometheus. */
   metrics(): Promise<string>
 }
 
@@ -38,13 +37,13 @@ type Parts = {
   log: Log
   logOptions: Pick<LogOptions, 'level' | 'format' | 'colours'>
   metrics: Metrics
-  /** Takes the lines of other threads where a terminal shows more than the log. */
+  /** Takes the log lines of other threads if the terminal shows more than the log. */
   write: ((text: string) => void) | undefined
-  /** What is opened here is closed with it. */
+  /** Closes what is opened here. */
   opened: AsyncDisposableStack
 }
 
-/** Opens the store for the thread that serves, and starts the indexers around it. */
+/** Opens the store for the thread that serves, and starts the indexers. */
 export async function startIndexers(parts: Parts): Promise<{ store: Store; indexers: Indexers }> {
   const { loaded, log, logOptions, metrics, write, opened } = parts
   const { config, chains } = loaded
@@ -63,44 +62,36 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
       )
     : undefined
   if (evm !== undefined) opened.defer(() => evm.close())
-  // The thread owns the store; without one this is the owner.
+  // The indexing thread owns the store; without one this thread does.
   const store = await openStore(config.store, { role: hasEvm ? 'reader' : 'owner' })
   opened.defer(() => store.close())
   const solana = createSolana({ settings: config.solana, store, log, metrics })
   opened.defer(() => solana.close())
-  // A thread that died has no chains: questions are answered from what is stored, or by another process.
-  const onDemand = remembered(
-    { staleAfterMs: heldMs, forgottenAfterMs: heldForMsMax },
+  // A thread that died has no chains: the store or another process answers.
+  const onDemand = staleWhileRevalidate(
+    { staleAfterMs: heldMs, expiredAfterMs: heldMsMax },
     async () => new Set((await evm?.onDemandChains().catch(() => [])) ?? []),
   )
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() })
-  const ensure: Ensure = {
-    async contract(chain, contract, waitMs) {
-      await evm?.ensureContract(chain, contract, waitMs)
-    },
-    async wallet(chain, wallet, waitMs) {
-      await evm?.ensureWallet([chain], wallet, waitMs)
-    },
-    portfolio: (network, owner) => solana.freshen.portfolio(network, owner),
+  const perform: Perform = async (work, waitMs) => {
+    if (work.kind === 'portfolio') return await solana.freshen.portfolio(work.network, work.owner)
+    if (work.kind === 'contract') await evm?.ensureContract(work.chain, work.contract, waitMs)
+    else await evm?.ensureWallet([work.chain], work.wallet, waitMs)
+    return undefined
   }
   if (hasEvm || networks.length > 0) {
     const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
     const heartbeat = new Heartbeat(store, { process: randomUUID(), report, log })
     opened.defer(() => heartbeat.close())
-    const taker = new WorkTaker({
-      store,
-      log,
-      topics,
-      perform: (subject, waitMs) => performWork(ensure, subject, waitMs),
-    })
-    opened.defer(() => taker.close())
+    const claimer = new WorkClaimer({ store, log, topics, perform })
+    opened.defer(() => claimer.close())
   }
   return {
     store,
     indexers: {
-      freshen: joinedFreshen({ store, log, onDemand, ensure, networks }),
+      freshen: joinedFreshen({ store, log, onDemand, perform, networks }),
       status,
       askTransaction: evm === undefined ? undefined : askThread(evm),
       metrics: async () => (await evm?.metrics()) ?? '',
@@ -108,7 +99,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   }
 }
 
-/** A signal cannot go to another thread: it gives up there by itself, a little later than whoever asked. */
+/** A signal cannot cross threads: the call gives up there by itself, a little later than its caller. */
 const threadWaitMsMax = 15_000
 
 function askThread(evm: Evm): AskTransaction {
@@ -120,47 +111,37 @@ function askThread(evm: Evm): AskTransaction {
   }
 }
 
-/** What the indexers of this process do for whoever asks. */
-type Ensure = {
-  contract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
-  wallet(chain: ChainId, wallet: Address, waitMs: number): Promise<void>
-  portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<PortfolioFreshness | undefined>
-}
-
-async function performWork(ensure: Ensure, subject: Subject, waitMs: number): Promise<PortfolioFreshness | undefined> {
-  if (subject.kind === 'contract') await ensure.contract(subject.chain, subject.contract, waitMs)
-  else if (subject.kind === 'wallet') await ensure.wallet(subject.chain, subject.wallet, waitMs)
-  else return await ensure.portfolio(subject.network, subject.owner)
-  return undefined
-}
+/** Does work with the indexers of this process. */
+type Perform = (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
 
 type JoinedParts = {
   store: Store
   log: Log
   onDemand: () => Promise<ReadonlySet<ChainId>>
-  ensure: Ensure
+  perform: Perform
   networks: readonly SolanaNetwork[]
 }
 
-/** By the indexers of this process for what they have, by those of others for the rest. */
-function joinedFreshen({ store, log, onDemand, ensure, networks }: JoinedParts): Freshen {
+/** Asks the indexers of this process for their own chains, and other processes for the rest. */
+function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts): Freshen {
   const remote = remoteFreshen(store, new Reports(store))
   return {
     async contract(chain, contract, waitMs, key) {
       if (!(await onDemand()).has(chain)) return await remote.contract(chain, contract, waitMs, key)
       if (!(await mayIndex(store, key, `${chain}/${contract}`))) return
-      await quietly(ensure.contract(chain, contract, waitMs), log)
+      await quietly(perform({ kind: 'contract', chain, contract }, waitMs), log)
     },
     async wallet(chains, wallet, waitMs, key) {
       const own = await onDemand()
       const others = chains.filter(chain => !own.has(chain))
       const mine = chains.filter(chain => own.has(chain))
-      const work = others.length > 0 ? [remote.wallet(others, wallet, waitMs, key)] : []
+      const asked = others.length > 0 ? [remote.wallet(others, wallet, waitMs, key)] : []
       if (mine.length > 0 && (await mayIndex(store, key, wallet)))
-        work.push(...mine.map(chain => quietly(ensure.wallet(chain, wallet, waitMs), log)))
-      await Promise.all(work)
+        asked.push(...mine.map(chain => quietly(perform({ kind: 'wallet', chain, wallet }, waitMs), log)))
+      await Promise.all(asked)
     },
-    portfolio: (network, owner) => (networks.includes(network) ? ensure : remote).portfolio(network, owner),
+    portfolio: (network, owner) =>
+      networks.includes(network) ? perform({ kind: 'portfolio', network, owner }, 0) : remote.portfolio(network, owner),
   }
 }
 
@@ -172,19 +153,16 @@ function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Rep
   return { chains: Object.fromEntries(reported), solana }
 }
 
-/** A question is answered from what is stored even when the indexer cannot help; the answer says that it is not complete. */
-async function quietly(work: Promise<void>, log: Log): Promise<void> {
+/** Without the indexer's help the store still answers, and the answer says that it is not complete. */
+async function quietly(work: Promise<unknown>, log: Log): Promise<void> {
   try {
     await work
   } catch (error) {
-    log.debug(`Nothing was indexed on demand: ${messageOf(error)}`)
+    log.debug({ err: error }, 'On-demand indexing failed')
   }
 }
 
-// Starts the thread that indexes and offers it as calls. When the thread dies, calls fail and the reason is told; the service
-// goes on answering from what is stored.
-
-/** `write` takes what the thread writes to stderr, where that must not go there by itself. */
+/** If the thread dies, calls fail with the reason. `write` takes what the thread writes to stderr. */
 export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
@@ -213,7 +191,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       })
       fail(ended)
       reject(ended)
-      if (running) log.error({ code }, 'The indexing thread ended; requests are answered from what is stored.')
+      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store.')
     })
   })
   return {
@@ -231,27 +209,28 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
   }
 }
 
-/** An error loses its class on its way out of a thread, but keeps its fields. */
+/** An error that crosses threads loses its class and keeps its fields. */
 function asAlmanacError(error: unknown): AlmanacError {
   const { message, code, hint } = error as { message: string; code?: string; hint?: string }
   const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'internal'
   return new AlmanacError(known, message, hint === undefined ? {} : { hint })
 }
 
-// An answer that is given at once while it is renewed behind the scenes. It knows nothing of who is asked.
-
 export type Ages = {
-  /** An answer of this age is still given, and asked for again meanwhile. */
+  /** An older answer is still returned, and renewed in the background. */
   staleAfterMs: number
-  /** One of this age is not given any more: the new one is waited for. */
-  forgottenAfterMs: number
+  /** An older answer is not returned: the caller waits for the new one. */
+  expiredAfterMs: number
 }
 
 /**
- * For questions to a thread that may be within a long commit: whoever waited for its answer would wait for the commit too. Measured while a
- * chain was filled in: pages at the 99th percentile in 215 ms instead of 18 with every stale answer waited for.
+ * For questions to a thread that may be in a long commit: waiting for its answer means waiting for the commit.
+ * Measured during a backfill: pages at the 99th percentile took 215 ms with waiting, 18 ms with this.
  */
-export function remembered<T>({ staleAfterMs, forgottenAfterMs }: Ages, ask: () => Promise<T>): () => Promise<T> {
+export function staleWhileRevalidate<T>(
+  { staleAfterMs, expiredAfterMs }: Ages,
+  ask: () => Promise<T>,
+): () => Promise<T> {
   let known: { atMs: number; answer: Promise<T> } | undefined
   let asking: Promise<T> | undefined
   const renew = (): Promise<T> => {
@@ -271,6 +250,6 @@ export function remembered<T>({ staleAfterMs, forgottenAfterMs }: Ages, ask: () 
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.atMs
     if (known !== undefined && ageMs <= staleAfterMs) return known.answer
     const renewed = asking ?? renew()
-    return known !== undefined && ageMs <= forgottenAfterMs ? known.answer : renewed
+    return known !== undefined && ageMs <= expiredAfterMs ? known.answer : renewed
   }
 }

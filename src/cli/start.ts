@@ -1,4 +1,4 @@
-// The command that runs the service. What it runs is loaded only when it is called, so that other commands start fast.
+// Runs the service, or the sandbox if nothing is configured.
 import { Command, Option } from 'commander'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import type { Role } from './service.ts'
@@ -6,10 +6,10 @@ import type { Role } from './service.ts'
 export function startCommand(): Command {
   const command = new Command('start')
     .description(
-      'Run the service until a signal ends it. The first signal lets running requests finish, a second does not. With no configuration, run the sandbox (see demo).',
+      'Run the service until a signal stops it. The first signal lets running requests finish; a second stops at once. Without a configuration, run the sandbox (see demo).',
     )
     .addOption(
-      new Option('--only <role>', 'Run one half: api answers requests, index reads chains.').choices(['api', 'index']),
+      new Option('--only <role>', 'Run one role: api serves requests, index reads chains.').choices(['api', 'index']),
     )
   addConfigOptions(command).action(async (options: { only?: Role }) => {
     const loaded = loadConfigFor(command)

@@ -1,4 +1,4 @@
-// The command that asks a running server how it is. It reads /status over HTTP and nothing else.
+// Shows the progress of a running server. It reads /status over HTTP and nothing else.
 import { Command } from 'commander'
 import { z } from 'zod'
 import { parseListen } from '../config/listen-address.ts'
@@ -31,7 +31,7 @@ const chainStatus = z.looseObject({
   lag_seconds: z.number().nullish(),
   covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
   eta_seconds: z.number().nullish(),
-  rates: z.looseObject({ blocksPerSecond: z.number() }).nullish(),
+  rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
   rpc: endpoints,
 })
 const solanaStatus = z.looseObject({
@@ -52,12 +52,12 @@ type StatusOptions = { url?: string; key?: string; json?: true }
 
 export function statusCommand(): Command {
   const command = new Command('status')
-    .description('Ask the running server how far it is.')
-    .option('--url <url>', 'Where the server answers; without it, where the setting listen says. (ALMANAC_URL)')
+    .description('Show the progress of a running server.')
+    .option('--url <url>', 'URL of the server. Default: the setting listen. (ALMANAC_URL)')
     .option('--key <secret>', 'A key with the scope ops. (ALMANAC_KEY)')
     .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
-    // An empty variable counts as unset, as everywhere.
+    // An empty variable counts as unset.
     const base = options.url ?? (process.env.ALMANAC_URL || serverUrl(loadConfigFor(command).config.listen))
     const text = await askStatus(base, options.key ?? (process.env.ALMANAC_KEY || undefined))
     printData(options.json ? text : describeStatus(readStatus(base, text)))
@@ -72,10 +72,10 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
     answer = await fetch(new URL('/status', base), { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error
-    throw new AlmanacError('upstream_failed', `Nothing answers at ${base}.`, {
+    throw new AlmanacError('upstream_failed', `No server answers at ${base}.`, {
       cause,
       retryable: true,
-      hint: 'start the server, or say where it is with --url.',
+      hint: 'start the server, or pass its URL with --url.',
     })
   }
   const text = await answer.text()
@@ -87,12 +87,12 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
     {
       cause: printable(messageIn(text).slice(0, 200)),
       retryable: answer.status >= 500 || answer.status === 429,
-      hint: keyProblem ? 'give a key with the scope ops: --key or ALMANAC_KEY.' : 'look at the log of the server.',
+      hint: keyProblem ? 'pass a key with the scope ops: --key or ALMANAC_KEY.' : 'read the log of the server.',
     },
   )
 }
 
-/** What an error of this service says; of anything else, its text. */
+/** The message of an error of this service, or else the whole text. */
 function messageIn(text: string): string {
   try {
     return z.looseObject({ message: z.string() }).parse(JSON.parse(text)).message
@@ -105,7 +105,7 @@ function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
   try {
     return statusAnswer.parse(JSON.parse(text))
   } catch (cause) {
-    throw new AlmanacError('upstream_invalid', `What answers at ${base} is not this service.`, { cause })
+    throw new AlmanacError('upstream_invalid', `The server at ${base} is not Almanac.`, { cause })
   }
 }
 
@@ -113,49 +113,32 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
   const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(status.store?.location ?? '-')}`
   const rows = [
     ...Object.entries(status.chains).map(([name, chain]) => chainRow(name, chain)),
-    ...Object.entries(status.solana).map(([name, { state, slot, lag_seconds, rpc }]) =>
-      rowOf({ name: `solana ${name}`, state, height: slot, lag_seconds, rpc }),
-    ),
+    ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
   const titles = ['CHAIN', 'STATE', 'HEAD', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
-  return [paint.bold(heading), table(titles, rows), ...troubles(status)].join('\n')
+  return [paint.bold(heading), table(titles, rows), ...problems(status)].join('\n')
 }
 
 function chainRow(name: string, chain: ShownChain): string[] {
-  const { state, head, lag_seconds, rates, eta_seconds, rpc } = chain
-  // What is done has neither a rate nor a rest.
+  const { head, rates, eta_seconds } = chain
+  // A finished chain has no rate and no time left.
   const isDone = eta_seconds === 0
-  return rowOf({
-    ...{ name, state, height: head, lag_seconds, rpc },
-    covered: coverageText(chain),
-    rate: rates == null || isDone ? undefined : rateText(rates.blocksPerSecond),
-    left: eta_seconds == null || isDone ? undefined : durationText(eta_seconds),
-  })
+  const rate = rates == null || isDone ? undefined : rateText(rates.blocks_per_second)
+  const left = eta_seconds == null || isDone ? undefined : durationText(eta_seconds)
+  return rowOf(name, chain, head, [coverageText(chain), rate, left])
 }
 
-type RowFacts = {
-  name: string
-  state: string | undefined
-  height: number | null | undefined
-  lag_seconds: number | null | undefined
-  rpc: z.output<typeof endpoints>
-  covered?: string
-  rate?: string | undefined
-  left?: string | undefined
-}
+type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'>
+type Figures = readonly [covered?: string, rate?: string | undefined, left?: string | undefined]
 
-function rowOf({ name, state = '-', height, lag_seconds, rpc, covered, rate, left }: RowFacts): string[] {
-  return [
-    printable(name),
-    printable(state),
-    height == null || height < 0 ? '-' : countText(height),
-    lag_seconds == null ? '-' : durationText(lag_seconds),
-    covered ?? '-',
-    rate ?? '-',
-    left ?? '-',
-    `${rpc.filter(({ healthy }) => healthy).length} of ${rpc.length} well`,
-  ]
+function rowOf(name: string, shown: Shown, height: number | null | undefined, figures: Figures): string[] {
+  const { state = '-', lag_seconds, rpc } = shown
+  const [covered = '-', rate = '-', left = '-'] = figures
+  const head = height == null || height < 0 ? '-' : countText(height)
+  const behind = lag_seconds == null ? '-' : durationText(lag_seconds)
+  const healthy = `${rpc.filter(endpoint => endpoint.healthy).length} of ${rpc.length} healthy`
+  return [printable(name), printable(state), head, behind, covered, rate, left, healthy]
 }
 
 function coverageText(chain: ShownChain): string {
@@ -169,19 +152,19 @@ function coverageText(chain: ShownChain): string {
 }
 
 /** Why chains are stalled, and what is wrong with endpoints. */
-function troubles({ chains, solana }: z.output<typeof statusAnswer>): string[] {
+function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const stalled = Object.entries(chains).flatMap(([name, { reason }]) =>
     reason === undefined ? [] : [`${printable(name)} is stalled: ${printable(reason)}`],
   )
-  const ill = [...Object.entries(chains), ...Object.entries(solana)].flatMap(([name, { rpc }]) =>
+  const failing = [...Object.entries(chains), ...Object.entries(solana)].flatMap(([name, { rpc }]) =>
     rpc
       .filter(({ healthy }) => !healthy)
-      .map(({ endpoint, reason }) => printable(`${name} endpoint ${endpoint}: ${reason ?? 'not well'}`)),
+      .map(({ endpoint, reason }) => printable(`${name} endpoint ${endpoint}: ${reason ?? 'not healthy'}`)),
   )
-  return [...stalled, ...ill]
+  return [...stalled, ...failing]
 }
 
-/** Where to ask a server that listens at this address: one that listens everywhere is asked on this machine. */
+/** The URL of a server that listens at this address; one that listens everywhere is asked on this machine. */
 function serverUrl(listen: string): string {
   const { host, port } = parseListen(listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host

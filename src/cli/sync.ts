@@ -1,65 +1,44 @@
-// Fills one range of one chain: opens the store as its owner, shows progress, and says what was done.
-
+// Indexes one range of one chain: opens the store as its owner, shows progress, and reports what it did.
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { connectChain } from '../evm/create-evm.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
+import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
-import {
-  addConfigOptions,
-  type ChosenChain,
-  chooseChain,
-  loadConfigFor,
-  parseBlocks,
-  parseContracts,
-} from './options.ts'
+import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { interruption } from './process.ts'
-import { bytesText, countText, durationText, printData, printJson } from './terminal.ts'
-import { takeChain } from './with-store.ts'
+import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
 
-export type SyncFlags = { chain: string; from: string; to: string; contract?: string; json?: true }
+type SyncFlags = { chain: string; from: number; to: number; contract?: string; json?: true }
 
 export function syncCommand(): Command {
   const command = new Command('sync')
     .description(
-      'Index one range of final blocks of a chain as it is configured, then end. What is there already is not read again, so a repeat continues where a run stopped. Needs a store into which no other process indexes.',
+      'Index one range of final blocks of a configured chain, then exit. Blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
     )
-    .requiredOption('--chain <name>', 'A chain of the configuration.')
-    .requiredOption('--from <block>', 'The first block.')
-    .requiredOption('--to <block>', 'The last block.')
-    .option(
-      '--contract <list>',
-      'On an on-demand chain: these contracts, comma-separated, instead of those configured.',
-    )
-    .option('--json', 'Print what was done as JSON.')
-  addConfigOptions(command, ['store']).action(async (flags: SyncFlags) => {
-    const loaded = loadConfigFor(command)
-    await sync(loaded, flags)
-  })
-  return command
+    .requiredOption('--chain <name>', 'A configured chain.')
+    .requiredOption('--from <block>', 'First block.', wholeNumber('--from'))
+    .requiredOption('--to <block>', 'Last block.', wholeNumber('--to'))
+    .option('--contract <list>', 'On an on-demand chain: these contracts, comma-separated, not the configured ones.')
+    .option('--json', 'Print the result as JSON.')
+  return withConfig(command, ['store'], sync)
 }
 
-/** How long no endpoint may answer before the command gives up. */
+/** Without an answer from any endpoint for this long, the command gives up. */
 const patienceMs = 60_000
 
-export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
+async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
   const interval = parseBlocks(flags)
   const scope = scopeOf(chosen, flags.contract)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
   const counted = { requests: 0, bytes: 0 }
-  const observer = {
-    request: ({ bytes }: { bytes: number }) => {
-      counted.requests++
-      counted.bytes += bytes
-    },
-    hedge: () => {},
-  }
-  const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
-  opened.defer(() => rpc.close())
+  const { chain, rpc } = connectNodes(loaded, chosen, opened, bytes => {
+    counted.requests++
+    counted.bytes += bytes
+  })
   const store = await takeChain(loaded.config.store, chain, opened)
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
@@ -99,24 +78,20 @@ export async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void
     return
   }
   const { from, to } = interval
-  const what = scope === 'full' ? '' : ` for ${countText(scope.length)} contract${scope.length === 1 ? '' : 's'}`
+  const what = scope === 'full' ? '' : ` for ${contractsText(scope.length)}`
   printData(
-    `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} were there; ` +
+    `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} already stored; ` +
       `${countText(done.transfers)} transfers from ${countText(done.logs)} logs; ${countText(counted.requests)} requests, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
   )
 }
 
-function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {
-  if (settings.index === 'full') {
-    if (contract === undefined) return 'full'
-    throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
-      hint: 'leave --contract out: every contract is read.',
-    })
-  }
-  const contracts = contract === undefined ? settings.contracts : parseContracts(contract)
+function scopeOf(chosen: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {
+  const { name, settings } = chosen
+  const contracts = chosenContracts(chosen, contract) ?? settings.contracts
+  if (settings.index === 'full') return 'full'
   if (contracts.length > 0) return contracts
-  throw new AlmanacError('bad_request', `${name} is indexed on demand and no contract is configured for it.`, {
-    hint: `give --contract, list contracts under chains.${name}.contracts, or set chains.${name}.index to full.`,
+  throw new AlmanacError('bad_request', `${name} is indexed on demand, and no contract is configured for it.`, {
+    hint: `pass --contract, list contracts under chains.${name}.contracts, or set chains.${name}.index to full.`,
   })
 }
 

@@ -1,4 +1,4 @@
-// What commands write: data to stdout, everything else to stderr, colours only where a person looks.
+// What commands write: data to stdout, everything else to stderr, colours only on a terminal.
 import pc from 'picocolors'
 
 export const paint = pc.createColors(process.stdout.isTTY === true && pc.isColorSupported)
@@ -16,7 +16,7 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** Rows under a heading, in columns as wide as their widest text. */
+/** Rows under a heading, each column as wide as its widest text. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heading.map((title, column) => Math.max(title.length, ...rows.map(row => row[column]?.length ?? 0)))
   const lines = [heading, ...rows].map(row =>
@@ -28,28 +28,56 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [paint.bold(lines[0]!), ...lines.slice(1)].join('\n')
 }
 
-/** Text from outside, with nothing in it that a terminal would obey. */
+/** Replaces control characters, which a terminal would obey. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '�')
 }
 
-// A few lines at the foot of a terminal that are redrawn in place while other lines scroll above them.
+/** One line of progress on stderr: redrawn in place on a terminal, a plain line now and then elsewhere. */
+export class ProgressLine {
+  readonly everyMs = process.stderr.isTTY ? 500 : 5_000
+  #shownAtMs = performance.now()
+  #isDrawn = false
+
+  /** Shows a line unless it showed one a moment ago. */
+  offer(text: () => string): void {
+    if (performance.now() - this.#shownAtMs >= this.everyMs) this.show(text())
+  }
+
+  show(text: string): void {
+    this.#shownAtMs = performance.now()
+    this.#isDrawn = process.stderr.isTTY === true
+    // A line that wraps cannot be redrawn.
+    process.stderr.write(
+      this.#isDrawn ? `${eraseLine}${text.slice(0, (process.stderr.columns || 80) - 1)}` : `${text}\n`,
+    )
+  }
+
+  /** Leaves the terminal clean for what is printed next. */
+  close(): void {
+    if (this.#isDrawn) process.stderr.write(eraseLine)
+    this.#isDrawn = false
+  }
+}
+
+const eraseLine = '\r\u001b[K'
 
 type Output = Pick<NodeJS.WriteStream, 'write' | 'columns'>
 
+/** A few lines at the foot of a terminal that are redrawn in place while other lines scroll above them. */
 export class Screen {
   readonly #output: Output
   readonly #tint: (line: string) => string
   #lines: readonly string[] = []
   #drawn = 0
 
-  /** `tint` colours a line of the foot once it is cut to the width. */
+  /** `tint` colours a line of the foot after it is cut to the width. */
   constructor(output: Output = process.stderr, tint = (line: string) => line) {
     this.#output = output
     this.#tint = tint
   }
 
-  /** Whole lines that stay, such as those of the log. */
+  /** Writes whole lines that stay, such as those of the log. */
   write(text: string): void {
     this.#output.write(`${this.#erased()}${text}${this.#foot()}`)
   }
@@ -61,7 +89,7 @@ export class Screen {
     this.#output.write(`${erased}${this.#foot()}`)
   }
 
-  /** Leaves nothing of the foot behind. */
+  /** Erases the foot. */
   close(): void {
     this.draw([])
   }
@@ -78,8 +106,6 @@ export class Screen {
   }
 }
 
-// Quantities as people read them. Pure.
-
 export function contractsText(count: number): string {
   return `${countText(count)} ${count === 1 ? 'contract' : 'contracts'}`
 }
@@ -88,7 +114,7 @@ export function countText(count: number): string {
   return Math.round(count).toLocaleString('en-US')
 }
 
-/** Decimal units, as providers and disks are sold. */
+/** In decimal units. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
@@ -114,7 +140,7 @@ export function durationText(seconds: number): string {
     .join(' ')
 }
 
-/** Never rounded up to a whole that is not reached. */
+/** Rounded down: 100% means done. */
 export function percentText(done: number, total: number): string {
   if (total <= 0 || done >= total) return '100%'
   return `${(Math.floor((done / total) * 1_000) / 10).toFixed(1)}%`

@@ -1,5 +1,4 @@
-// Compares the store with the node: chooses what to compare, shows progress, and prints what is different.
-
+// Compares the store with the node: chooses what to compare, shows progress, and prints the differences.
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { blockCount } from '../coverage.ts'
@@ -7,76 +6,53 @@ import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
-import { connectChain } from '../evm/create-evm.ts'
 import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
-import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
+import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
-import {
-  addConfigOptions,
-  type ChosenChain,
-  chooseChain,
-  loadConfigFor,
-  parseBlocks,
-  parseContracts,
-  parseWhole,
-} from './options.ts'
+import { openTool } from './open.ts'
+import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { exitCodes, interruption } from './process.ts'
 import { countText, paint, printData, printJson } from './terminal.ts'
-import { takeChain } from './with-store.ts'
 
-export type VerifyFlags = {
-  chain: string
-  from?: string
-  to?: string
-  samples: string
-  blocks: string
-  contract?: string
-  repair?: true
-  json?: true
-}
+type Ranges = { from?: number; to?: number; samples: number; blocks: number }
+type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; json?: true }
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Read covered blocks again from the node, given or random ones, and compare them with the store row for row in both directions. Ends with 1 on any difference. Works beside a running service and writes nothing, unless it is told to repair.',
+      'Read covered blocks again from the node, given or random ones, and compare them with the store row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
     )
-    .requiredOption('--chain <name>', 'A chain of the configuration.')
-    .option('--from <block>', 'The first block; with --to. Without them random ranges are taken.')
-    .option('--to <block>', 'The last block.')
-    .option('--samples <number>', 'How many random ranges.', '10')
-    .option('--blocks <number>', 'How many blocks each random range has at the most.', '100')
+    .requiredOption('--chain <name>', 'A configured chain.')
+    .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
+    .option('--to <block>', 'Last block.', wholeNumber('--to'))
+    .option('--samples <number>', 'Number of random ranges.', wholeNumber('--samples', 1), 10)
+    .option('--blocks <number>', 'Maximum blocks in each random range.', wholeNumber('--blocks', 1), 100)
     .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
     .option(
       '--repair',
-      'Drop the ranges that differ, index them again and compare once more. Needs the service to be stopped. Ends with 0 if nothing differs any more.',
+      'Drop the ranges that differ, index them again and compare once more. Stop the service first. Exits with 0 if nothing differs any more.',
     )
     .option('--json', 'Print the result as JSON.')
-  addConfigOptions(command, ['store']).action(async (flags: VerifyFlags) => {
-    const loaded = loadConfigFor(command)
-    await verify(loaded, flags)
-  })
-  return command
+  return withConfig(command, ['store'], verify)
 }
 
 const differencesListed = 100
-/** How long no endpoint may answer before a repair gives up. */
+/** Without an answer from any endpoint for this long, a repair gives up. */
 const patienceMs = 60_000
 
-export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
+async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
-  const scope = scopeOf(chosen, flags.contract)
+  const scope: TargetOptions['scope'] =
+    chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? 'full' : 'known')
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const observer = { request: () => {}, hedge: () => {} }
-  const { chain, rpc } = connectChain(chosen.name, chosen.settings, { chains: loaded.chains, observer })
-  opened.defer(() => rpc.close())
-  const store = flags.repair
-    ? await takeChain(loaded.config.store, chain, opened)
-    : await openReading(loaded.config.store, opened)
+  const { chain, rpc } = connectNodes(loaded, chosen, opened)
+  const store = await (flags.repair
+    ? takeChain(loaded.config.store, chain, opened)
+    : openTool(loaded.config.store, opened))
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
   const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
@@ -118,26 +94,11 @@ export async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<
 
 type Comparison = { results: AuditResult[]; differences: DifferenceList; differing: AuditTarget[] }
 
-async function openReading(url: string, opened: AsyncDisposableStack): Promise<Store> {
-  const store = await openStore(url, { role: 'tool' })
-  opened.defer(() => store.close())
-  return store
-}
-
-function scopeOf({ name, settings }: ChosenChain, contract: string | undefined): TargetOptions['scope'] {
-  if (settings.index === 'on-demand') return contract === undefined ? 'known' : parseContracts(contract)
-  if (contract === undefined) return 'full'
-  throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
-    hint: 'leave --contract out: every contract is compared.',
-  })
-}
-
-function wantedOf({ from, to, samples, blocks }: VerifyFlags) {
+function wantedOf({ from, to, samples, blocks }: Ranges) {
   if (from !== undefined && to !== undefined) return parseBlocks({ from, to })
-  if (from === undefined && to === undefined)
-    return { samples: parseWhole('--samples', samples, 1), blocks: parseWhole('--blocks', blocks, 1) }
-  throw new AlmanacError('bad_request', `--${from === undefined ? 'to' : 'from'} is given alone.`, {
-    hint: 'give both --from and --to, or neither for random ranges.',
+  if (from === undefined && to === undefined) return { samples, blocks }
+  throw new AlmanacError('bad_request', `--${from === undefined ? 'to needs --from' : 'from needs --to'}.`, {
+    hint: 'pass both --from and --to, or neither for random ranges.',
   })
 }
 
@@ -145,13 +106,12 @@ function blocksOf(ranges: readonly (AuditTarget | AuditResult)[]): number {
   return ranges.reduce((sum, { interval }) => sum + blockCount([interval]), 0)
 }
 
-/** As `--json` shows it. */
 function shown(chain: string, results: readonly AuditResult[], differences: DifferenceList) {
   return {
     chain,
     same: differences.total === 0,
     blocks: blocksOf(results),
-    transfers: sumOf(results, 'transfers'),
+    transfers: transfersOf(results),
     ranges: results.map(({ interval, contract, evidence, transfers }) => ({
       ...interval,
       ...(contract === undefined ? {} : { contract }),
@@ -165,7 +125,7 @@ function shown(chain: string, results: readonly AuditResult[], differences: Diff
 }
 
 function described(chain: string, results: readonly AuditResult[], differences: DifferenceList): string {
-  const compared = `${countText(blocksOf(results))} blocks in ${countText(results.length)} range${results.length === 1 ? '' : 's'}, ${countText(sumOf(results, 'transfers'))} transfers`
+  const compared = `${countText(blocksOf(results))} blocks in ${countText(results.length)} range${results.length === 1 ? '' : 's'}, ${countText(transfersOf(results))} transfers`
   const ranges = results.map(({ interval: { from, to }, contract, evidence, transfers }) => {
     const whose = contract === undefined ? '' : ` of ${contract}`
     return `blocks ${from} to ${to}${whose}: ${countText(transfers)} transfers, ${evidence}`
@@ -191,6 +151,6 @@ function differenceLine({ kind, block, contract, address, position, detail }: Di
   return `${kind.padEnd(10)} block ${block}${place}${subject === undefined ? '' : ` ${subject}`}: ${detail}`
 }
 
-function sumOf(results: readonly AuditResult[], field: 'transfers'): number {
-  return results.reduce((sum, result) => sum + result[field], 0)
+function transfersOf(results: readonly AuditResult[]): number {
+  return results.reduce((sum, { transfers }) => sum + transfers, 0)
 }

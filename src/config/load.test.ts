@@ -86,7 +86,7 @@ solana:
         ALMANAC_KEY: 'not-a-setting',
       },
     })
-    expect(config).toMatchObject({ ops_open: true, listen: '127.0.0.1:8080', limits: { pageSizeMax: 50 } })
+    expect(config).toMatchObject({ opsOpen: true, listen: '127.0.0.1:8080', limits: { pageSizeMax: 50 } })
     expect(config.cors.origins).toEqual(['https://a.example', 'https://b.example'])
     expect(config.chains.eth).toMatchObject({ rpc: ['http://b', 'http://c'], from: 5 })
     expect(config.chains['bsc testnet']).toMatchObject({ rpc: ['http://d'], requestsPerSecond: 2.5 })
@@ -98,7 +98,7 @@ solana:
   test('an unknown variable is reported, not refused: orchestrators set some of their own', () => {
     const { warnings } = load('{}', { environment: { ALMANAC_LOGLEVEL: 'x', ALMANAC_PORT_8080_TCP_ADDR: 'x' } })
     expect(warnings[0]).toBe(
-      'The environment variable ALMANAC_LOGLEVEL is no setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
+      'The environment variable ALMANAC_LOGLEVEL is not a setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
     )
     expect(warnings).toHaveLength(2)
   })
@@ -119,29 +119,32 @@ describe('what is refused, and in which words', () => {
       'almanac.yaml:4:5: unknown key chains.eth.form. Did you mean from?',
     ],
     [
-      'chains:\n  eth: { rpc: http://a, requests_per_second: 3 }',
-      'almanac.yaml:2:25: unknown key chains.eth.requests_per_second. Did you mean requestsPerSecond?',
+      'chains:\n  eth: { rpc: http://a, requests_per_seconds: 3 }',
+      'almanac.yaml:2:25: unknown key chains.eth.requests_per_seconds. Did you mean requests_per_second?',
     ],
     ['xyzzy: 1', `almanac.yaml:1:1: unknown key xyzzy. Accepted here: ${settings}.`],
     ['solana:\n  testnet: { rpc: http://a }', 'almanac.yaml:2:3: unknown key solana.testnet. Did you mean devnet?'],
     [
       'chains:\n  polygn: { rpc: http://a }',
-      'almanac.yaml:2:3: polygn is none of the known chains. Did you mean polygon? A chain of your own needs chains.polygn.id.',
+      'almanac.yaml:2:3: polygn is not a known chain. Did you mean polygon? To add a chain, set chains.polygn.id.',
     ],
     [
       'chains:\n  ethereum: { rpc: http://a }',
-      'almanac.yaml:2:3: ethereum is none of the known chains. Did you mean eth? A chain of your own needs chains.ethereum.id.',
+      'almanac.yaml:2:3: ethereum is not a known chain. Did you mean eth? To add a chain, set chains.ethereum.id.',
     ],
-    ['chains:\n  base: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.base.id is 1, which is the chain eth.'],
+    ['chains:\n  base: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.base.id is 1, which is the id of eth.'],
     ['chains:\n  eth: { rpc: http://a, id: 5 }', 'almanac.yaml:2:3: chains.eth.id is 5, but eth has the id 1.'],
-    ['chains:\n  eth: { rpc: http://a }\n  0x1: { rpc: http://a }', 'almanac.yaml:3:3: chains.0x1 is eth again.'],
+    [
+      'chains:\n  eth: { rpc: http://a }\n  0x1: { rpc: http://a }',
+      'almanac.yaml:3:3: chains.0x1 is eth, which is configured already.',
+    ],
     ['listen: 8080', 'almanac.yaml:1:9: listen is 8080 (a number); accepted: host:port, :port or [IPv6]:port.'],
     ['listen:', 'almanac.yaml:1:8: listen is empty; accepted: host:port, :port or [IPv6]:port.'],
     ['dialect: old', 'almanac.yaml:1:10: dialect is "old"; accepted: `reference` or `live`.'],
     ['ops_open: maybe', 'almanac.yaml:1:11: ops_open is "maybe"; accepted: `true` or `false`.'],
     [
       'chains:\n  eth: { rpc: http://a, from: -1 }',
-      'almanac.yaml:2:31: chains.eth.from is -1 (a number); accepted: a block number: a whole number from 0 on.',
+      'almanac.yaml:2:31: chains.eth.from is -1 (a number); accepted: a block number: a whole number, at least 0.',
     ],
     [
       'chains:\n  eth:\n    rpc: http://a\n    contracts:\n      - 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d\n      - 0x12',
@@ -149,7 +152,7 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',
-      'almanac.yaml:2:3: zircon is none of the known chains. Known are eth, goerli, sepolia, polygon, mumbai, bsc, bsc testnet, avalanche, fantom, palm, cronos, arbitrum. A chain of your own needs chains.zircon.id.',
+      'almanac.yaml:2:3: zircon is not a known chain. Known chains: eth, goerli, sepolia, polygon, mumbai, bsc, bsc testnet, avalanche, fantom, palm, cronos, arbitrum. To add a chain, set chains.zircon.id.',
     ],
     [
       'chains:\n  eth: { index: full }',
@@ -168,6 +171,7 @@ describe('what is refused, and in which words', () => {
     ['listen: :1\nlisten: :2', 'almanac.yaml:2:1: Map keys must be unique.'],
     ['chains:\n\teth: {}', 'almanac.yaml:2:1: Tabs are not allowed as indentation.'],
     ['chains: {', 'almanac.yaml:1:10: Flow map in block collection must be sufficiently indented and end with a }.'],
+    ['loop: &loop { next: *loop }', 'almanac.yaml:1:1: unknown key loop. '],
     ['listen: *nothing', 'almanac.yaml: Unresolved alias (the anchor must be set before the alias): nothing.'],
   ])('%j', (text, message) => {
     expect(refusal(text)).toContain(message)
@@ -180,13 +184,13 @@ describe('what is refused, and in which words', () => {
       'The configuration has 4 errors.',
       'ALMANAC_LISTEN: listen is "abc"; accepted: host:port, :port or [IPv6]:port.',
       '--dialect: dialect is "old"; accepted: `reference` or `live`.',
-      'ALMANAC_LIMITS_PAGE_SIZE_MAX: limits.pageSizeMax is "many"; accepted: a whole number from 1 to 1000.',
+      'ALMANAC_LIMITS_PAGE_SIZE_MAX: limits.page_size_max is "many"; accepted: a whole number from 1 to 1000.',
       'almanac.yaml:1:1: unknown key lisen. Did you mean listen?',
     ])
   })
 
   test('a file that cannot be read', () => {
-    expect(() => loadConfig({ file: join(directory, 'absent.yaml') })).toThrow(/Cannot read the configuration/)
+    expect(() => loadConfig({ file: join(directory, 'absent.yaml') })).toThrow(/Cannot read the configuration file/)
   })
 
   test('an alias bomb', () => {
@@ -195,6 +199,80 @@ describe('what is refused, and in which words', () => {
       (_, level) => `k${level + 1}: &k${level + 1} [${`*k${level}, `.repeat(9)}]`,
     )
     expect(refusal(`k0: &k0 x\n${levels.join('\n')}`)).toContain('Excessive alias count')
+  })
+})
+
+describe('the old spelling', () => {
+  const names = [
+    ...['chains.eth.requests_per_second', 'chains.eth.daily_budget', 'solana.devnet.max_age_ms'],
+    ...['solana.devnet.subscriptions_max', 'solana.devnet.reconcile_ms', 'limits.page_size_max'],
+    ...['limits.concurrency_max', 'limits.queue_max', 'limits.request_timeout_ms', 'limits.freshen_wait_ms'],
+    ...['limits.url_bytes_max', 'limits.header_bytes_max', 'limits.answer_bytes_max', 'limits.answer_cache_bytes'],
+    ...['limits.drain_timeout_ms', 'limits.replica_lag_max_ms', 'limits.lag_max_seconds'],
+  ]
+  const required: Record<string, object> = { chains: { rpc: 'http://a' }, solana: { rpc: 'http://a' }, limits: {} }
+
+  /** One setting with a value that every one of them accepts except the page size. */
+  function fileWith(path: string, key: string): string {
+    const [section, ...middle] = path.split('.').slice(0, -1) as [string, ...string[]]
+    const setting = { ...required[section], [key]: path.endsWith('page_size_max') ? 7 : 70_007 }
+    return JSON.stringify({ [section]: middle.reduceRight<object>((inner, name) => ({ [name]: inner }), setting) })
+  }
+
+  test.each(names)('of %s is accepted with a warning that names the new one', path => {
+    const key = path.split('.').at(-1)!
+    const old = key.replace(/_[a-z]/g, part => part[1]!.toUpperCase())
+    const before = load(fileWith(path, old))
+    const now = load(fileWith(path, key))
+    expect(before.config).toEqual(now.config)
+    expect(JSON.stringify(now.config)).toContain(path.endsWith('page_size_max') ? ':7' : ':70007')
+    expect(now.warnings).toEqual([])
+    expect(before.warnings.map(warning => warning.replace(/^.*almanac.yaml:1:\d+: /, ''))).toEqual([
+      `${path.replace(key, old)} is now spelled ${path}. The old spelling works until 1.0.`,
+    ])
+    expect(shownConfig(before.config)).toEqual(shownConfig(now.config))
+    expect(JSON.stringify(shownConfig(before.config))).toContain(`"${key}":`)
+    expect(JSON.stringify(shownConfig(before.config))).not.toContain(old)
+  })
+
+  test('has its place in warnings and errors', () => {
+    const { warnings } = load('limits:\n  queueMax: 5')
+    expect(warnings[0]).toContain('almanac.yaml:2:3: limits.queueMax is now spelled limits.queue_max.')
+    expect(refusal('limits:\n  queueMax: many')).toBe(
+      'almanac.yaml:2:13: limits.queue_max is "many"; accepted: a whole number, at least 0.',
+    )
+  })
+
+  test('beside the new one is an error', () => {
+    expect(refusal('limits:\n  queueMax: 5\n  queue_max: 5')).toBe(
+      'almanac.yaml:2:3: limits.queueMax is the old spelling of limits.queue_max, which is given too. Remove limits.queueMax.',
+    )
+    expect(refusal('lisen: 1\nchains: { eth: { rpc: http://a, daily_budget: 5, dailyBudget: 6 } }')).toMatch(
+      /2 errors\.\n.*chains\.eth\.dailyBudget is the old spelling of chains\.eth\.daily_budget.*\n.*unknown key lisen/,
+    )
+  })
+
+  test('loses to the environment, whose names are the same for both', () => {
+    const { config } = load('limits: { pageSizeMax: 7 }', { environment: { ALMANAC_LIMITS_PAGE_SIZE_MAX: '8' } })
+    expect(config.limits.pageSizeMax).toBe(8)
+    const flags = new Map([['ops_open', true]])
+    expect(load('opsOpen: false', { flags }).config.opsOpen).toBe(true)
+  })
+
+  test('of a secret stays hidden', () => {
+    const token = 'S3cr3tT0k3n'
+    const text = `solana: { devnet: { rpc: http://a, yellowstone: http://b, yellowstoneToken: ${token} } }`
+    const { config, warnings } = load(text)
+    expect(config.solana.devnet?.yellowstoneToken).toBe(token)
+    expect(JSON.stringify([shownConfig(config), warnings])).not.toContain(token)
+    expect(refusal(text.replace('}', ', yellowstone_token: x }'))).not.toContain(token)
+  })
+
+  test('does not touch the names of chains', () => {
+    const text = JSON.stringify({ chains: { my_own_chain: { id: 77_777, rpc: 'http://a', dailyBudget: 5 } } })
+    const { config } = load(text)
+    expect(config.chains.my_own_chain?.dailyBudget).toBe(5)
+    expect(shownConfig(config).chains).toMatchObject({ my_own_chain: { daily_budget: 5 } })
   })
 })
 

@@ -1,15 +1,16 @@
-// Brings file, environment and flags together into one checked configuration: flags win over environment, over file, over
+// Combines file, environment and flags into one checked configuration: flags win over environment, over file, over
 // default. It opens nothing but the file.
 import { existsSync } from 'node:fs'
 import { type Chain, ChainTable, chainCommonlyCalled, defineChain, referenceChains } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
 import { describeIssue, nearestWord, type PlaceOf } from './problems.ts'
+import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type ChainSettings, type Config, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
 
 export type LoadOptions = {
-  /** The file that was asked for; without one, `almanac.yaml` in the working directory if it exists. */
+  /** Without a file, `almanac.yaml` in the working directory is read if it exists. */
   file?: string | undefined
   environment?: NodeJS.ProcessEnv
   flags?: ReadonlyMap<string, string | boolean>
@@ -20,9 +21,9 @@ export type LoadedConfig = {
   chains: ChainTable
   /** The file that was read. */
   file: string | undefined
-  /** Neither a file nor a store nor a chain was named: there is nothing to serve. */
+  /** No file, no store and no chain was given: there is nothing to serve. */
   unconfigured: boolean
-  /** Worth a line in the log, but no reason to stop. */
+  /** Worth a line in the log, but not a reason to stop. */
   warnings: string[]
 }
 
@@ -33,21 +34,55 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
   const yaml = path === undefined ? undefined : readYamlFile(path)
   const fromEnvironment = readEnvironment(environment)
   const overrides = [...fromEnvironment.overrides, ...readFlags(flags)]
-  const given = merge(yaml?.value ?? {}, overrides)
+  const oldNames: OldName[] = []
+  const given = merge(withNewNames(yaml?.value ?? {}, [], oldNames), overrides)
   const placeOf = placeFinder(yaml, overrides)
   const parsed = settingsSchema.safeParse(given)
-  if (!parsed.success) throw invalid(parsed.error.issues.flatMap(issue => describeIssue(issue, given, placeOf)))
+  const problems = oldNames
+    .filter(({ isDouble }) => isDouble)
+    .map(
+      ({ path, old, now }) =>
+        `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
+    )
+  if (!parsed.success) problems.push(...parsed.error.issues.flatMap(issue => describeIssue(issue, given, placeOf)))
+  if (!parsed.success || problems.length > 0) throw invalid(problems)
   const { chains, table } = resolveChains(parsed.data.chains, placeOf)
   return {
     config: { ...parsed.data, chains },
     chains: table,
     file: path,
     unconfigured: yaml === undefined && !overrides.some(({ path }) => ['store', 'chains', 'solana'].includes(path[0]!)),
-    warnings: fromEnvironment.unknown.map(unknownVariable),
+    warnings: [
+      ...oldNames.map(
+        ({ path, old, now }) =>
+          `${placeOf(path, 'key')}: ${old} is now spelled ${now}. The old spelling works until 1.0.`,
+      ),
+      ...fromEnvironment.unknown.map(unknownVariable),
+    ],
   }
 }
 
-/** Lays values over what the file holds. A section that is not a map is left alone, for the schema to refuse. */
+type OldName = { path: readonly string[]; old: string; now: string; isDouble: boolean }
+
+/** Renames settings in camelCase, and notes each in `found`. */
+function withNewNames(given: unknown, section: readonly string[], found: OldName[]): unknown {
+  const schema = schemaAt(settingsSchema, section)
+  if (!isMap(given) || schema === undefined || aboutOf(schema) !== undefined) return given
+  const newNames = new Map(keysOf(schema).map(key => [camelCase(key), key]))
+  const renamed = Object.entries(given).map(([key, value]) => {
+    const name = newNames.get(key) ?? key
+    const [path, newPath] = [
+      [...section, key],
+      [...section, name],
+    ]
+    const isDouble = Object.hasOwn(given, name)
+    if (name !== key) found.push({ path, old: path.join('.'), now: newPath.join('.'), isDouble })
+    return [name, withNewNames(value, newPath, found)]
+  })
+  return Object.fromEntries(renamed)
+}
+
+/** Lays overrides over what the file holds. A section that is not a map stays as it is: the schema refuses it. */
 function merge(base: unknown, overrides: readonly Override[]): unknown {
   if (!isMap(base)) return base
   const merged = structuredClone(base)
@@ -72,13 +107,13 @@ function placeFinder(yaml: YamlFile | undefined, overrides: readonly Override[])
   return (path, part) => {
     const covers = (override: Override) => override.path.every((name, depth) => name === path[depth])
     const under = (override: Override) => path.every((name, depth) => name === override.path[depth])
-    // The last one wins, as it does in the merge. A missing setting is reported where its section was begun.
+    // The last one wins, as in the merge. A missing setting is reported at the start of its section.
     const override = overrides.findLast(covers) ?? (yaml === undefined ? overrides.findLast(under) : undefined)
     return override?.source ?? yaml?.placeOf(path, part) ?? 'configuration'
   }
 }
 
-/** Chains may be called by any name that requests may use; inside, each has one name. */
+/** The file may name a chain in any way that requests may; inside, each has one name. */
 function resolveChains(given: Readonly<Record<string, ChainSettings>>, placeOf: PlaceOf) {
   const builtIn = new ChainTable()
   const chains: Record<string, ChainSettings> = {}
@@ -88,7 +123,7 @@ function resolveChains(given: Readonly<Record<string, ChainSettings>>, placeOf: 
     const place = placeOf(['chains', key], 'key')
     const known = builtIn.parse(key)
     const name = known?.name ?? key
-    if (Object.hasOwn(chains, name)) problems.push(`${place}: chains.${key} is ${name} again.`)
+    if (Object.hasOwn(chains, name)) problems.push(`${place}: chains.${key} is ${name}, which is configured already.`)
     else if (known !== undefined && settings.id !== undefined && settings.id !== known.id) {
       problems.push(`${place}: chains.${key}.id is ${settings.id}, but ${name} has the id ${known.id}.`)
     } else if (known === undefined) problems.push(...addChain(added, { builtIn, place, key, id: settings.id }))
@@ -105,14 +140,14 @@ function addChain(
   if (id === undefined) {
     const names = referenceChains.map(chain => chain.name)
     const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
-    const advice = nearest === undefined ? ` Known are ${names.join(', ')}.` : ` Did you mean ${nearest}?`
-    return [`${place}: ${key} is none of the known chains.${advice} A chain of your own needs chains.${key}.id.`]
+    const advice = nearest === undefined ? ` Known chains: ${names.join(', ')}.` : ` Did you mean ${nearest}?`
+    return [`${place}: ${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`]
   }
   const same = builtIn.byId(id) ?? added.find(chain => chain.id === id)
-  if (same !== undefined) return [`${place}: chains.${key}.id is ${id}, which is the chain ${same.name}.`]
+  if (same !== undefined) return [`${place}: chains.${key}.id is ${id}, which is the id of ${same.name}.`]
   if (!/^[a-z][a-z0-9 _-]{0,31}$/.test(key)) {
     return [
-      `${place}: ${JSON.stringify(key)} is no name for a chain; accepted: a-z, 0-9, space, _ and -, from a letter on.`,
+      `${place}: ${JSON.stringify(key)} is not a valid chain name; accepted: a letter, then a-z, 0-9, space, _ and -.`,
     ]
   }
   added.push(defineChain({ name: key, id }))
@@ -128,5 +163,5 @@ function invalid(problems: readonly string[]): AlmanacError {
 
 function unknownVariable(name: string): string {
   const nearest = nearestWord(name, [...reservedVariables, ...allLeaves.map(leaf => variableOf(leaf.path))])
-  return `The environment variable ${name} is no setting and was ignored.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`
+  return `The environment variable ${name} is not a setting and was ignored.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`
 }

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { editDistance, nearestWord } from './problems.ts'
 
 describe('the nearest word', () => {
-  const words = ['listen', 'store', 'requestsPerSecond', 'from']
+  const words = ['listen', 'store', 'requests_per_second', 'from']
 
   test.each([
     ['lisen', 'listen'],
     ['form', 'from'],
-    ['requests_per_second', 'requestsPerSecond'],
+    ['requestsPerSecond', 'requests_per_second'],
+    ['requests-per-second', 'requests_per_second'],
     ['STORE', 'store'],
   ])('%s means %s', (word, meant) => {
     expect(nearestWord(word, words)).toBe(meant)

@@ -1,21 +1,19 @@
-// Settings from the environment and from flags. Their names are derived from the table of settings, so every setting has
-// an environment variable; a text becomes a number, flag or list where the setting wants one.
+// Settings from the environment and from flags. Their names come from the table of settings, so every setting has an
+// environment variable; text becomes a number, boolean or list where the setting is one.
 import { referenceChains } from '../chains.ts'
 import { type SettingLeaf, settingLeaves } from './setting.ts'
 import { settingsSchema } from './settings.ts'
 
-/** A value that did not come from the file, and how its giver calls it. */
+/** A value from outside the file; `source` is the variable or flag that gave it. */
 export type Override = { path: readonly string[]; value: unknown; source: string }
 
 const prefix = 'ALMANAC_'
-/** Variables that are not settings: the operator's key, the file's place, and where `status` asks. */
+/** Variables that are not settings: the operator's key, the configuration file, and the server that `status` asks. */
 export const reservedVariables = ['ALMANAC_KEY', 'ALMANAC_CONFIG', 'ALMANAC_URL']
 
 export const allLeaves: readonly SettingLeaf[] = settingLeaves(settingsSchema)
-const fixedLeaves = allLeaves.filter(leaf => leaf.path[0] !== 'chains')
-const chainLeaves = allLeaves.filter(leaf => leaf.path[0] === 'chains')
 
-/** `limits.pageSizeMax` is `ALMANAC_LIMITS_PAGE_SIZE_MAX`. */
+/** `limits.page_size_max` is `ALMANAC_LIMITS_PAGE_SIZE_MAX`. */
 export function variableOf(path: readonly string[]): string {
   return prefix + path.map(variablePart).join('_')
 }
@@ -31,14 +29,14 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): { overrides: Ov
   for (const [name, text] of Object.entries(environment)) {
     // An empty variable counts as unset: containers often pass one on.
     if (!name.startsWith(prefix) || text === undefined || text === '' || reservedVariables.includes(name)) continue
-    const found = findFixed(name) ?? findChain(name)
+    const found = findLeaf(name)
     if (found === undefined) unknown.push(name)
     else overrides.push({ path: found.path, value: parseText(found.leaf, text), source: name })
   }
   return { overrides, unknown }
 }
 
-/** Flags as commander gives them: by path joined with dots. */
+/** Flags are keyed by the path of the setting, joined with dots. */
 export function readFlags(flags: ReadonlyMap<string, string | boolean>): Override[] {
   return allLeaves.flatMap(leaf => {
     const given = flags.get(leaf.path.join('.'))
@@ -48,37 +46,27 @@ export function readFlags(flags: ReadonlyMap<string, string | boolean>): Overrid
   })
 }
 
-function findFixed(name: string): { leaf: SettingLeaf; path: readonly string[] } | undefined {
-  const leaf = fixedLeaves.find(candidate => variableOf(candidate.path) === name)
-  return leaf === undefined ? undefined : { leaf, path: leaf.path }
-}
-
-/** `ALMANAC_CHAINS_BSC_TESTNET_RPC`: the name of the chain stands between the section and the setting. */
-function findChain(name: string): { leaf: SettingLeaf; path: readonly string[] } | undefined {
-  const start = `${prefix}CHAINS_`
-  if (!name.startsWith(start)) return undefined
-  const leaf = chainLeaves.find(candidate => name.endsWith(`_${variablePart(candidate.path.at(-1)!)}`))
-  if (leaf === undefined) return undefined
-  const spelled = name.slice(start.length, -1 - variablePart(leaf.path.at(-1)!).length)
-  if (spelled === '') return undefined
-  const known = referenceChains.find(chain => variablePart(chain.name) === spelled)
-  return { leaf, path: ['chains', known?.name ?? spelled.toLowerCase(), leaf.path.at(-1)!] }
+/** In `ALMANAC_CHAINS_BSC_TESTNET_RPC`, the name of the chain is between the section and the setting. */
+function findLeaf(name: string): { leaf: SettingLeaf; path: readonly string[] } | undefined {
+  for (const leaf of allLeaves) {
+    const match = new RegExp(`^${variableOf(leaf.path).replace('__NAME__', '_(.+)_')}$`).exec(name)
+    if (match === null) continue
+    const [, spelled = ''] = match
+    const chain = referenceChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
+    return { leaf, path: leaf.path.map(part => (part === '<name>' ? chain : part)) }
+  }
+  return undefined
 }
 
 function variablePart(part: string): string {
-  return part
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/[^A-Za-z0-9]/g, '_')
-    .toUpperCase()
+  return part.replace(/[^A-Za-z0-9]/g, '_').toUpperCase()
 }
 
-/** What is not of the wanted kind stays text, so that the schema can refuse it by name. */
+/** Text of the wrong kind stays text: the schema refuses it by name. */
 function parseText(leaf: SettingLeaf, text: string): unknown {
   if (leaf.kind === 'list') {
-    return text
-      .split(',')
-      .map(item => item.trim())
-      .filter(item => item !== '')
+    const items = text.split(',').map(item => item.trim())
+    return items.filter(item => item !== '')
   }
   if (leaf.kind === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   if (leaf.kind === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'

@@ -1,11 +1,11 @@
-// Turns what the schema refuses into sentences: where it stands, the key, the value and what is accepted. A value that may
-// hold a secret is never quoted.
+// Turns what the schema refuses into sentences: position, key, value and what is accepted. It never quotes a value that
+// may hold a secret.
 import type { z } from 'zod'
 import { redactStore, redactUrl } from '../redact.ts'
-import { aboutOf, keysOf, schemaAt } from './setting.ts'
+import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, settingsSchema } from './settings.ts'
 
-/** Where a value came from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
+/** Where a value comes from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
 export type PlaceOf = (path: readonly PropertyKey[], part: 'key' | 'value') => string
 
 export function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf): string[] {
@@ -31,7 +31,7 @@ function unknownKey(path: readonly PropertyKey[], key: string, placeOf: PlaceOf)
   return `${placeOf([...path, key], 'key')}: unknown key ${[...path, key].join('.')}. ${advice}`
 }
 
-/** `chains.eth.rpc[1]`; the index only where the giver wrote a list. */
+/** `chains.eth.rpc[1]`; the index only if a list was given. */
 function nameOf(path: readonly PropertyKey[], given: unknown): string {
   return path.reduce<string>((name, part, depth) => {
     if (typeof part !== 'number') return name === '' ? String(part) : `${name}.${String(part)}`
@@ -62,9 +62,29 @@ function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-// Finds the word that was probably meant. Pure.
+/** The settings in force as the file spells them, with secrets hidden. */
+export function shownConfig(config: Config): Record<string, unknown> {
+  return shownAt(settingsSchema, config) as Record<string, unknown>
+}
 
-/** The candidate nearest to a word, or undefined when none is near enough to be a slip of the finger. */
+function shownAt(schema: z.ZodType, value: unknown): unknown {
+  const about = aboutOf(schema)
+  if (about !== undefined) {
+    if (about.secret === undefined) return value
+    const hide = about.secret === 'store' ? redactStore : redactUrl
+    return Array.isArray(value) ? value.map(hide) : hide(String(value))
+  }
+  const given = value as Record<string, unknown>
+  const keys = keysOf(schema)
+  const names =
+    keys.length > 0
+      ? keys.map(key => [key, camelCase(key)] as const)
+      : Object.keys(given).map(key => [key, key] as const)
+  const shown = names.filter(([, name]) => given[name] !== undefined)
+  return Object.fromEntries(shown.map(([key, name]) => [key, shownAt(schemaAt(schema, [key])!, given[name])]))
+}
+
+/** The candidate nearest to a word; undefined if none is near enough to be a typing error. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   let nearest: { candidate: string; distance: number } | undefined
   for (const candidate of candidates) {
@@ -78,7 +98,7 @@ export function nearestWord(word: string, candidates: readonly string[]): string
     : undefined
 }
 
-/** `requests_per_second`, `requests-per-second` and `requestsPerSecond` are one word. */
+/** `requests_per_second`, `requests-per-second` and `requestsPerSecond` are the same word. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '')
 }
@@ -95,20 +115,4 @@ export function editDistance(a: string, b: string): number {
     previous = current
   }
   return previous[b.length]!
-}
-
-// The configuration as it may be shown: secrets hidden, everything else as it is in force.
-
-export function shownConfig(config: Config): Record<string, unknown> {
-  return hideSecrets(config, []) as Record<string, unknown>
-}
-
-function hideSecrets(value: unknown, path: readonly PropertyKey[]): unknown {
-  const secret = aboutOf(schemaAt(settingsSchema, path))?.secret
-  if (Array.isArray(value)) return value.map((item, index) => hideSecrets(item, [...path, index]))
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, hideSecrets(child, [...path, key])]))
-  }
-  if (typeof value !== 'string' || secret === undefined) return value
-  return secret === 'store' ? redactStore(value) : redactUrl(value)
 }

@@ -1,24 +1,35 @@
-// What is said about each setting beside its schema, and the walk over the schema that documents, environment and flags
-// are made from. It holds no setting itself.
+// What a setting says about itself beside its schema, how it is spelled, and the walk over the schema that documents,
+// environment names and flags come from. It holds no setting itself.
 import { z } from 'zod'
 
 export type About = {
-  /** One or two sentences for the table of settings. */
+  /** One or two sentences on what it does. */
   about: string
   /** What the value may be; completes the sentence "accepted: …". */
   accepts: string
-  /** The value, or a part of it, must not be shown. */
+  /** The value, or part of it, must not be shown. */
   secret?: 'endpoint' | 'store'
-  /** There is a command-line flag for it. */
+  /** It has a command-line flag. */
   flag?: true
 }
 
 const abouts = z.registry<About>()
 
-/** Attaches the words about a setting to its schema. */
 export function setting<Schema extends z.ZodType>(schema: Schema, about: About): Schema {
   abouts.add(schema, about)
   return schema
+}
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
+
+/** `page_size_max` is `pageSizeMax`: the name inside the code, and the old spelling in files, accepted until 1.0. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+export function camelKeys<Section extends object>(section: Section) {
+  const renamed = Object.entries(section).map(([name, value]) => [camelCase(name), value])
+  return Object.fromEntries(renamed) as { [Name in keyof Section as CamelCase<Name>]: Section[Name] }
 }
 
 export type SettingKind = 'text' | 'number' | 'boolean' | 'list'
@@ -41,7 +52,7 @@ export function settingLeaves(schema: z.ZodType, path: readonly string[] = []): 
   throw new Error(`The setting ${path.join('.')} says nothing about itself.`)
 }
 
-/** The leaf or section at a path; undefined where the schema has none. */
+/** The leaf or section at a path; undefined if there is none. */
 export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
   const [key, ...rest] = path
   if (key === undefined || abouts.has(schema)) return schema
@@ -49,8 +60,8 @@ export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.Zod
   if (inner !== schema) return schemaAt(inner, path)
   if (schema instanceof z.ZodRecord) return schemaAt(schema.valueType as z.ZodType, rest)
   if (schema instanceof z.ZodObject) {
-    const child = (schema.shape as Record<string, z.ZodType>)[String(key)]
-    return child === undefined ? undefined : schemaAt(child, rest)
+    const shape = schema.shape as Record<string, z.ZodType>
+    return Object.hasOwn(shape, key) ? schemaAt(shape[String(key)]!, rest) : undefined
   }
   return undefined
 }
@@ -59,7 +70,7 @@ export function aboutOf(schema: z.ZodType | undefined): About | undefined {
   return schema === undefined ? undefined : abouts.get(schema)
 }
 
-/** The keys that a section accepts; empty for a leaf or a section with free names. */
+/** The keys that a section accepts; empty for a leaf and for a section with free names. */
 export function keysOf(schema: z.ZodType | undefined): string[] {
   if (schema === undefined) return []
   const inner = unwrap(schema)
@@ -72,7 +83,7 @@ function unwrap(schema: z.ZodType): z.ZodType {
     return schema.unwrap() as z.ZodType
   }
   if (schema instanceof z.ZodPipe) {
-    // A preprocessing step has its schema behind it, a transformation in front of it.
+    // A preprocessing step comes before its schema, a transformation after it.
     return (schema.def.in instanceof z.ZodTransform ? schema.def.out : schema.def.in) as z.ZodType
   }
   return schema

@@ -1,113 +1,127 @@
-// Every setting with its default, what it accepts and what it is for. Documents, environment names, flags and error
-// messages are all made from this one table.
+// Every setting, spelled as in the file, with its default, what it accepts and what it does. Documents, environment
+// names, flags and error messages all come from this one table.
 import { z } from 'zod'
 import { parseAddress } from '../model.ts'
 import { parseListen } from './listen-address.ts'
-import { setting } from './setting.ts'
+import { camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
 const socketUrl = z.string().refine(text => /^wss?:$/.test(URL.parse(text)?.protocol ?? ''))
-const positiveWhole = z.int().min(1)
+const count = z.int().min(1)
+const countOrNone = z.int().min(0)
 const address = z.string().transform((text, context) => {
   const parsed = parseAddress(text)
   if (parsed !== undefined) return parsed
   context.addIssue({ code: 'custom', message: 'not an address' })
   return z.NEVER
 })
+const chainId = z.union([
+  count,
+  z
+    .string()
+    .regex(/^0x[0-9a-f]{1,13}$/i)
+    .transform(Number),
+])
 
-/** One value or a list of them: always a list inside. */
+/** Accepts one value or a list; always a list inside. */
 function oneOrMore<Item extends z.ZodType>(item: Item) {
   return z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), z.array(item).min(1))
 }
 
-/** A section that may be left out or left empty. */
+/** The file spells settings in snake_case, the code in camelCase: this is where one becomes the other. */
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.preprocess(value => value ?? {}, z.strictObject(shape))
+  return z.strictObject(shape).transform(camelKeys)
+}
+
+/** A section that may be absent or empty. */
+function optionalSection<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.preprocess(value => value ?? {}, section(shape))
 }
 
 const endpoints = {
   rpc: setting(oneOrMore(httpUrl), {
-    about: 'The JSON-RPC endpoints, in order of preference. The part behind the host is never shown.',
+    about: 'JSON-RPC endpoints, preferred first. Only the host is ever shown.',
     accepts: 'an http:// or https:// URL, or a list of them',
     secret: 'endpoint',
   }),
   ws: setting(socketUrl.optional(), {
-    about: 'The WebSocket endpoint for news. Without it the head is polled.',
+    about: 'WebSocket endpoint for new blocks and account changes. Unset: polls the JSON-RPC endpoints.',
     accepts: 'a ws:// or wss:// URL',
     secret: 'endpoint',
   }),
-  requestsPerSecond: setting(z.number().positive().optional(), {
-    about: 'The most requests a second that are sent to the endpoints together. Unset: adapts to what they bear.',
+  requests_per_second: setting(z.number().positive().optional(), {
+    about: 'Maximum requests per second to all endpoints together. Unset: adapts to what the endpoints allow.',
     accepts: 'a number above 0',
   }),
-  dailyBudget: setting(positiveWhole.optional(), {
-    about: 'The most requests a day (UTC) that are sent to the endpoints together. Unset: no bound.',
-    accepts: 'a whole number from 1 on',
+  daily_budget: setting(count.optional(), {
+    about: 'Maximum requests per day (UTC) to all endpoints together. Unset: no limit.',
+    accepts: 'a whole number, at least 1',
   }),
 }
 
-const chainSettings = z.strictObject({
+const chainSettings = section({
   ...endpoints,
   index: setting(z.enum(['full', 'on-demand']).default('on-demand'), {
     about:
-      '`full` reads every block and serves every contract and wallet; `on-demand` reads a contract when it is first asked for.',
+      '`full` indexes every block and serves every contract and wallet; `on-demand` indexes a contract when it is first requested.',
     accepts: '`full` or `on-demand`',
   }),
   contracts: setting(z.array(address).default([]), {
-    about: 'Contracts that are indexed without being asked for.',
+    about: 'Contracts to index without waiting for a request.',
     accepts: 'a list of addresses: 0x and 40 hex digits each',
   }),
-  from: setting(z.int().min(0).default(0), {
-    about: 'The first block of interest; history below it is left out.',
-    accepts: 'a block number: a whole number from 0 on',
+  from: setting(countOrNone.default(0), {
+    about: 'First block to index; older history is left out.',
+    accepts: 'a block number: a whole number, at least 0',
   }),
-  id: setting(chainId().optional(), {
-    about: 'The chain id (EIP-155). Needed for a chain that is not one of the built-in twelve.',
-    accepts: 'a whole number from 1 on, or its hex form such as 0x2105',
+  id: setting(chainId.optional(), {
+    about: 'Chain id (EIP-155). Required for a chain that is not one of the twelve built-in ones.',
+    accepts: 'a whole number, at least 1, or its hex form such as 0x2105',
   }),
-  finality: setting(z.union([z.literal('tag'), z.int().min(0)]).optional(), {
+  finality: setting(z.union([z.literal('tag'), countOrNone]).optional(), {
     about:
-      'When a block counts as final: the `finalized` tag of the node, or a number of blocks. Unset: as usual for the chain.',
-    accepts: '`tag`, or a whole number of blocks from 0 on',
+      'When a block is final: by the `finalized` tag of the node, or after N blocks. Unset: the usual rule of the chain.',
+    accepts: '`tag`, or a whole number of blocks, at least 0',
   }),
 })
 
-const solanaSettings = z.strictObject({
+const solanaSettings = section({
   ...endpoints,
-  maxAgeMs: setting(z.int().min(0).default(2_000), {
-    about: 'How old a portfolio that no subscription keeps fresh may be before it is read again from the endpoints.',
-    accepts: 'a whole number of milliseconds from 0 on',
-  }),
-  subscriptionsMax: setting(z.int().min(0).default(5_000), {
+  max_age_ms: setting(countOrNone.default(2_000), {
     about:
-      'How many subscriptions are held at once over `ws`; an owner takes three, and one for each of its token accounts. The least recently asked owners leave first. 0: none.',
-    accepts: 'a whole number from 0 on',
+      'Maximum age of a portfolio that no subscription keeps fresh; an older one is read again from the endpoints.',
+    accepts: 'a whole number of milliseconds, at least 0',
   }),
-  reconcileMs: setting(positiveWhole.default(60_000), {
-    about: 'How often an owner that subscriptions keep fresh is read again as a whole.',
-    accepts: 'a whole number of milliseconds from 1 on',
+  subscriptions_max: setting(countOrNone.default(5_000), {
+    about:
+      'Maximum open subscriptions over `ws`. An owner takes three, and one for each of its token accounts; the least recently requested owners are dropped first. 0: none.',
+    accepts: 'a whole number, at least 0',
+  }),
+  reconcile_ms: setting(count.default(60_000), {
+    about: 'Interval at which an owner kept fresh by subscriptions is read again in full.',
+    accepts: 'a whole number of milliseconds, at least 1',
   }),
   yellowstone: setting(httpUrl.optional(), {
-    about: 'A Yellowstone gRPC server that keeps a whole network current after `almanac solana import`.',
+    about: 'Yellowstone gRPC server that keeps a whole network current after `almanac solana import`.',
     accepts: 'an http:// or https:// URL',
     secret: 'endpoint',
   }),
-  yellowstoneToken: setting(z.string().min(1).optional(), {
-    about: 'What the Yellowstone server is shown as `x-token`.',
+  yellowstone_token: setting(z.string().min(1).optional(), {
+    about: 'Token sent to the Yellowstone server as `x-token`.',
     accepts: 'a text',
     secret: 'endpoint',
   }),
 })
 
-export const settingsSchema = z.strictObject({
+export const settingsSchema = section({
   listen: setting(listenAddress.default('127.0.0.1:8080'), {
-    about: 'Where the service answers. Port 0 takes any free one.',
+    about: 'Address to listen on. Port 0 picks a free port.',
     accepts: 'host:port, :port or [IPv6]:port',
     flag: true,
   }),
   solana_listen: setting(listenAddress.optional(), {
-    about: 'A second place that answers the same, for clients that want a base address of its own for Solana.',
+    about: 'Second address with the same routes, for clients that need a separate base URL for Solana.',
     accepts: 'host:port, :port or [IPv6]:port',
     flag: true,
   }),
@@ -117,7 +131,7 @@ export const settingsSchema = z.strictObject({
       .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/i)
       .default('file:./almanac.db'),
     {
-      about: 'Where the data is: one SQLite file, relative to the working directory, or a PostgreSQL server.',
+      about: 'Where the data is kept: one SQLite file, relative to the working directory, or a PostgreSQL server.',
       accepts: 'file:path or postgres://user:password@host/database',
       secret: 'store',
       flag: true,
@@ -130,99 +144,87 @@ export const settingsSchema = z.strictObject({
       .optional(),
     {
       about:
-        'A streaming replica of the PostgreSQL server under `store`, from which first pages and wallets are answered while it is at most `limits.replicaLagMaxMs` behind.',
+        'Streaming replica of the PostgreSQL server under `store`. Serves first pages and wallets while it lags at most `limits.replica_lag_max_ms`.',
       accepts: 'postgres://user:password@host/database',
       secret: 'store',
     },
   ),
   dialect: setting(z.enum(['reference', 'live']).optional(), {
-    about: 'The JSON types of all answers. Unset: each request decides by its path and headers.',
+    about: 'JSON types of all answers. Unset: the path and headers of each request decide.',
     accepts: '`reference` or `live`',
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about: 'Answers /status, /metrics, /events and the lists of contracts without a key.',
+    about: 'Serves /status, /metrics, /events and the lists of contracts without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),
   chains: z.preprocess(value => value ?? {}, z.record(z.string(), chainSettings)),
-  solana: section({ mainnet: solanaSettings.optional(), devnet: solanaSettings.optional() }),
-  limits: section({
-    pageSizeMax: setting(z.int().min(1).max(1_000).default(100), {
-      about: 'The most transfers on a page; a larger `limit` is cut to it.',
+  solana: optionalSection({ mainnet: solanaSettings.optional(), devnet: solanaSettings.optional() }),
+  limits: optionalSection({
+    page_size_max: setting(z.int().min(1).max(1_000).default(100), {
+      about: 'Maximum transfers on a page; a larger `limit` is reduced to it.',
       accepts: 'a whole number from 1 to 1000',
     }),
-    concurrencyMax: setting(positiveWhole.default(256), {
-      about: 'How many requests are worked on at once.',
-      accepts: 'a whole number from 1 on',
+    concurrency_max: setting(count.default(256), {
+      about: 'Maximum requests handled at once.',
+      accepts: 'a whole number, at least 1',
     }),
-    queueMax: setting(z.int().min(0).default(1_024), {
-      about: 'How many more requests may wait for their turn; beyond that they are refused with 503.',
-      accepts: 'a whole number from 0 on',
+    queue_max: setting(countOrNone.default(1_024), {
+      about: 'Maximum requests that wait to be handled; any more are refused with 503.',
+      accepts: 'a whole number, at least 0',
     }),
-    requestTimeoutMs: setting(positiveWhole.default(15_000), {
-      about: 'How long a request may take, waiting included, before it is answered with 504.',
-      accepts: 'a whole number of milliseconds from 1 on',
+    request_timeout_ms: setting(count.default(15_000), {
+      about: 'Maximum time for a request, waiting included; after that it is answered with 504.',
+      accepts: 'a whole number of milliseconds, at least 1',
     }),
-    freshenWaitMs: setting(z.int().min(0).default(3_000), {
-      about: 'How long a request waits for an indexer before it is answered with what is there.',
-      accepts: 'a whole number of milliseconds from 0 on',
+    freshen_wait_ms: setting(countOrNone.default(3_000), {
+      about: 'Maximum time a request waits for an indexer; after that it is answered from the store.',
+      accepts: 'a whole number of milliseconds, at least 0',
     }),
-    urlBytesMax: setting(z.int().min(256).default(8_192), {
-      about: 'The longest URL; a longer one is refused with 414.',
-      accepts: 'a whole number of bytes from 256 on',
+    url_bytes_max: setting(z.int().min(256).default(8_192), {
+      about: 'Maximum length of a URL; a longer one is refused with 414.',
+      accepts: 'a whole number of bytes, at least 256',
     }),
-    headerBytesMax: setting(z.int().min(1_024).default(16_384), {
-      about: 'The most bytes of request headers; more are refused with 431.',
-      accepts: 'a whole number of bytes from 1024 on',
+    header_bytes_max: setting(z.int().min(1_024).default(16_384), {
+      about: 'Maximum size of the request headers; larger ones are refused with 431.',
+      accepts: 'a whole number of bytes, at least 1024',
     }),
-    answerBytesMax: setting(
-      z
-        .int()
-        .min(65_536)
-        .default(16 * 1024 * 1024),
-      {
-        about: 'The longest answer; what would be longer is refused with 400 (`answer_too_large`).',
-        accepts: 'a whole number of bytes from 65536 on',
-      },
-    ),
-    answerCacheBytes: setting(
-      z
-        .int()
-        .min(0)
-        .default(64 * 1024 * 1024),
-      {
-        about: 'Memory for ready answers, which are kept while nothing new is committed.',
-        accepts: 'a whole number of bytes from 0 on',
-      },
-    ),
-    drainTimeoutMs: setting(z.int().min(0).default(10_000), {
-      about: 'How long running requests may take to finish after the first signal to stop.',
-      accepts: 'a whole number of milliseconds from 0 on',
+    answer_bytes_max: setting(z.int().min(65_536).default(16_777_216), {
+      about: 'Maximum size of an answer; a larger one is refused with 400 (`answer_too_large`).',
+      accepts: 'a whole number of bytes, at least 65536',
     }),
-    replicaLagMaxMs: setting(positiveWhole.default(1_000), {
-      about: 'How far the replica under `store_read` may be behind; beyond that the store itself is read.',
-      accepts: 'a whole number of milliseconds from 1 on',
+    answer_cache_bytes: setting(countOrNone.default(67_108_864), {
+      about: 'Memory for cached answers, which are valid until the next commit.',
+      accepts: 'a whole number of bytes, at least 0',
     }),
-    lagMaxSeconds: setting(positiveWhole.default(300), {
-      about: 'How far a followed chain may be behind its head before /ready answers 503.',
-      accepts: 'a whole number of seconds from 1 on',
+    drain_timeout_ms: setting(countOrNone.default(10_000), {
+      about: 'Maximum time for running requests to finish after the first signal to stop.',
+      accepts: 'a whole number of milliseconds, at least 0',
+    }),
+    replica_lag_max_ms: setting(count.default(1_000), {
+      about: 'Maximum lag of the replica under `store_read`; beyond it the store itself is read.',
+      accepts: 'a whole number of milliseconds, at least 1',
+    }),
+    lag_max_seconds: setting(count.default(300), {
+      about: 'Maximum lag of a followed chain; beyond it /ready answers 503.',
+      accepts: 'a whole number of seconds, at least 1',
     }),
   }),
-  cors: section({
+  cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
-      about: 'The origins whose pages may call the service from a browser.',
+      about: 'Origins whose pages may call the service from a browser.',
       accepts: '`*`, an origin such as https://app.example, or a list of them',
     }),
   }),
-  log: section({
+  log: optionalSection({
     level: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'), {
-      about: 'The least important lines that are written.',
+      about: 'Minimum level to log.',
       accepts: '`trace`, `debug`, `info`, `warn`, `error` or `silent`',
       flag: true,
     }),
     format: setting(z.enum(['auto', 'json', 'text']).default('auto'), {
-      about: 'JSON lines or lines for people; `auto` writes the latter on a terminal.',
+      about: 'Log format: JSON lines or readable text. `auto` writes text to a terminal and JSON elsewhere.',
       accepts: '`auto`, `json` or `text`',
       flag: true,
     }),
@@ -231,11 +233,3 @@ export const settingsSchema = z.strictObject({
 
 export type Config = z.output<typeof settingsSchema>
 export type ChainSettings = z.output<typeof chainSettings>
-
-function chainId() {
-  const hexText = z
-    .string()
-    .regex(/^0x[0-9a-f]{1,13}$/i)
-    .transform(Number)
-  return z.union([positiveWhole, hexText])
-}

@@ -1,15 +1,20 @@
-// Reads the configuration file: YAML in which 0x… stays text, with the place of every value for error messages. It knows
-// no setting.
+// Reads the configuration file: YAML in which 0x… stays text, with the position of every value for error messages. It
+// knows no setting.
 import { readFileSync } from 'node:fs'
 import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { AlmanacError, messageOf } from '../errors.ts'
+import { camelCase } from './setting.ts'
 
 const fileBytesMax = 1_048_576
+const hints: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'indent with spaces.',
+  DUPLICATE_KEY: 'remove one of the two.',
+}
 
 export type YamlFile = {
   path: string
   value: unknown
-  /** `file:line:column` of the deepest part of a path that the file has. */
+  /** `file:line:column` of the deepest part of a path that is in the file. */
   placeOf(path: readonly PropertyKey[], part: 'key' | 'value'): string
 }
 
@@ -18,9 +23,9 @@ export function readYamlFile(path: string): YamlFile {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new AlmanacError('config_invalid', `Cannot read the configuration ${path}.`, {
+    throw new AlmanacError('config_invalid', `Cannot read the configuration file ${path}.`, {
       cause: error,
-      hint: 'give another file with --config.',
+      hint: 'pass another file with --config.',
     })
   }
   return parseYamlFile(path, text)
@@ -44,7 +49,7 @@ export function parseYamlFile(path: string, text: string): YamlFile {
   const [error] = document.errors
   if (error !== undefined) {
     throw new AlmanacError('config_invalid', `${placeAt(error.pos[0])}: ${error.message}.`.replace(/\.\.$/, '.'), {
-      hint: hintFor(error.code),
+      hint: hints[error.code] ?? 'fix the YAML there; quote values that contain : or #.',
     })
   }
   let value: unknown
@@ -75,7 +80,9 @@ function offsetOf(node: Node | null, path: readonly PropertyKey[], part: 'key' |
       offset = item.range?.[0] ?? offset
       continue
     }
-    const pair = current.items.find(item => isScalar(item.key) && String(item.key.value) === String(key))
+    const { items } = current
+    const named = (name: string) => items.find(item => isScalar(item.key) && String(item.key.value) === name)
+    const pair = named(String(key)) ?? named(camelCase(String(key)))
     if (pair === undefined) return offset
     const keyOffset = (pair.key as Node).range?.[0]
     const valueOffset = (pair.value as Node | null)?.range?.[0]
@@ -83,15 +90,4 @@ function offsetOf(node: Node | null, path: readonly PropertyKey[], part: 'key' |
     current = pair.value
   }
   return offset
-}
-
-function hintFor(code: string): string {
-  switch (code) {
-    case 'TAB_AS_INDENT':
-      return 'indent with spaces.'
-    case 'DUPLICATE_KEY':
-      return 'remove one of the two.'
-    default:
-      return 'correct the YAML at that place; quote values that hold : or #.'
-  }
 }

@@ -1,23 +1,21 @@
-// How the processes that index fare, told through the store: each writes its own report, and any can read all of them.
-
+// The state of indexing processes, shared through the store: each writes its own report, and any can read all of them.
 import { pause } from '../abort.ts'
-import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
 import type { Store, WorkStore } from '../store/store.ts'
 
-/** Without the covered intervals, which anyone can read from the store. */
+/** Without the covered intervals, which the store has. */
 type ReportedChain = Omit<ChainStatus, 'covered'> & { chain_id: ChainId; standby?: boolean }
 
 export type Report = {
   chains: Record<string, ReportedChain>
   solana: Record<string, SolanaStatus>
-  /** The work that the process takes from others. */
+  /** The work that the process claims from others. */
   topics: readonly string[]
 }
 
 const beatMs = 1_000
-/** A process that was silent for longer is not counted on. */
+/** A process that is silent for longer counts as gone. */
 const silentMsMax = 5_000
 
 export class Heartbeat {
@@ -38,7 +36,7 @@ export class Heartbeat {
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#beating
-    // Where that fails the others see its age.
+    // If that fails, others see the age of the last one.
     await this.#store.putHeartbeat(this.#process, undefined).catch(() => {})
   }
 
@@ -48,14 +46,14 @@ export class Heartbeat {
       try {
         await this.#store.putHeartbeat(this.#process, JSON.stringify(await report()))
       } catch (error) {
-        log.debug(`How the indexers fare cannot be written to the store: ${messageOf(error)}`)
+        log.debug({ err: error }, 'Could not write the indexer heartbeat')
       }
       await pause(beatMs, signal)
     }
   }
 }
 
-/** Reads reports of others, at most every half second however often it is asked. */
+/** Reads the reports of others, at most every half second. */
 export class Reports {
   readonly #store: Store
   #known: { askedMs: number; beats: Promise<readonly { ageMs: number; report: Report }[]> } | undefined
@@ -64,16 +62,13 @@ export class Reports {
     this.#store = store
   }
 
-  /** Whether some process takes work of this topic. */
+  /** Whether any process claims work of this topic. */
   async serves(topic: string): Promise<boolean> {
     const beats = await this.#beats()
     return beats.some(({ ageMs, report }) => ageMs < silentMsMax && report.topics.includes(topic))
   }
 
-  /**
-   * Of each chain what the process says that indexes it, or else one that stands by. A report that gets old counts as lag: nobody
-   * knows how far the chain went on.
-   */
+  /** For each chain the report of its indexer, or else of a standby. The age of an old report counts as lag. */
   async status(): Promise<StatusReport> {
     const chains: Record<string, ChainStatus> = {}
     const solana: Record<string, SolanaStatus> = {}
@@ -114,6 +109,6 @@ function aged<Status extends { state: string; lag_seconds: number; reason?: stri
   silentSeconds: number,
 ): Status {
   if (silentSeconds === 0) return status
-  const reason = `The process that indexes it was last heard of ${silentSeconds} s ago.`
+  const reason = `The process that indexes it last reported ${silentSeconds} s ago.`
   return { ...status, state: 'stalled', reason, lag_seconds: status.lag_seconds + silentSeconds }
 }

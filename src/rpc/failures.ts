@@ -14,7 +14,7 @@ const rules = {
   'response-too-large': lessBlocks,
   'filter-too-large': failed(false, 'ask for fewer contracts at once.'),
   timeout: { ...failed(true, 'check that the node is not overloaded, or add a second endpoint.'), code: 'timeout' },
-  'rate-limited': limited('lower requestsPerSecond or add a second endpoint.'),
+  'rate-limited': limited('lower requests_per_second or add a second endpoint.'),
   quota: limited('raise the plan at the provider or add a second endpoint.'),
   'method-missing': { ...failed(false, 'enable the method on the node or add another endpoint.'), code: 'not_found' },
   pruned: failed(false, 'add an archive endpoint, or set `from` above what is pruned.'),

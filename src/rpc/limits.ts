@@ -197,7 +197,7 @@ export class DailyBudget {
   #day = 0
   #spent = 0
 
-  constructor(requestsPerDay: number, clock: Pick<Clock, 'now'>, setting = 'dailyBudget') {
+  constructor(requestsPerDay: number, clock: Pick<Clock, 'now'>, setting = 'daily_budget') {
     this.requestsPerDay = requestsPerDay
     this.setting = setting
     this.#clock = clock

@@ -39,8 +39,8 @@ test('bounds what all endpoints are sent together, failures too, and names the s
     const refusal = {
       code: 'upstream_rate_limited',
       message: expect.stringMatching(/^solana devnet endpoint .* failed getGenesisHash \(quota\)\.$/),
-      cause: { message: 'the 3 calls a day of solana.devnet.dailyBudget are used up' },
-      hint: 'raise solana.devnet.dailyBudget, or wait until midnight UTC.',
+      cause: { message: 'the 3 calls a day of solana.devnet.daily_budget are used up' },
+      hint: 'raise solana.devnet.daily_budget, or wait until midnight UTC.',
       retryable: true,
       retryAfterMs: 1_000,
     }

@@ -44,7 +44,7 @@ export class SolanaRpc {
     this.network = network
     const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
     const budget =
-      dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.dailyBudget`)
+      dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.daily_budget`)
     const waiting = Math.min(queueMax, Math.ceil((requestsPerSecond ?? queueMax) * queueSecondsMax))
     this.#client = new RpcClient({
       ...options,
@@ -176,8 +176,8 @@ function dialectOf(network: SolanaNetwork): Dialect {
     isRepeatable: kind => repeatableKinds.has(kind) || kind === 'timeout' || kind === 'behind',
     rules: {
       timeout: { code: 'upstream_failed' },
-      'rate-limited': { hint: `lower ${setting}.requestsPerSecond or add a second endpoint.` },
-      quota: { hint: `raise ${setting}.dailyBudget, or wait until midnight UTC.` },
+      'rate-limited': { hint: `lower ${setting}.requests_per_second or add a second endpoint.` },
+      quota: { hint: `raise ${setting}.daily_budget, or wait until midnight UTC.` },
       'method-missing': { code: 'upstream_failed' },
       'response-too-large': { code: 'upstream_invalid', retryable: true, hint: undefined },
     },

@@ -17,7 +17,7 @@ test('a chain at its head has rates', () => {
   const chain = newStats()
   chain.stepped({ kind: 'advanced', blocks: 1, caughtUp: true }, { head: 1, lagSeconds: 0 })
   chain.stored([range(3)])
-  expect(chain.pace.rates()?.rowsPerSecond).toBeGreaterThan(0)
+  expect(chain.pace.rates()?.rows_per_second).toBeGreaterThan(0)
   expect(chain.progress.rates()).toBeUndefined()
 })
 
@@ -36,6 +36,6 @@ test('rows of the history are counted once', () => {
   const filled = { blocks: 10, rows: 3, logs: 3, bytes: 0, ranges: [range(3)] }
   chain.filled(filled)
   chain.filled(filled)
-  const { blocksPerSecond, rowsPerSecond } = chain.pace.rates()!
-  expect(rowsPerSecond / blocksPerSecond).toBeCloseTo(0.3, 2)
+  const { blocks_per_second, rows_per_second } = chain.pace.rates()!
+  expect(rows_per_second / blocks_per_second).toBeCloseTo(0.3, 2)
 })

@@ -93,7 +93,7 @@ export class Progress {
   }
 
   /** Undefined with fewer than two samples. */
-  rates(): { blocksPerSecond: number; rowsPerSecond: number; bytesPerSecond: number } | undefined {
+  rates(): { blocks_per_second: number; rows_per_second: number; bytes_per_second: number } | undefined {
     this.#forget()
     const first = this.#samples[0]
     if (first === undefined || this.#samples.length < 2) return undefined
@@ -102,13 +102,13 @@ export class Progress {
     const rest = this.#samples.slice(1)
     const perSecond = (field: 'blocks' | 'rows' | 'bytes'): number =>
       rest.reduce((sum, sample) => sum + sample[field], 0) / seconds
-    const [blocksPerSecond, rowsPerSecond] = [perSecond('blocks'), perSecond('rows')]
-    return { blocksPerSecond, rowsPerSecond, bytesPerSecond: perSecond('bytes') }
+    const [blocks_per_second, rows_per_second] = [perSecond('blocks'), perSecond('rows')]
+    return { blocks_per_second, rows_per_second, bytes_per_second: perSecond('bytes') }
   }
 
   secondsFor(blocks: number): number | undefined {
     if (blocks === 0) return 0
-    const rate = this.rates()?.blocksPerSecond ?? 0
+    const rate = this.rates()?.blocks_per_second ?? 0
     return rate > 0 ? Math.ceil(blocks / rate) : undefined
   }
 

@@ -109,7 +109,7 @@ test('an error says what failed, with its values, why, and what to do', () => {
   const error = rpcError(failure, { chain: 'polygon', said: 'Too Many Requests', retryAfterMs: 2_000 })
   expect(describeError(error)).toBe(
     'Error: polygon endpoint rpc.example answered 429 to eth_getLogs (rate-limited). (Too Many Requests)\n' +
-      'Try:   lower requestsPerSecond or add a second endpoint.',
+      'Try:   lower requests_per_second or add a second endpoint.',
   )
   expect(error).toMatchObject({ code: 'upstream_rate_limited', retryable: true, retryAfterMs: 2_000 })
   expect(rpcFailureOf(error)).toEqual(failure)

@@ -48,8 +48,8 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
         <Fact title="Head">{known(head)}</Fact>
         <Fact title="Final">{known(finalized)}</Fact>
         <Fact title="Behind">{spanText(lag_seconds)}</Fact>
-        <Fact title="Blocks/s">{rateText(rates?.blocksPerSecond ?? 0)}</Fact>
-        <Fact title="Rows/s">{rateText(rates?.rowsPerSecond ?? 0)}</Fact>
+        <Fact title="Blocks/s">{rateText(rates?.blocks_per_second ?? 0)}</Fact>
+        <Fact title="Rows/s">{rateText(rates?.rows_per_second ?? 0)}</Fact>
         <Fact title="Left">{eta_seconds === null ? '–' : spanText(eta_seconds)}</Fact>
       </dl>
       {index === 'full' && <CoverageSection name={name} chain={chain} from={from} />}

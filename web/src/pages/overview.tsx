@@ -65,7 +65,7 @@ function Summary({ chains, networks }: { chains: Entries<LiveChain>; networks: E
   const { store } = status.value!
   const all = [...chains, ...networks]
   const live = all.filter(([, { state }]) => state === 'live').length
-  const rows = chains.reduce((sum, [, { rates }]) => sum + (rates?.rowsPerSecond ?? 0), 0)
+  const rows = chains.reduce((sum, [, { rates }]) => sum + (rates?.rows_per_second ?? 0), 0)
   return (
     <dl class="facts">
       <Fact title="Live">
@@ -121,8 +121,8 @@ function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
       )}
       <dl class="facts small">
         <Fact title="Behind">{spanText(lag_seconds)}</Fact>
-        <Fact title="Blocks/s">{rateText(rates?.blocksPerSecond ?? 0)}</Fact>
-        <Fact title="Rows/s">{rateText(rates?.rowsPerSecond ?? 0)}</Fact>
+        <Fact title="Blocks/s">{rateText(rates?.blocks_per_second ?? 0)}</Fact>
+        <Fact title="Rows/s">{rateText(rates?.rows_per_second ?? 0)}</Fact>
         <Endpoints rpc={rpc} />
       </dl>
     </li>

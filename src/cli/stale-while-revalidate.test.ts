@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { remembered } from './start-indexers.ts'
+import { staleWhileRevalidate } from './start-indexers.ts'
 
-const always = { staleAfterMs: 1e9, forgottenAfterMs: 1e9 }
+const always = { staleAfterMs: 1e9, expiredAfterMs: 1e9 }
 
 /** Answers 1, 2, 3 … when it is told to. */
 function slowSource() {
@@ -31,7 +31,7 @@ function slowSource() {
 
 test('the first answer is waited for, by all at once', async () => {
   const source = slowSource()
-  const ask = remembered(always, source.ask)
+  const ask = staleWhileRevalidate(always, source.ask)
   const both = Promise.all([ask(), ask()])
   await source.answer(1)
   expect([await both, await ask(), source.asked]).toEqual([[1, 1], 1, 1])
@@ -39,7 +39,7 @@ test('the first answer is waited for, by all at once', async () => {
 
 test('a stale answer is given at once, and asked for again only once meanwhile', async () => {
   const source = slowSource()
-  const ask = remembered({ staleAfterMs: -1, forgottenAfterMs: 1e9 }, source.ask)
+  const ask = staleWhileRevalidate({ staleAfterMs: -1, expiredAfterMs: 1e9 }, source.ask)
   const first = ask()
   await source.answer(1)
   expect([await first, await ask(), await ask(), source.asked]).toEqual([1, 1, 1, 2])
@@ -49,7 +49,7 @@ test('a stale answer is given at once, and asked for again only once meanwhile',
 
 test('a forgotten answer is waited for', async () => {
   const source = slowSource()
-  const ask = remembered({ staleAfterMs: -1, forgottenAfterMs: -1 }, source.ask)
+  const ask = staleWhileRevalidate({ staleAfterMs: -1, expiredAfterMs: -1 }, source.ask)
   const first = ask()
   await source.answer(1)
   const second = ask()
@@ -59,7 +59,7 @@ test('a forgotten answer is waited for', async () => {
 
 test('a failure is told to who waited, and the known answer stays', async () => {
   const source = slowSource()
-  const ask = remembered({ staleAfterMs: -1, forgottenAfterMs: 1e9 }, source.ask)
+  const ask = staleWhileRevalidate({ staleAfterMs: -1, expiredAfterMs: 1e9 }, source.ask)
   const failed = expect(ask()).rejects.toThrow('no')
   await source.fail()
   await failed

@@ -1,32 +1,37 @@
-// What a new configuration shall hold, as flags say it. Pure; every slip is told with what is accepted.
-
+// What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
 import { createInterface, type Interface } from 'node:readline/promises'
 import { chainCommonlyCalled, referenceChains } from '../chains.ts'
-import { nearestWord } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
-import type { Address, SolanaNetwork } from '../model.ts'
+import { type Address, type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { redactUrl } from '../redact.ts'
-import type { InitFlags } from './init.ts'
 import { parseContracts } from './options.ts'
 import { printNote } from './terminal.ts'
 
-export type ChainWish = {
+type IndexMode = 'full' | 'on-demand'
+
+export type InitFlags = Partial<Record<'chain' | 'ws' | 'contract' | 'solana' | 'solanaWs', string[]>> & {
+  index?: IndexMode
+  store?: string
+  output: string
+  check: boolean
+  yes?: true
+}
+
+export type ChainAnswers = {
   name: string
-  /** Only of a chain that is none of the built-in ones; found out where it is not given. */
+  /** Only of a chain that is not built in; asked of the endpoint if it is not given. */
   id?: number
   rpc: string[]
   ws?: string
-  index: 'full' | 'on-demand'
+  index: IndexMode
   contracts: Address[]
 }
 
-export type SolanaWish = { network: SolanaNetwork; rpc: string[]; ws?: string }
+export type SolanaAnswers = { network: SolanaNetwork; rpc: string[]; ws?: string }
 
-export type Wishes = { chains: ChainWish[]; solana: SolanaWish[]; store?: string }
+export type Answers = { chains: ChainAnswers[]; solana: SolanaAnswers[]; store?: string }
 
-const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
-
-export function wishesOf(flags: InitFlags): Wishes {
+export function answersOf(flags: InitFlags): Answers {
   const sockets = new Map((flags.ws ?? []).map(text => chainPairOf('--ws', text)))
   const contracts = Map.groupBy(
     (flags.contract ?? []).map(text => chainPairOf('--contract', text)),
@@ -39,10 +44,7 @@ export function wishesOf(flags: InitFlags): Wishes {
     const own = contracts.get(name) ?? []
     contracts.delete(name)
     return {
-      name,
-      rpc: parseUrls('--chain', urls),
-      ...(ws === undefined ? {} : { ws: parseSocket('--ws', ws) }),
-      index: flags.index ?? 'on-demand',
+      ...{ name, index: flags.index ?? 'on-demand', ...endpointsOf('--chain', urls, ws) },
       contracts: own.flatMap(([, list]) => parseContracts(list)),
     }
   })
@@ -53,14 +55,14 @@ export function wishesOf(flags: InitFlags): Wishes {
   const solanaSockets = new Map((flags.solanaWs ?? []).map(text => pairOf('--solana-ws', text)))
   const solana = (flags.solana ?? []).map(text => {
     const [name, urls] = pairOf('--solana', text)
-    const ws = solanaSockets.get(name)
-    return {
-      network: parseNetwork(name),
-      rpc: parseUrls('--solana', urls),
-      ...(ws === undefined ? {} : { ws: parseSocket('--solana-ws', ws) }),
-    }
+    return { network: parseNetwork(name), ...endpointsOf('--solana', urls, solanaSockets.get(name)) }
   })
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
+}
+
+function endpointsOf(flag: '--chain' | '--solana', urls: string, ws: string | undefined) {
+  const wsFlag = flag === '--chain' ? '--ws' : '--solana-ws'
+  return { rpc: parseUrls(flag, urls), ...(ws === undefined ? {} : { ws: parseSocket(wsFlag, ws) }) }
 }
 
 function chainPairOf(flag: string, text: string): [name: string, value: string] {
@@ -68,27 +70,26 @@ function chainPairOf(flag: string, text: string): [name: string, value: string] 
   return [chainNamed(name), value]
 }
 
-/** As the chain is called here, where it is a chain that is built in; otherwise as it was given. */
+/** The name of a built-in chain, or else the given name. */
 export function chainNamed(name: string): string {
   return chainCommonlyCalled(name) ?? name.trim().toLowerCase()
 }
 
-/** `name=value`; the value of a chain's contracts needs no name where there is no doubt. */
 function pairOf(flag: string, text: string): [name: string, value: string] {
   const at = text.indexOf('=')
   if (at > 0 && at < text.length - 1) return [text.slice(0, at).trim().toLowerCase(), text.slice(at + 1).trim()]
-  throw new AlmanacError('bad_request', `${flag} lacks a name or a value.`, {
-    hint: `write it as ${flag} name=value, such as ${flag === '--contract' ? 'eth=0x…' : 'eth=http://127.0.0.1:8545'}.`,
+  throw new AlmanacError('bad_request', `${flag} needs a name and a value.`, {
+    hint: `pass ${flag} name=value, such as ${flag === '--contract' ? 'eth=0x…' : 'eth=http://127.0.0.1:8545'}.`,
   })
 }
 
-/** The text may hold a key, so that only its host is ever shown. */
+/** A URL may hold a key: messages show only its host. */
 export function parseUrls(what: string, text: string): string[] {
   const urls = text.split(/,\s*(?=https?:\/\/)/).map(part => part.trim())
   for (const url of urls) {
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue
-    throw new AlmanacError('bad_request', `${what} has an endpoint that is no URL: ${redactUrl(url)}.`, {
-      hint: 'give http:// or https:// URLs, and a comma between several.',
+    throw new AlmanacError('bad_request', `${what} has an endpoint that is not a URL: ${redactUrl(url)}.`, {
+      hint: 'pass http:// or https:// URLs, separated by commas.',
     })
   }
   return urls
@@ -96,28 +97,18 @@ export function parseUrls(what: string, text: string): string[] {
 
 export function parseSocket(what: string, text: string): string {
   if (/^wss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  throw new AlmanacError('bad_request', `${what} has ${redactUrl(text)}, which is no WebSocket URL.`, {
-    hint: 'give a ws:// or wss:// URL.',
+  throw new AlmanacError('bad_request', `${what} has ${redactUrl(text)}, which is not a WebSocket URL.`, {
+    hint: 'pass a ws:// or wss:// URL.',
   })
 }
 
 export function parseNetwork(text: string): SolanaNetwork {
   const found = solanaNetworks.find(name => name === text)
   if (found !== undefined) return found
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is no Solana network.`, {
-    hint: `accepted are ${solanaNetworks.join(' and ')}.`,
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not a Solana network.`, {
+    hint: `pass ${solanaNetworks.join(' or ')}.`,
   })
 }
-
-/** What a chain of this name most likely is meant to be. */
-export function likelyChain(name: string): string | undefined {
-  return nearestWord(
-    name,
-    referenceChains.map(chain => chain.name),
-  )
-}
-
-// Asks a person on a terminal what the configuration shall hold. Whoever answers something unfit is told and asked again.
 
 export class Questions {
   readonly #terminal: Interface
@@ -126,7 +117,7 @@ export class Questions {
     this.#terminal = terminal
   }
 
-  /** Repeats itself until the answer can be read; an empty one is `otherwise`. */
+  /** Asks again until `read` accepts the answer; an empty answer is `otherwise`. */
   async ask<Value>(question: string, otherwise: string, read: (text: string) => Value): Promise<Value> {
     for (;;) {
       const text = (await this.#terminal.question(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)).trim()
@@ -144,13 +135,13 @@ export class Questions {
   }
 }
 
-/** Ctrl-C and the end of the input end the command, with nothing written. */
+/** Ctrl-C and the end of the input end the command before it writes anything. */
 export async function withQuestions(run: (questions: Questions) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   let settled = false
   const closed = new Promise<never>((_, reject) =>
     terminal.once('close', () => {
-      if (!settled) reject(new AlmanacError('interrupted', 'Nothing more was answered.'))
+      if (!settled) reject(new AlmanacError('interrupted', 'The input ended.'))
     }),
   )
   try {
@@ -161,34 +152,34 @@ export async function withQuestions(run: (questions: Questions) => Promise<void>
   }
 }
 
-export async function askWishes(questions: Questions, flags: InitFlags): Promise<Wishes> {
-  printNote('This writes a configuration for your own nodes. An empty answer takes what stands in brackets.')
+export async function askForAnswers(questions: Questions, flags: InitFlags): Promise<Answers> {
+  printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   printNote(
-    `Chains that are built in: ${referenceChains
+    `Built-in chains: ${referenceChains
       .filter(chain => !chain.retired)
       .map(({ name }) => name)
       .join(', ')}.`,
   )
-  const names = await questions.ask('EVM chains, with a comma between them; - for none', 'eth', namesIn)
-  const chains: ChainWish[] = []
+  const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
+  const chains: ChainAnswers[] = []
   for (const name of names) chains.push(await askChain(questions, name, flags))
-  const solana: SolanaWish[] = []
+  const solana: SolanaAnswers[] = []
   if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions))
   if (chains.length + solana.length === 0)
-    throw new AlmanacError('interrupted', 'No chain was named: nothing was written.')
+    throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
 }
 
-async function askChain(questions: Questions, name: string, flags: InitFlags): Promise<ChainWish> {
+async function askChain(questions: Questions, name: string, flags: InitFlags): Promise<ChainAnswers> {
   const rpc = await questions.ask(
-    `${name}: JSON-RPC endpoints, the preferred first, with a comma between them`,
+    `${name}: JSON-RPC endpoints, preferred first, separated by commas`,
     'http://127.0.0.1:8545',
     text => parseUrls(name, text),
   )
   const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, '', text => optional(text, name))
   const index =
     flags.index ??
-    (await questions.ask(`${name}: index everything (full) or what is asked for (on-demand)`, 'on-demand', modeIn))
+    (await questions.ask(`${name}: index everything (full) or what is requested (on-demand)`, 'on-demand', modeIn))
   const contracts =
     index === 'full'
       ? []
@@ -198,7 +189,7 @@ async function askChain(questions: Questions, name: string, flags: InitFlags): P
   return { name, rpc, ...(ws === undefined ? {} : { ws }), index, contracts }
 }
 
-async function askSolana(questions: Questions): Promise<SolanaWish> {
+async function askSolana(questions: Questions): Promise<SolanaAnswers> {
   const network = await questions.ask('Solana network', 'mainnet', parseNetwork)
   const rpc = await questions.ask('Solana endpoints', 'http://127.0.0.1:8899', text => parseUrls('solana', text))
   const ws = await questions.ask('Solana WebSocket endpoint; empty for none', '', text => optional(text, 'solana'))
@@ -213,9 +204,9 @@ function namesIn(text: string): string[] {
   return text === '-' ? [] : [...new Set(text.split(',').map(chainNamed))].filter(name => name !== '')
 }
 
-function modeIn(text: string): 'full' | 'on-demand' {
+function modeIn(text: string): IndexMode {
   if (text === 'full' || text === 'on-demand') return text
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is no way to index.`, {
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an index mode.`, {
     hint: 'answer full or on-demand.',
   })
 }

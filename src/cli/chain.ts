@@ -1,0 +1,61 @@
+// Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one transaction.
+import { randomUUID } from 'node:crypto'
+import type { Chain } from '../chains.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
+import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm/create-evm.ts'
+import { leaseChain } from '../evm/index/leased-indexer.ts'
+import type { NodeAnswer } from '../query/explain.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { openUnlocked } from './open.ts'
+import type { ChosenChain } from './options.ts'
+
+/** Connects to the nodes of a chain; `onBytes` hears of every answer. */
+export function connectNodes(
+  { chains }: Pick<LoadedConfig, 'chains'>,
+  { name, settings }: ChosenChain,
+  opened: AsyncDisposableStack,
+  onBytes: (bytes: number) => void = () => {},
+): ConnectedChain {
+  const observer = { request: ({ bytes }: { bytes: number }) => onBytes(bytes), hedge: () => {} }
+  const connected = connectChain(name, settings, { chains, observer })
+  opened.defer(() => connected.rpc.close())
+  return connected
+}
+
+const leaseMs = 10_000
+
+/** For a command that writes: opens the store as its owner and takes the lease of the chain. `opened` returns both. */
+export async function takeChain(url: string, chain: Chain, opened: AsyncDisposableStack): Promise<Store> {
+  const store = await openUnlocked(
+    () => openStore(url, { role: 'owner' }),
+    'stop it first: a running service fills its chains by itself.',
+  )
+  opened.defer(() => store.close())
+  // A file has one owner, which need not wait for the lease of a process that was killed.
+  const holder = store.engine === 'sqlite' ? 'owner' : randomUUID()
+  const held = await leaseChain(store, { chain: chain.id, holder, leaseMs })
+  if (held === undefined)
+    throw new AlmanacError('store_locked', `Another process indexes ${chain.name} into this store.`, {
+      retryable: true,
+      hint: 'wait for it or stop it; the lease of a killed process ends after ten seconds.',
+    })
+  opened.defer(held.release)
+  return held.store
+}
+
+export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>
+
+/** For explanations. The first question connects. */
+export function transactionAsker(loaded: LoadedConfig, opened: AsyncDisposableStack): AskTransaction {
+  const connected = new Map<string, ConnectedChain>()
+  return async ({ chain: name, contract, hash }, signal) => {
+    const settings = loaded.config.chains[name]
+    if (settings === undefined || settings.rpc.length === 0) return 'not asked'
+    const { chain, rpc } = connected.get(name) ?? connectNodes(loaded, { name, settings }, opened)
+    connected.set(name, { chain, rpc })
+    return await transactionDeriver(chain, rpc)(contract, hash, signal)
+  }
+}

@@ -1,0 +1,34 @@
+// Opens the configured store for one command and closes it again. It loads no indexer: most commands need none.
+import type { Command } from 'commander'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { withConfig } from './options.ts'
+
+/** Completes a command that works on the store beside a running service. */
+export function withStore<Parameters extends unknown[]>(
+  command: Command,
+  run: (store: Store, loaded: LoadedConfig, ...parameters: Parameters) => Promise<void>,
+): Command {
+  return withConfig<Parameters>(command, ['store'], async (loaded, ...parameters) => {
+    await using opened = new AsyncDisposableStack()
+    await run(await openTool(loaded.config.store, opened), loaded, ...parameters)
+  })
+}
+
+export async function openTool(url: string, opened: AsyncDisposableStack): Promise<Store> {
+  const store = await openStore(url, { role: 'tool' })
+  opened.defer(() => store.close())
+  return store
+}
+
+/** Opens a store that no other process may use; `hint` says what to do if one does. */
+export async function openUnlocked<Opened>(open: () => Promise<Opened>, hint: string): Promise<Opened> {
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof AlmanacError) || error.code !== 'store_locked') throw error
+    throw new AlmanacError('store_locked', error.message, { cause: error.cause, hint })
+  }
+}

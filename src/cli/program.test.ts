@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createProgram } from './program.ts'
+
+const namesOf = async (called?: string) => (await createProgram(called)).commands.map(command => command.name())
+
+test('every command is a file of its name, and help lists all of them without loading one', async () => {
+  const names = await namesOf()
+  for (const name of names) expect(existsSync(new URL(`./${name}.ts`, import.meta.url)), name).toBe(true)
+  const help = (await createProgram('--help')).commands
+  expect(help.map(command => command.name())).toEqual(names)
+  // A command that is loaded has options or commands of its own.
+  for (const command of help) expect([command.options, command.commands]).toEqual([[], []])
+  for (const command of help) expect(command.description(), command.name()).toMatch(/\.$/)
+})
+
+test('a called command is loaded alone', async () => {
+  expect(await namesOf('keys')).toEqual(['keys'])
+})

@@ -1,0 +1,82 @@
+// Copies the store to another engine, or backs up its file. The copying itself is the store's.
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { backUpStore, openStoreParts } from '../store/open.ts'
+import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
+import { openUnlocked } from './open.ts'
+import { withConfig } from './options.ts'
+import { commandLine, interruption } from './process.ts'
+import { bytesText, countText, durationText, ProgressLine, printData, printJson, printNote, table } from './terminal.ts'
+
+export function storeCommand(): Command {
+  const copyCommand = new Command('copy')
+    .description(
+      'Copy a store into an empty one of either kind, then compare both row by row. Stop what writes to them first. If interrupted, the same command continues where it stopped.',
+    )
+    .requiredOption('--from <store>', 'Store to read: file:path or postgres://user@host/database.')
+    .requiredOption('--to <store>', 'Empty store to fill. PGPASSWORD may hold the password.')
+    .option('--json', 'Print counts and checksums as JSON.')
+    .action(copy)
+  const backupCommand = new Command('backup')
+    .description(
+      'Copy a store file to another file while the service runs, and check the copy. To restore, stop the service and replace the store with the copy.',
+    )
+    .argument('<file>', 'File to create; it must not exist yet.')
+    .option('--json', 'Print file and size as JSON.')
+  return new Command('store')
+    .description('Copy or back up the store.')
+    .addCommand(copyCommand)
+    .addCommand(withConfig(backupCommand, ['store'], backUp))
+}
+
+async function backUp({ config }: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {
+  const target = resolve(file)
+  const { bytes } = await backUpStore(config.store, target)
+  if (json) printJson({ file: target, bytes })
+  else printData(`${target}: ${bytesText(bytes)}, checked.`)
+}
+
+async function copy({ from, to, json }: { from: string; to: string; json?: true }): Promise<void> {
+  await using opened = new AsyncDisposableStack()
+  const signal = interruption()
+  const open = async (url: string) => {
+    const hint = `stop it first. To copy a file beside a running service, use ${commandLine} store backup.`
+    const store = await openUnlocked(() => openStoreParts(url), hint)
+    opened.defer(() => store.close())
+    return store
+  }
+  const source = await open(from)
+  const target = await open(to)
+  const line = new ProgressLine()
+  opened.defer(() => line.close())
+  const onProgress = showCopy(line, await source.transferRows())
+  const parts = await copyStore(source, target, { onProgress, signal }).catch(error => {
+    if (!signal.aborted) throw error
+    throw new AlmanacError('interrupted', 'The copy was interrupted.', {
+      hint: 'run the same command again: it continues where it stopped.',
+    })
+  })
+  line.close()
+  if (json) return printJson({ from: source.location, to: target.location, parts })
+  const rows = parts.map(({ part, rows, checksum }) => [part, String(rows), checksum])
+  printData(table(['PART', 'ROWS', 'CHECKSUM'], rows))
+  printNote(`${target.location} holds the same as ${source.location}.`)
+}
+
+/** Shows a rate, and for transfers, which take nearly all of the time, the time left. */
+function showCopy(line: ProgressLine, transferRows: number): (progress: CopyProgress) => void {
+  let part: ReadableName | undefined
+  let started = { atMs: 0, rows: 0 }
+  return ({ phase, part: current, rows }) => {
+    const atMs = performance.now()
+    if (current !== part) started = { atMs, rows }
+    part = current
+    const perSecond = ((rows - started.rows) * 1_000) / (atMs - started.atMs || 1)
+    const hasEnd = phase === 'copy' && current === 'transfers' && perSecond > 0
+    const left = hasEnd ? `, ${durationText(Math.max(0, (transferRows - rows) / perSecond))} left` : ''
+    const verb = phase === 'copy' ? 'Copying' : 'Comparing'
+    line.offer(() => `${verb} ${current}: ${countText(rows)} rows, ${countText(perSecond)}/s${left}`)
+  }
+}

@@ -1,0 +1,187 @@
+// Work that one process does for another through the store: asking for it, claiming it, reporting its result. It does
+// not know how the work is done.
+import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../abort.ts'
+import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { PortfolioFreshness } from '../query/freshen.ts'
+import type { WorkRequest, WorkStore } from '../store/store.ts'
+
+export type Work =
+  | { kind: 'contract'; chain: ChainId; contract: Address }
+  | { kind: 'wallet'; chain: ChainId; wallet: Address }
+  | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+
+export function evmTopic(chain: ChainId): string {
+  return `evm/${chain}`
+}
+
+export function solanaTopic(network: SolanaNetwork): string {
+  return `solana/${network}`
+}
+
+function topicOf(work: Work): string {
+  return work.kind === 'portfolio' ? solanaTopic(work.network) : evmTopic(work.chain)
+}
+
+function nameOf(work: Work): string {
+  if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}`
+  if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}`
+  return `portfolio/${work.network}/${Buffer.from(work.owner).toString('hex')}`
+}
+
+/** Undefined for a name that another version wrote. */
+function workOf(name: string): Work | undefined {
+  const [kind, where, what] = name.split('/') as [string, string, string]
+  if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address }
+  if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address }
+  if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
+  return undefined
+}
+
+const askPollMs = { first: 10, max: 100 }
+const growth = 1.3
+
+type Waiter = { waiting: number; result: WorkResult | undefined }
+
+/** Asks other processes for work, and waits for it. One read of the store serves all waiters. */
+export class RemoteWork {
+  readonly #store: WorkStore
+  readonly #waiters = new Map<string, Waiter>()
+  #looking: Promise<void> | undefined
+
+  constructor(store: WorkStore) {
+    this.#store = store
+  }
+
+  /** Undefined if the work was not done in time; it continues. */
+  async ask(work: Work, waitMs: number): Promise<WorkResult | undefined> {
+    const name = nameOf(work)
+    await this.#store.requestWork({ name, topic: topicOf(work), waitMs })
+    const waiter = this.#waiters.get(name) ?? { waiting: 0, result: undefined }
+    waiter.waiting += 1
+    waiter.result = undefined
+    this.#waiters.set(name, waiter)
+    const deadline = performance.now() + waitMs
+    try {
+      for (
+        let restMs = askPollMs.first;
+        waiter.result === undefined;
+        restMs = Math.min(restMs * growth, askPollMs.max)
+      ) {
+        const leftMs = deadline - performance.now()
+        if (leftMs <= 0) return undefined
+        await delay(Math.min(restMs, leftMs))
+        await this.#look()
+      }
+      return waiter.result
+    } finally {
+      waiter.waiting -= 1
+      if (waiter.waiting === 0) this.#waiters.delete(name)
+    }
+  }
+
+  /** Waiters that look at the same time share one read of the store. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookOnce(): Promise<void> {
+    const names = [...this.#waiters].filter(([, { result }]) => result === undefined).map(([name]) => name)
+    if (names.length === 0) return
+    for (const [name, result] of await this.#store.workOutcomes(names)) {
+      const waiter = this.#waiters.get(name)
+      if (waiter !== undefined) waiter.result = readResult(result)
+    }
+  }
+}
+
+type WorkClaimerOptions = {
+  store: WorkStore
+  log: Log
+  /** What this process can do now. */
+  topics: () => Promise<readonly string[]>
+  /** Returns when the work is done, or after `waitMs`. */
+  perform: (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
+}
+
+const claimPollMs = 25
+const retryMs = 1_000
+const atOnceMax = 256
+/** After this time others may claim it too: its process may be gone. Doing it twice changes nothing. */
+const holdMs = 5_000
+
+/** Claims work that this process can do, does it, and reports the result. */
+export class WorkClaimer {
+  readonly #options: WorkClaimerOptions
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #underWay = 0
+
+  constructor(options: WorkClaimerOptions) {
+    this.#options = options
+    this.#running = this.#claim()
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #claim(): Promise<void> {
+    const { store, log, topics } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      let restMs = claimPollMs
+      try {
+        const limit = atOnceMax - this.#underWay
+        const own = limit > 0 ? await topics() : []
+        const claimed = own.length > 0 ? await store.takeWork({ topics: own, holdMs, limit }) : []
+        for (const request of claimed) void this.#perform(request)
+      } catch (error) {
+        log.debug({ err: error }, 'Could not read the work of other processes')
+        restMs = retryMs
+      }
+      await pause(restMs, signal)
+    }
+  }
+
+  async #perform({ name, waitMs }: WorkRequest): Promise<void> {
+    this.#underWay += 1
+    try {
+      await this.#options.store.finishWork(name, await this.#result(name, waitMs))
+    } catch (error) {
+      // The waiting process answers without it, and asks again with the next request.
+      this.#options.log.debug({ err: error, work: name }, 'Could not report the result of remote work')
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #result(name: string, waitMs: number): Promise<string> {
+    const work = workOf(name)
+    if (work === undefined) return writeResult({})
+    try {
+      return writeResult({ freshness: await this.#options.perform(work, waitMs) })
+    } catch (failure) {
+      return writeResult({ failure })
+    }
+  }
+}
+
+export type WorkResult = { freshness?: PortfolioFreshness | undefined } | { error: AlmanacError }
+
+type Written = { freshness?: PortfolioFreshness; error?: PlainError }
+
+function writeResult(result: { freshness?: PortfolioFreshness | undefined } | { failure: unknown }): string {
+  return JSON.stringify('failure' in result ? { error: toPlain(result.failure) } : result)
+}
+
+function readResult(text: string): WorkResult {
+  const { freshness, error } = JSON.parse(text) as Written
+  return error === undefined ? { freshness } : { error: fromPlain(error) }
+}
