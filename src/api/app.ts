@@ -126,8 +126,10 @@ function endpointOf(router: Router<Endpoint>, method: string, target: string, va
 }
 
 function pathOf(target: string): string {
-  const end = target.search(/[?#]/)
-  return end === -1 ? target : target.slice(0, end)
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  const hash = path.indexOf('#')
+  return hash === -1 ? path : path.slice(0, hash)
 }
 
 const withoutPath = { version: 'v2', names: [] } as const

@@ -3,9 +3,14 @@
 // Our own: rou3 (MIT, 92 kB) matches an empty segment to a parameter, find-my-way (MIT, 67 kB) has three dependencies,
 // and both leave decoding and 405 to us.
 
-type Node<Route> = { literals: Map<string, Node<Route>>; parameter?: Node<Route>; routes: Map<string, Route> }
+type Node<Route> = {
+  /** Comparing with each is faster than hashing the segment: nodes have few. */
+  literals: { text: string; node: Node<Route> }[]
+  parameter: Node<Route> | undefined
+  routes: Map<string, Route>
+}
 
-const emptyNode = <Route>(): Node<Route> => ({ literals: new Map(), routes: new Map() })
+const emptyNode = <Route>(): Node<Route> => ({ literals: [], parameter: undefined, routes: new Map() })
 
 export class Router<Route> {
   readonly #root = emptyNode<Route>()
@@ -14,12 +19,11 @@ export class Router<Route> {
   add(method: string, path: string, route: Route): void {
     let node = this.#root
     for (const segment of segmentsOf(path)) {
-      let next = segment.startsWith('{') ? node.parameter : node.literals.get(segment)
-      if (next === undefined) {
-        next = emptyNode<Route>()
-        if (segment.startsWith('{')) node.parameter = next
-        else node.literals.set(segment, next)
-      }
+      const isParameter = segment.startsWith('{')
+      const known = isParameter ? node.parameter : literalBelow(node, segment)
+      const next = known ?? emptyNode<Route>()
+      if (isParameter) node.parameter = next
+      else if (known === undefined) node.literals.push({ text: segment, node: next })
       node = next
     }
     node.routes.set(method, route)
@@ -36,6 +40,11 @@ export class Router<Route> {
   }
 }
 
+function literalBelow<Route>({ literals }: Node<Route>, segment: string): Node<Route> | undefined {
+  for (const { text, node } of literals) if (text === segment) return node
+  return undefined
+}
+
 /** A literal segment wins over a parameter, unless it leads nowhere. */
 function findBelow<Route>(
   node: Node<Route>,
@@ -44,9 +53,9 @@ function findBelow<Route>(
   at: number,
   values: string[],
 ): Route | undefined {
-  const segment = segments[at]
-  if (segment === undefined) return node.routes.get(method)
-  const literal = node.literals.get(segment)
+  if (at === segments.length) return node.routes.get(method)
+  const segment = segments[at]!
+  const literal = literalBelow(node, segment)
   const found = literal && findBelow(literal, method, segments, at + 1, values)
   if (found !== undefined || node.parameter === undefined || segment === '') return found
   const valuesBefore = values.length
@@ -58,10 +67,18 @@ function findBelow<Route>(
 
 /** Decoded. One slash at the end changes nothing: some clients join base and path with one too many. */
 export function segmentsOf(path: string): string[] {
-  const inner = path.slice(1, path.length > 1 && path.endsWith('/') ? -1 : undefined)
-  if (inner === '') return []
-  const segments = inner.split('/')
-  return inner.includes('%') ? segments.map(decoded) : segments
+  const end = path.length > 1 && path.endsWith('/') ? path.length - 1 : path.length
+  const segments: string[] = []
+  // Half the time of split().
+  for (let at = 1; at < end; ) {
+    const slash = path.indexOf('/', at)
+    const stop = slash === -1 || slash > end ? end : slash
+    segments.push(path.slice(at, stop))
+    // A slash before the end leaves one more segment, which is empty.
+    if (stop === end - 1) segments.push('')
+    at = stop + 1
+  }
+  return path.includes('%') ? segments.map(decoded) : segments
 }
 
 function decoded(segment: string): string {
