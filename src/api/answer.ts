@@ -16,6 +16,8 @@ export type Answer = {
   release?: () => void
 }
 
+export type Handler = (request: ApiRequest) => Answer | Promise<Answer>
+
 /** Answers are data: nothing in them may run, be framed or be taken for another type. */
 export const safetyHeaders = {
   'X-Content-Type-Options': 'nosniff',

@@ -15,16 +15,8 @@ import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform } from './operation.ts'
-import {
-  type ApiVersion,
-  type Dialect,
-  dialectOf,
-  QueryText,
-  readParameter,
-  showGiven,
-  transferParameters,
-} from './params.ts'
-import type { ApiRequest } from './request.ts'
+import { type Dialect, dialectOf, QueryText, readParameter, showGiven, transferParameters } from './params.ts'
+import type { ApiRequest, ApiVersion } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 

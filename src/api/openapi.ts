@@ -10,7 +10,7 @@ import {
   solanaErrors,
 } from './openapi-parts.ts'
 import * as operatorSchemas from './operator-schemas.ts'
-import { versionPath } from './params.ts'
+import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
 import * as schemas from './schemas.ts'
 

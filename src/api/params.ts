@@ -274,13 +274,6 @@ function secondsOf(date: moment.Moment): number | undefined {
 /** `reference` writes numbers and flags as the reference's samples do, `live` as the hosted service does. */
 export type Dialect = 'reference' | 'live'
 
-export const apiVersions = ['v2', 'v2.1', 'v2.2'] as const
-export type ApiVersion = (typeof apiVersions)[number]
-
-export function versionPath(version: ApiVersion, path: string): string {
-  return `/api/${version}${path}`
-}
-
 /** The header that the public SDKs send with every request. */
 const platformHeader = 'x-moralis-platform'
 

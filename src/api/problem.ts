@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import { redactText } from '../redact.ts'
 import { type Answer, safetyHeaders } from './answer.ts'
+import type { RateLimitFacts } from './request.ts'
 
 /**
  * The status of each code. A message here replaces the error's own, which may name files, endpoints or other internals. A
@@ -77,8 +78,6 @@ export function problemAnswer(error: unknown, { requestId, accept, solana }: Pro
     body: Buffer.from(JSON.stringify(body)) as Buffer<ArrayBuffer>,
   }
 }
-
-export type RateLimitFacts = { limit: number; remaining: number; resetSeconds: number }
 
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitFacts): Record<string, string> {
   return { 'RateLimit-Limit': `${limit}`, 'RateLimit-Remaining': `${remaining}`, 'RateLimit-Reset': `${resetSeconds}` }

@@ -2,8 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AlmanacError } from '../errors.ts'
-import type { ApiVersion } from './params.ts'
-import type { RateLimitFacts } from './problem.ts'
+
+export const apiVersions = ['v2', 'v2.1', 'v2.2'] as const
+export type ApiVersion = (typeof apiVersions)[number]
+
+export function versionPath(version: ApiVersion, path: string): string {
+  return `/api/${version}${path}`
+}
+
+export type RateLimitFacts = { limit: number; remaining: number; resetSeconds: number }
 
 const idPrefix = randomBytes(5).toString('hex')
 let idsGiven = 0

@@ -1,14 +1,11 @@
 // Turns the work of a handler into the whole answer: headers, errors, metrics. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, Handler } from './answer.ts'
 import type { Context } from './context.ts'
 import type { DocumentOptions, OperationFacts } from './openapi-parts.ts'
-import type { ApiVersion } from './params.ts'
 import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
-import type { ApiRequest } from './request.ts'
-
-export type Handler = (request: ApiRequest) => Answer | Promise<Answer>
+import type { ApiRequest, ApiVersion } from './request.ts'
 
 /** What a route file gives to the table of routes. */
 export type RouteParts = {

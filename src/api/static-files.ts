@@ -1,8 +1,7 @@
 // The files of the console, served as they are from memory. Which files there are is decided elsewhere.
 import { AlmanacError } from '../errors.ts'
-import { type Answer, chooseEncoding, matchesTag } from './answer.ts'
+import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
 import type { ApiRequest } from './request.ts'
-import type { Handler } from './responder.ts'
 
 export type StaticFile = {
   /** With the character set. */

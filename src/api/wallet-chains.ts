@@ -3,6 +3,7 @@ import type { Chain } from '../chains.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { TransactionRef } from '../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../query/wallet-chains.ts'
+import type { Handler } from './answer.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { timestampMax } from './json-bytes.ts'
@@ -11,7 +12,7 @@ import { dataErrors, indexHeaders, inPath, inQueryList, jsonSuccess } from './op
 import { freshenWaitMsOf, perform } from './operation.ts'
 import { type Dialect, dialectOf, QueryText, readParameter, walletParameters } from './params.ts'
 import type { ApiRequest } from './request.ts'
-import type { Handler, RouteParts } from './responder.ts'
+import type { RouteParts } from './responder.ts'
 
 export const walletChains: RouteParts = {
   answer: answerWalletChains,

@@ -129,3 +129,22 @@ export interface SolanaStore {
   /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */
   putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void>
 }
+
+export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }
+
+export interface SolanaStaging {
+  /** Whether a merge can remove what a whole state lacks. */
+  readonly removes: boolean
+  /** The checkpoint of the last commit; undefined where nothing is staged. */
+  checkpoint(): Promise<string | undefined>
+  /** Rows and checkpoint, all or nothing. */
+  commit(rows: StagedRows, checkpoint: string): Promise<void>
+  /**
+   * Merges every staged row; of one account the newest counts, staged or stored. Where the rows are the `whole` state at `slot`,
+   * stored rows of that slot or before that are not among them are removed. Afterwards nothing is staged.
+   */
+  merge(state: { slot: number; whole: boolean }): Promise<void>
+  /** Forgets what is staged. */
+  discard(): Promise<void>
+  close(): Promise<void>
+}

@@ -4,7 +4,7 @@ import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
-import { byteaArray, copyRows, int4Array, int8Array } from './arrays.ts'
+import { byteaArray, int4Array, int8Array, writeInt8 } from './arrays.ts'
 import type { Row, Transaction } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
@@ -202,4 +202,48 @@ export async function moveTransfersToCold(transaction: Transaction, ordinal: num
   )
   await transaction.run('DELETE FROM hot_transfers WHERE chain = $1 AND block <= $2', ordinal, upTo)
   await addToCounts(transaction, moved.map(changeOf))
+}
+
+// Transfers in PostgreSQL's binary COPY format, in pieces of bounded size.
+
+const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const trailer = Buffer.from([0xff, 0xff])
+const pieceBytes = 256 * 1024
+/** The field count, six lengths, and the fields but for hash and payload. */
+const fixedBytes = 2 + 6 * 4 + 4 + 4 + 8 + 8
+
+function* copyRows(rows: readonly StoredRow[]): Generator<Uint8Array> {
+  yield signature
+  let piece = Buffer.allocUnsafe(pieceBytes)
+  let at = 0
+  for (const row of rows) {
+    const size = fixedBytes + row.hash.length + row.payload.length
+    if (at + size > piece.length) {
+      yield piece.subarray(0, at)
+      piece = Buffer.allocUnsafe(Math.max(pieceBytes, size))
+      at = 0
+    }
+    at = writeRow(piece, row, at)
+  }
+  yield piece.subarray(0, at)
+  yield trailer
+}
+
+function writeRow(piece: Buffer, row: StoredRow, start: number): number {
+  let at = piece.writeInt16BE(6, start)
+  at = piece.writeInt32BE(4, at)
+  at = piece.writeInt32BE(row.contract, at)
+  at = piece.writeInt32BE(4, at)
+  at = piece.writeInt32BE(row.block, at)
+  at = piece.writeInt32BE(8, at)
+  at = piece.writeInt32BE(row.placeHigh, at)
+  at = piece.writeUInt32BE(row.placeLow, at)
+  at = piece.writeInt32BE(8, at)
+  at = writeInt8(piece, row.timestamp, at)
+  for (const bytes of [row.hash, row.payload]) {
+    at = piece.writeInt32BE(bytes.length, at)
+    piece.set(bytes, at)
+    at += bytes.length
+  }
+  return at
 }

@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
-import type { SolanaStaging, StagedRows } from '../solana-staging.ts'
+import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { storeFailure } from './failures.ts'
 import {
