@@ -24,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'beside their file',
-          include: ['src/**/*.test.ts', 'web/src/**/*.test.ts'],
+          include: ['{src,sandbox/src,web/src}/**/*.test.ts'],
           exclude: suites,
           isolate: false,
         },

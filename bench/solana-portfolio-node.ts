@@ -2,7 +2,7 @@
 // is as fast as a node can be, because it sends recorded bytes. Prints both addresses and ends with its input.
 import { createServer } from 'node:http'
 import { base58 } from '@scure/base'
-import { listen } from '../src/sandbox/listen.ts'
+import { listen } from '../sandbox/src/listen.ts'
 import { metadataProgram, tokenProgramAddresses } from '../src/solana/decode.ts'
 import { metadataAddress } from '../src/solana/pda.ts'
 import { startProgramNode } from '../test/solana-program-node.ts'

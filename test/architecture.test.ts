@@ -1,7 +1,7 @@
 // Proves that the gates can fail: each layer rule, the ban on import cycles and the search for unused code are run against
 // files that break them.
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 /** Runs Biome with the rules of this project over the given files. */
 async function lint(files: Readonly<Record<string, string>>): Promise<{ failed: boolean; output: string }> {
-  for (const folder of ['src', 'web']) rmSync(join(directory, folder), { recursive: true, force: true })
+  for (const folder of ['src', 'web', 'sandbox']) rmSync(join(directory, folder), { recursive: true, force: true })
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, path)), { recursive: true })
     writeFileSync(join(directory, path), text)
@@ -42,28 +42,18 @@ const thing = 'export type Thing = string\n'
 /** Every layer with those that it must not import. */
 const forbidden: [layer: string, others: string[]][] = [
   ['config', ['store', 'evm', 'api', 'cli']],
-  ['rpc', ['store', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
-  ['store', ['rpc', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
-  ['evm', ['solana', 'query', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
-  ['solana', ['evm', 'query', 'annotate', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli']],
-  [
-    'query',
-    ['rpc', 'evm', 'solana', 'keys', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
-  ],
-  [
-    'keys',
-    ['rpc', 'evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
-  ],
+  ['rpc', ['store', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
+  ['store', ['rpc', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
+  ['evm', ['solana', 'query', 'keys', 'processes', 'config', 'api', 'cli']],
+  ['solana', ['evm', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
+  ['query', ['rpc', 'evm', 'solana', 'keys', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['keys', ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
   [
     'annotate',
-    ['rpc', 'evm', 'solana', 'query', 'processes', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
   ],
-  ['sandbox', ['evm', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
-  [
-    'processes',
-    ['rpc', 'evm', 'solana', 'annotate', 'keys', 'sandbox', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
-  ],
-  ['api', ['rpc', 'evm', 'solana', 'processes', 'sandbox', 'cli', 'store/sqlite', 'store/postgres']],
+  ['processes', ['rpc', 'evm', 'solana', 'annotate', 'keys', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['api', ['rpc', 'evm', 'solana', 'processes', 'cli', 'store/sqlite', 'store/postgres']],
 ]
 
 /** It constructs everything, so it may know everything. */
@@ -100,6 +90,33 @@ describe('the direction of imports', () => {
     for (const file of ['web/src/uses-api.ts', 'web/src/uses-node.ts', 'src/api/uses-web.ts']) {
       expect(output).toContain(`${file}:1:28 lint/style/noRestrictedImports`)
     }
+  })
+
+  test('the sandbox knows nothing of the service', async () => {
+    const { failed, output } = await lint({
+      'sandbox/src/uses-model.ts': importOf('../../src/thing.ts'),
+      'sandbox/src/uses-almanac.ts': importOf('almanac'),
+      'sandbox/src/uses-thing.ts': importOf('./thing.ts'),
+      'sandbox/src/thing.ts': thing,
+      'src/thing.ts': thing,
+    })
+    expect(failed).toBe(true)
+    const refused = [...output.matchAll(/^sandbox\/src\/(\S+?):1:28 lint\/style\/noRestrictedImports/gm)]
+    expect(refused.map(([, file]) => file).sort()).toEqual(['uses-almanac.ts', 'uses-model.ts'])
+  })
+
+  test('the service loads the sandbox by its name, when it is asked for one', () => {
+    const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(file =>
+      file.endsWith('.ts'),
+    )
+    const imports = files.flatMap(file => {
+      const text = readFileSync(join(root, 'src', file), 'utf8')
+      const found = text.matchAll(/^import (type )?.*from '[^']*sandbox[^']*'|import\('[^']*sandbox[^']*'\)/gm)
+      return [...found].map(([statement]) => `${file}: ${statement}`)
+    })
+    expect(imports.length).toBeGreaterThan(1)
+    for (const statement of imports)
+      expect(statement).toMatch(/^cli\/demo\.ts: import( type .*from |\()'almanac-sandbox'/)
   })
 
   test('the base imports no layer', async () => {

@@ -44,8 +44,8 @@ test('the build succeeds, says its version and indexes', { timeout: 120_000 }, a
   await service.until(() => listening() !== undefined, 'listening')
   const answer = await fetch(`${listening()}/status`, { headers: { 'x-api-key': key } })
   expect(await answer.json()).toMatchObject({ version, chains: { eth: { rpc: [{ endpoint: '127.0.0.1:1' }] } } })
-  // The sandbox of the package brings its contracts along.
-  expect(Object.keys(JSON.parse(readFileSync(join(root, 'dist/sandbox/collections.json'), 'utf8')))).toContain(
+  // The built sandbox brings its contracts along.
+  expect(Object.keys(JSON.parse(readFileSync(join(root, 'sandbox/dist/collections.json'), 'utf8')))).toContain(
     'Collection721A',
   )
   const page = await fetch(`${listening()}/`, { headers: { 'accept-encoding': 'br' } })

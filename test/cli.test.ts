@@ -101,9 +101,9 @@ describe('help and version', () => {
 
   test('in a checkout, commands are named as they are run there', async () => {
     const checkout = { npm_lifecycle_event: 'almanac' }
-    expect((await almanac(['--help'], checkout)).stdout).toContain('Examples (almanac is: npm run -s almanac --):')
+    expect((await almanac(['--help'], checkout)).stdout).toContain('Examples (almanac is: npx almanac):')
     const { stderr } = await almanac(['keys', 'revoke'], checkout)
-    expect(stderr).toMatch(/\nTry: {3}npm run -s almanac -- keys revoke --help\n$/)
+    expect(stderr).toMatch(/\nTry: {3}npx almanac keys revoke --help\n$/)
   })
 
   test.each([

@@ -1,5 +1,5 @@
 // The accounts of the tests on real nodes, by name. The first three have ether from the beginning.
-import { developmentAccount } from '../src/sandbox/evm-accounts.ts'
+import { developmentAccount } from '../sandbox/src/evm-accounts.ts'
 
 export const accounts = {
   alice: developmentAccount(0),

@@ -1,7 +1,7 @@
 // The contracts of the tests on real nodes: the sandbox's collections, and one that emits whatever it is told.
 import { join } from 'node:path'
-import { type CollectionName, loadCollections } from '../src/sandbox/collections.ts'
-import { type CompiledContract, compileContracts } from '../src/sandbox/compile-contracts.ts'
+import { type CollectionName, loadCollections } from '../sandbox/src/collections.ts'
+import { type CompiledContract, compileContracts } from '../sandbox/src/compile-contracts.ts'
 
 export type ContractName = CollectionName | 'Anything'
 

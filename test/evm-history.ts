@@ -1,7 +1,9 @@
 // A short history for a real node: every way in which the usual contracts move tokens, in transactions of every type, and events that are no
 // proper transfers. Final and unfinal blocks are the caller's to choose.
-import { encodeAbiParameters, type Hex, numberToHex, pad, toEventSelector } from 'viem'
-import type { CompiledContract } from '../src/sandbox/compile-contracts.ts'
+import { getSelector } from 'ox/AbiEvent'
+import * as AbiParameters from 'ox/AbiParameters'
+import { fromNumber, type Hex, padLeft } from 'ox/Hex'
+import type { CompiledContract } from '../sandbox/src/compile-contracts.ts'
 import { accounts } from './evm-accounts.ts'
 import { type ContractName, loadContracts } from './evm-contracts.ts'
 import type { EvmNode } from './evm-node.ts'
@@ -97,18 +99,19 @@ function blocksOf({ seven, many, run, coin, anything }: History): Transaction[][
   ]
 }
 
-const word = (value: Hex | bigint): Hex => (typeof value === 'bigint' ? numberToHex(value, { size: 32 }) : pad(value))
+const word = (value: Hex | bigint): Hex =>
+  typeof value === 'bigint' ? fromNumber(value, { size: 32 }) : padLeft(value, 32)
 const words = (...values: (Hex | bigint)[]): Hex => `0x${values.map(value => word(value).slice(2)).join('')}`
-const transfer = toEventSelector('Transfer(address,address,uint256)')
-const single = toEventSelector('TransferSingle(address,address,address,uint256,uint256)')
-const batch = toEventSelector('TransferBatch(address,address,address,uint256[],uint256[])')
-const consecutive = toEventSelector('ConsecutiveTransfer(uint256,uint256,address,address)')
+const transfer = getSelector('event Transfer(address,address,uint256)')
+const single = getSelector('event TransferSingle(address,address,address,uint256,uint256)')
+const batch = getSelector('event TransferBatch(address,address,address,uint256[],uint256[])')
+const consecutive = getSelector('event ConsecutiveTransfer(uint256,uint256,address,address)')
 const arrays = (ids: bigint[], values: bigint[]): Hex =>
-  encodeAbiParameters([{ type: 'uint256[]' }, { type: 'uint256[]' }], [ids, values])
+  AbiParameters.encode([{ type: 'uint256[]' }, { type: 'uint256[]' }], [ids, values])
 
-export const operator = pad('0x0a', { size: 20 })
-export const giver = pad('0x0b', { size: 20 })
-export const taker = pad('0x0c', { size: 20 })
+export const operator = padLeft('0x0a', 20)
+export const giver = padLeft('0x0b', 20)
+export const taker = padLeft('0x0c', 20)
 const parties = [word(operator), word(giver), word(taker)]
 
 /** One that no standard knows. */

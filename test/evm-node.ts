@@ -1,6 +1,6 @@
 // A real EVM node for a test, on `eth`'s id, with blocks of twelve seconds whatever the clock says, and with reorganisations.
-import type { Hex } from 'viem'
-import { type EvmNode as SandboxNode, startEvmNode as startSandboxNode } from '../src/sandbox/evm-node.ts'
+import type { Hex } from 'ox/Hex'
+import { type EvmNode as SandboxNode, startEvmNode as startSandboxNode } from '../sandbox/src/evm-node.ts'
 
 export type EvmNode = Omit<SandboxNode, 'mine' | 'mineEmpty'> & {
   /** Mines a block of these signed transactions, in their order. */

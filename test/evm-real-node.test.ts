@@ -1,9 +1,9 @@
 // From a real node to the answers: `almanac start` in a process of its own, on a chain of real contracts that is reorganised under it.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { evmNodeKind } from '../sandbox/src/evm-node.ts'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
 import type { RpcBlock, RpcReceipt } from '../src/evm/rpc/port.ts'
-import { evmNodeKind } from '../src/sandbox/evm-node.ts'
 import * as of from './evm-history.ts'
 import type { Transaction } from './evm-transactions.ts'
 import type { TransferRecord } from './evm-truth.ts'

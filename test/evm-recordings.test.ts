@@ -1,7 +1,12 @@
 // The decoders and checks on real recordings: Polygon mainnet blocks with a reorganisation, and the whole chain of hive.
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { serializeTransaction, keccak256 as viemKeccak } from 'viem'
+import * as Hash from 'ox/Hash'
+import * as Eip1559 from 'ox/TxEnvelopeEip1559'
+import * as Eip2930 from 'ox/TxEnvelopeEip2930'
+import * as Eip4844 from 'ox/TxEnvelopeEip4844'
+import * as Eip7702 from 'ox/TxEnvelopeEip7702'
+import * as Legacy from 'ox/TxEnvelopeLegacy'
 import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../src/chains.ts'
 import { collectActivity } from '../src/evm/decode/activity.ts'
@@ -176,27 +181,25 @@ describe.skipIf(absent)('hive', () => {
   })
 })
 
-/** A transaction as it is hashed, by viem; its hash tells that it is the same. */
+/** A transaction as it is hashed, by ox; its hash tells that it is the same. */
 function serialized(transaction: RpcTransaction): `0x${string}` {
   const given = transaction as unknown as Record<string, never> & { authorizationList?: Record<string, string>[] }
-  const types = { '0x0': 'legacy', '0x1': 'eip2930', '0x2': 'eip1559', '0x3': 'eip4844', '0x4': 'eip7702' } as Record<
-    string,
-    string
-  >
+  const kinds = { '0x0': Legacy, '0x1': Eip2930, '0x2': Eip1559, '0x3': Eip4844, '0x4': Eip7702 }
   const number = (name: string): bigint | undefined => (given[name] === undefined ? undefined : BigInt(given[name]))
-  const type = types[transaction.type ?? '0x0']!
+  const kind = kinds[(transaction.type ?? '0x0') as keyof typeof kinds]
+  const isLegacy = kind === Legacy
   const v = number('v') ?? 0n
   const legacyChain = v > 35n ? Number((v - 35n) / 2n) : undefined
-  const text = serializeTransaction(
+  const legacyParity = legacyChain === undefined ? v - 27n : (v - 35n) % 2n
+  const text = kind.serialize(
     {
-      type,
-      chainId: type === 'legacy' ? legacyChain : Number(given.chainId),
-      nonce: Number(transaction.nonce),
+      chainId: isLegacy ? legacyChain : Number(given.chainId),
+      nonce: BigInt(transaction.nonce),
       to: transaction.to ?? undefined,
       value: BigInt(transaction.value),
       data: given.input,
       gas: number('gas'),
-      ...(type === 'legacy' || type === 'eip2930'
+      ...(isLegacy || kind === Eip2930
         ? { gasPrice: number('gasPrice') }
         : { maxFeePerGas: number('maxFeePerGas'), maxPriorityFeePerGas: number('maxPriorityFeePerGas') }),
       accessList: given.accessList,
@@ -206,12 +209,20 @@ function serialized(transaction: RpcTransaction): `0x${string}` {
         ...entry,
         address: entry.address,
         chainId: Number(entry.chainId),
-        nonce: Number(entry.nonce),
+        nonce: BigInt(entry.nonce!),
         yParity: Number(entry.yParity),
+        r: BigInt(entry.r!),
+        s: BigInt(entry.s!),
       })),
     } as never,
-    { r: given.r, s: given.s, v, yParity: Number(given.yParity ?? 0) } as never,
+    {
+      signature: {
+        r: number('r')!,
+        s: number('s')!,
+        yParity: Number(isLegacy ? legacyParity : (number('yParity') ?? v)),
+      },
+    },
   )
-  expect(viemKeccak(text)).toBe(transaction.hash)
+  expect(Hash.keccak256(text)).toBe(transaction.hash)
   return text
 }

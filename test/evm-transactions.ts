@@ -1,7 +1,8 @@
 // The transactions of the tests on real nodes, whose senders are names.
-import type { Address, Hex } from 'viem'
-import type { CompiledContract } from '../src/sandbox/compile-contracts.ts'
-import * as sandbox from '../src/sandbox/evm-transactions.ts'
+import type { Address } from 'ox/Address'
+import type { Hex } from 'ox/Hex'
+import type { CompiledContract } from '../sandbox/src/compile-contracts.ts'
+import * as sandbox from '../sandbox/src/evm-transactions.ts'
 import { type AccountName, accounts } from './evm-accounts.ts'
 import type { EvmNode } from './evm-node.ts'
 

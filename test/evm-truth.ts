@@ -1,5 +1,8 @@
-// What the answers must be for a real node's chain: read from the node receipt by receipt and decoded by viem. It shares no code with src/evm.
-import { type Address, getContractAddress, type Hex, type Log, parseAbi, parseEventLogs } from 'viem'
+// What the answers must be for a real node's chain: read from the node receipt by receipt and decoded by ox. It shares no code with src/evm.
+import * as AbiEvent from 'ox/AbiEvent'
+import type { Address } from 'ox/Address'
+import * as ContractAddress from 'ox/ContractAddress'
+import type { Hex } from 'ox/Hex'
 import type { EvmNode } from './evm-node.ts'
 
 export type TransferRecord = {
@@ -41,15 +44,40 @@ export type ChainTruth = {
 
 type NodeBlock = { number: Hex; hash: Hex; timestamp: Hex; transactions: NodeTransaction[] }
 type NodeTransaction = { hash: Hex; from: Address; to: Address | null; value: Hex; nonce: Hex; type: string }
-type NodeReceipt = { logs: Log[]; type: string }
+type NodeLog = { address: Address; topics: [Hex, ...Hex[]]; data: Hex; logIndex: Hex }
+type NodeReceipt = { logs: NodeLog[]; type: string }
 
-const nftEvents = parseAbi([
+const nftEvents = [
   'event Transfer(address indexed from, address indexed to, uint256 indexed id)',
   'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
   'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
   'event ConsecutiveTransfer(uint256 indexed id, uint256 toTokenId, address indexed from, address indexed to)',
-])
-const coinEvents = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)'])
+].map(text => AbiEvent.from(text) as AbiEvent.AbiEvent)
+const coinEvents = [
+  AbiEvent.from('event Transfer(address indexed from, address indexed to, uint256 value)') as AbiEvent.AbiEvent,
+]
+
+type Arguments = { from: Address; to: Address; operator: Address; id: bigint; value: bigint } & {
+  toTokenId: bigint
+  ids: bigint[]
+  values: bigint[]
+}
+type EventLog = NodeLog & { eventName: string; args: Arguments }
+
+/** Those of the logs that one of the events fits. */
+function parseEventLogs(events: readonly AbiEvent.AbiEvent[], logs: readonly NodeLog[]): EventLog[] {
+  return logs.flatMap(log =>
+    events.flatMap(event => {
+      if (AbiEvent.getSelector(event) !== log.topics[0]) return []
+      try {
+        const args = AbiEvent.decode(event, log) as unknown as Arguments
+        return [{ ...log, eventName: event.name, args }]
+      } catch {
+        return []
+      }
+    }),
+  )
+}
 
 type Role = 'sender' | 'funded' | 'party'
 type Moved = { from: Address; to: Address; id: bigint; amount: bigint; operator: Address | null; batch: boolean }
@@ -67,15 +95,15 @@ export async function readTruth(node: EvmNode): Promise<ChainTruth> {
       types.add(receipt.type)
       const record = { block_timestamp: time, block_number: `${number}`, transaction_hash: transaction.hash }
       const funds = BigInt(transaction.value) > 0n
-      const created = getContractAddress({ from: transaction.from, nonce: BigInt(transaction.nonce) })
+      const created = ContractAddress.fromCreate({ from: transaction.from, nonce: BigInt(transaction.nonce) })
       const add = (wallet: string, role: Role = 'party') => seen.push({ wallet: wallet.toLowerCase(), record, role })
       add(transaction.from, 'sender')
       add(transaction.to ?? created, funds ? 'funded' : 'party')
-      for (const { args } of parseEventLogs({ abi: coinEvents, logs: receipt.logs })) {
+      for (const { args } of parseEventLogs(coinEvents, receipt.logs)) {
         add(args.from)
         add(args.to)
       }
-      for (const log of parseEventLogs({ abi: nftEvents, logs: receipt.logs })) {
+      for (const log of parseEventLogs(nftEvents, receipt.logs)) {
         for (const moved of movedBy(log)) {
           add(moved.from)
           add(moved.to)
@@ -119,7 +147,7 @@ export async function readTruth(node: EvmNode): Promise<ChainTruth> {
   }
 }
 
-function movedBy(log: ReturnType<typeof parseEventLogs<typeof nftEvents>>[number]): Moved[] {
+function movedBy(log: EventLog): Moved[] {
   const { from, to } = log.args
   if (log.eventName === 'TransferBatch') {
     const { operator, ids, values } = log.args

@@ -1,5 +1,5 @@
 // A real node with a history, and `almanac start` on it in a process of its own: asks the service as clients do and compares it with the node.
-import type { Address } from 'viem'
+import type { Address } from 'ox/Address'
 import { expect, vi } from 'vitest'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { type History, mine, playHistory } from './evm-history.ts'

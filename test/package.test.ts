@@ -1,32 +1,44 @@
-// What would be published: the right files and no others, small, clean for publint, and a program that runs from there; and the image's
-// build finds all that it needs in the few files that .dockerignore lets through.
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+// What would be published: the right files and no others, small, clean for publint, and a program that runs from there, with
+// and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets through.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packedBytesMax = 1_500_000
+const installedMegabytesMax = 40
 
 type Packed = { filename: string; size: number; files: { path: string }[] }
 
 let directory: string
+/** Apart from the build, whose packages would be found from below it. */
+let elsewhere: string
 let packed: Packed
+let packedSandbox: Packed
 
 /** The build runs apart from the checkout, on the files of the image's context, so that it shows both at once. */
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'almanac-package-'))
+  elsewhere = mkdtempSync(join(tmpdir(), 'almanac-installed-'))
   for (const path of [...contextFiles(), 'README.md', 'CHANGELOG.md', 'etc'])
     cpSync(join(root, path), join(directory, path), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
   run('npm', ['run', '-s', 'build'])
-  packed = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--silent']))[0]
-}, 120_000)
+  packed = pack('.')
+  packedSandbox = pack('./sandbox/dist')
+}, 240_000)
 
-afterAll(() => rmSync(directory, { recursive: true }))
+afterAll(() => {
+  for (const folder of [directory, elsewhere]) rmSync(folder, { recursive: true })
+})
+
+function pack(folder: string): Packed {
+  return JSON.parse(run('npm', ['pack', folder, '--json', '--ignore-scripts', '--silent']))[0]
+}
 
 function run(command: string, options: readonly string[], where = directory): string {
   return execFileSync(command, options, { cwd: where, encoding: 'utf8' })
@@ -54,28 +66,152 @@ function contextFiles(): string[] {
 
 test('only what runs and what is read is published, and it is small', () => {
   const paths = packed.files.map(({ path }) => path)
-  for (const path of ['dist/cli/main.js', 'docs/openapi.json', 'README.md', 'LICENSE', 'etc/almanac.service'])
+  for (const path of [
+    'bin/almanac.js',
+    'dist/cli/main.js',
+    'docs/openapi.json',
+    'README.md',
+    'LICENSE',
+    'etc/almanac.service',
+  ])
     expect(paths).toContain(path)
   expect(
-    paths.filter(path => /\.test\.|^(src|test|bench|node_modules)\/|\.db$|\.env|almanac\.yaml$/.test(path)),
+    paths.filter(path => /\.test\.|sandbox|^(src|test|bench|node_modules)\/|\.db$|\.env|almanac\.yaml$/.test(path)),
   ).toEqual([])
   expect(packed.size).toBeLessThan(packedBytesMax)
 })
 
-test('publint finds nothing', async () => {
-  const { messages } = await publint({ pkgDir: directory, level: 'suggestion', strict: true, pack: 'npm' })
+test('the sandbox is published apart, with its contracts and without what runs sources only', () => {
+  const paths = packedSandbox.files.map(({ path }) => path)
+  for (const path of ['sandbox.js', 'collections.json', 'evm-edr-process.js', 'README.md', 'LICENSE'])
+    expect(paths).toContain(path)
+  expect(paths.filter(path => /\.ts$|\.test\.|\.sol$|^node_modules\//.test(path))).toEqual([])
+  expect(packedSandbox.size).toBeLessThan(packedBytesMax)
+  const service = manifestOf('.')
+  const sandbox = manifestOf('sandbox/dist')
+  expect([sandbox.version, service.peerDependencies['almanac-sandbox']]).toEqual([service.version, service.version])
+  expect(sandbox).not.toHaveProperty('private')
+  for (const version of Object.values({ ...sandbox.dependencies, ...sandbox.optionalDependencies }))
+    expect(version).toMatch(/^\d/)
+})
+
+test.each(['.', 'sandbox/dist'])('publint finds nothing in %s', async folder => {
+  const pkgDir = join(directory, folder)
+  const { messages } = await publint({ pkgDir, level: 'suggestion', strict: true, pack: 'npm' })
   expect(messages).toEqual([])
 })
 
+type Manifest = {
+  version: string
+  engines: { node: string }
+  dependencies: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies: Record<string, string>
+  bin: { almanac: string }
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, folder, 'package.json'), 'utf8'))
+}
+
+function unpack({ filename }: Packed): string {
+  const where = mkdtempSync(join(elsewhere, 'unpacked-'))
+  run('tar', ['-xzf', join(directory, filename), '-C', where])
+  return join(where, 'package')
+}
+
+/** Installs the archive as npm would, without the packages named. */
+function install(without: readonly string[]): { program: string; packages: string } {
+  const folder = unpack(packed)
+  const packages = join(folder, 'node_modules')
+  mkdirSync(packages)
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!without.includes(name)) symlinkSync(join(root, 'node_modules', name), join(packages, name))
+  return { program: join(folder, manifestOf('.').bin.almanac), packages }
+}
+
+/** In a folder with no configuration. */
+function runProgram(command: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  const environment = { PATH: process.env.PATH ?? '', HOME: elsewhere }
+  const where = mkdtempSync(join(elsewhere, 'empty-'))
+  return spawnSync(process.execPath, command, { cwd: where, encoding: 'utf8', env: environment, timeout: 60_000 })
+}
+
 test('the published program runs from the archive', () => {
-  const where = mkdtempSync(join(directory, 'unpacked-'))
-  run('tar', ['-xzf', join(directory, packed.filename), '-C', where])
-  symlinkSync(join(root, 'node_modules'), join(where, 'package', 'node_modules'))
-  const { bin, version } = JSON.parse(readFileSync(join(where, 'package', 'package.json'), 'utf8'))
-  const program = join(where, 'package', bin.almanac)
+  const { program } = install([])
   expect(readFileSync(program, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true)
-  mkdirSync(join(where, 'elsewhere'))
-  expect(run(process.execPath, [program, '--version'], join(where, 'elsewhere'))).toBe(`${version}\n`)
+  expect(runProgram([program, '--version']).stdout).toBe(`${manifestOf('.').version}\n`)
+})
+
+test.each(['start', 'demo'])('%s without configuration and sandbox says in two lines what to do', command => {
+  const { program } = install(['almanac-sandbox'])
+  const { status, stdout, stderr } = runProgram([program, command])
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*almanac init.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
+})
+
+test('the published sandbox is loaded where it is installed', () => {
+  const { packages } = install(['almanac-sandbox'])
+  renameSync(unpack(packedSandbox), join(packages, 'almanac-sandbox'))
+  const script = "import('almanac-sandbox').then(({ startSandbox }) => console.log(typeof startSandbox))"
+  expect(run(process.execPath, ['-e', script], dirname(packages))).toBe('function\n')
+})
+
+test('an old Node is told which one is needed', () => {
+  const { program } = install([])
+  const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })"
+  const { status, stderr } = runProgram([
+    '--import',
+    `data:text/javascript,${encodeURIComponent(old)}`,
+    program,
+    'start',
+  ])
+  const required = manifestOf('.').engines.node.replace('>=', '')
+  expect([status, stderr]).toEqual([1, `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\n`])
+})
+
+test('what is installed with it is small and has no blockchain node', () => {
+  const listed = ['ls', '--omit=dev', '--all', '--parseable', '--workspaces=false']
+  const folders = run('npm', listed, root)
+    .split('\n')
+    .filter(path => path.includes('/node_modules/'))
+  expect(folders.length).toBeGreaterThan(Object.keys(manifestOf('.').dependencies).length)
+  expect(
+    folders.filter(path => /solana|triton|edr|anvil|litesvm|viem|\/ox$|\/node-(bin|linux|darwin|win)/.test(path)),
+  ).toEqual([])
+  const kilobytes = [...folders, unpack(packed)].map(path => Number(run('du', ['-sk', path]).split('\t')[0]))
+  expect(kilobytes.reduce((sum, size) => sum + size) / 1_024).toBeLessThan(installedMegabytesMax)
+})
+
+type Locked = { version: string; integrity?: string; link?: boolean; os?: string[]; cpu?: string[] }
+
+describe('the lock file', () => {
+  const locked: Record<string, Locked> = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const installed = Object.entries(locked).filter(([path, { link }]) => path.includes('node_modules/') && !link)
+
+  test('has a checksum of every package, the Node that runs included', () => {
+    for (const [path, { integrity }] of installed) expect(integrity, path).toMatch(/^sha512-/)
+    const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'runtime/package.json'), 'utf8'))
+    for (const [name, version] of Object.entries(optionalDependencies))
+      expect(locked[`node_modules/${name}`]).toMatchObject({
+        version,
+        os: expect.anything(),
+        cpu: expect.anything(),
+      })
+  })
+
+  test.each(['@solana/kit', 'typescript'])('has one version of %s', name => {
+    expect(installed.filter(([path]) => path.endsWith(`node_modules/${name}`))).toHaveLength(1)
+  })
+
+  test('has no package of one platform that npm would install on another', () => {
+    const ofPlatform = installed.filter(([path]) => /(linux|darwin|win32)-?(x64|arm64|amd64)/.test(path))
+    expect(ofPlatform.length).toBeGreaterThan(20)
+    const anywhere = ofPlatform.filter(([, { os, cpu }]) => os === undefined || cpu === undefined)
+    // Its parent says the platform.
+    expect(anywhere.map(([path]) => path)).toEqual(['node_modules/@nomicfoundation/edr-linux-arm64-gnu'])
+    expect(locked['sandbox/edr']).toMatchObject({ os: ['linux'], cpu: ['arm64'] })
+  })
 })
 
 test('the image takes only what its context and its own stages have', () => {

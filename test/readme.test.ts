@@ -40,6 +40,8 @@ function begin(line: string): CommandRun {
     ALMANAC_LISTEN: '127.0.0.1:0',
     ALMANAC_OPS_OPEN: 'true',
     HOME: process.env.HOME ?? '',
+    // Where npx links the checkout; it goes with it.
+    npm_config_cache: `${checkout.directory}/.npm`,
     ...address,
   }
   const run = new CommandRun(

@@ -10,7 +10,6 @@ import type {
   ChainId,
   Hash,
   Position,
-  Pubkey,
   TransactionRef,
   TransferFacts,
   TransferRow,
@@ -65,7 +64,7 @@ export const seeded = {
   bob: seededAddress('bob'),
   carol: seededAddress('carol'),
   aliceLabel: 'Alice: "main" wallet ✓',
-  solanaOwner: base58.encode(keyOf('solana owner')) as Pubkey,
+  solanaOwner: base58.encode(keyOf('solana owner')),
   solanaLamports: 5_999_980_000n,
   solanaSlot: 250_000_000,
 } as const

@@ -2,7 +2,7 @@
 // it delays, drops, cuts, refuses, or answers with an older true answer.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { listen } from '../src/sandbox/listen.ts'
+import { listen } from '../sandbox/src/listen.ts'
 
 export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string> }

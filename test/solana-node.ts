@@ -1,5 +1,5 @@
 // Which Solana nodes the tests can have on this machine.
-import { hasSurfpool, type SolanaNode, startSurfpool } from '../src/sandbox/solana-node.ts'
+import { hasSurfpool, type SolanaNode, startSurfpool } from '../sandbox/src/solana-node.ts'
 import { startProgramNode } from './solana-program-node.ts'
 
 export type { SolanaNode }

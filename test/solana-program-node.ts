@@ -1,7 +1,7 @@
 // The small node around the real token programs, whose `jsonParsed` is the work of the official codec, so that it can be an oracle for ours.
 import { getTokenDecoder } from '@solana-program/token-2022'
-import type { SolanaNode } from '../src/sandbox/solana-node.ts'
-import * as sandbox from '../src/sandbox/solana-program-node.ts'
+import type { SolanaNode } from '../sandbox/src/solana-node.ts'
+import * as sandbox from '../sandbox/src/solana-program-node.ts'
 
 export function startProgramNode(): Promise<SolanaNode> {
   return sandbox.startProgramNode({ parseTokenAccount })

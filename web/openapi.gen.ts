@@ -3,1646 +3,1385 @@
  * Do not make direct changes to the file.
  */
 
+
 export interface paths {
-    "/api/v2/nft/{address}/transfers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** NFT transfers of a contract */
-        get: operations["getNFTContractTransfers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2.2/nft/{address}/transfers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** NFT transfers of a contract, with names and a choice of order */
-        get: operations["getNFTContractTransfersV22"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/wallets/{address}/chains": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Chains on which a wallet is active */
-        get: operations["getWalletActiveChains"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2.2/wallets/{address}/chains": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Chains on which a wallet is active */
-        get: operations["getWalletActiveChainsV22"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/account/{network}/{address}/portfolio": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Balance, tokens and NFTs of a Solana account */
-        get: operations["getPortfolio"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/chains/{chain}/contracts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
-        get: operations["listContracts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The process runs */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The store answers and no chain lags too far */
-        get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
-        get: operations["getStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
-        get: operations["getMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
-         * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
-         *
-         *     A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
-         */
-        get: operations["getEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/explain/{chain}/{contract}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
-        get: operations["explainContract"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Every key with its limits and its use today; needs the scope `ops` */
-        get: operations["listKeys"];
-        put?: never;
-        /**
-         * Issue a key; needs the scope `ops`
-         * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
-         */
-        post: operations["createKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Revoke a key: it stops working within a second; needs the scope `ops` */
-        delete: operations["revokeKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+  "/api/v2/nft/{address}/transfers": {
+    /** NFT transfers of a contract */
+    get: operations["getNFTContractTransfers"];
+  };
+  "/api/v2.2/nft/{address}/transfers": {
+    /** NFT transfers of a contract, with names and a choice of order */
+    get: operations["getNFTContractTransfersV22"];
+  };
+  "/api/v2/wallets/{address}/chains": {
+    /** Chains on which a wallet is active */
+    get: operations["getWalletActiveChains"];
+  };
+  "/api/v2.2/wallets/{address}/chains": {
+    /** Chains on which a wallet is active */
+    get: operations["getWalletActiveChainsV22"];
+  };
+  "/account/{network}/{address}/portfolio": {
+    /** Balance, tokens and NFTs of a Solana account */
+    get: operations["getPortfolio"];
+  };
+  "/chains/{chain}/contracts": {
+    /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
+    get: operations["listContracts"];
+  };
+  "/health": {
+    /** The process runs */
+    get: operations["getHealth"];
+  };
+  "/ready": {
+    /** The store answers and no chain lags too far */
+    get: operations["getReadiness"];
+  };
+  "/status": {
+    /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
+    get: operations["getStatus"];
+  };
+  "/metrics": {
+    /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
+    get: operations["getMetrics"];
+  };
+  "/events": {
+    /**
+     * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
+     * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+     *
+     * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
+     */
+    get: operations["getEvents"];
+  };
+  "/explain/{chain}/{contract}": {
+    /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
+    get: operations["explainContract"];
+  };
+  "/keys": {
+    /** Every key with its limits and its use today; needs the scope `ops` */
+    get: operations["listKeys"];
+    /**
+     * Issue a key; needs the scope `ops`
+     * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+     */
+    post: operations["createKey"];
+  };
+  "/keys/{id}": {
+    /** Revoke a key: it stops working within a second; needs the scope `ops` */
+    delete: operations["revokeKey"];
+  };
 }
+
 export type webhooks = Record<string, never>;
+
 export interface components {
-    schemas: {
-        ContractList: {
-            chain: string;
-            contracts: {
-                address: string;
-                transfers: number;
-                name: string | null;
-                symbol: string | null;
-            }[];
-            /** @description Pass it to get the next ones; null on the last page. */
-            after: string | null;
-        };
-        Explanation: {
-            chain: string;
-            contract: string;
-            possible_spam: {
-                value: boolean;
-                /**
-                 * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
-                 * @enum {string}
-                 */
-                because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
-                /** @description The entry of the operator, the list or the pack. */
-                mark: {
-                    chain: string;
-                    contract: string;
-                    verified: boolean | null;
-                    spam: boolean | null;
-                    /** @enum {string} */
-                    rank: "operator" | "imported" | "built-in";
-                    source: string;
-                    /** Format: date-time */
-                    updated_at: string;
-                } | null;
-                score: number | null;
-                score_needed: number;
-                rules_version: number | null;
-                judged_at: string | null;
-                judged_on: string | null;
-                rules: {
-                    rule: string;
-                    weight: number;
-                    numbers: {
-                        [key: string]: number | string;
-                    };
-                    reason: string | null;
-                }[];
+  schemas: {
+    ContractList: {
+      chain: string;
+      contracts: ({
+          address: string;
+          transfers: number;
+          name: string | null;
+          symbol: string | null;
+        })[];
+      /** @description Pass it to get the next ones; null on the last page. */
+      after: string | null;
+    };
+    Explanation: {
+      chain: string;
+      contract: string;
+      possible_spam: {
+        value: boolean;
+        /**
+         * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
+         * @enum {string}
+         */
+        because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
+        /** @description The entry of the operator, the list or the pack. */
+        mark: ({
+          chain: string;
+          contract: string;
+          verified: boolean | null;
+          spam: boolean | null;
+          /** @enum {string} */
+          rank: "operator" | "imported" | "built-in";
+          source: string;
+          /** Format: date-time */
+          updated_at: string;
+        }) | null;
+        score: number | null;
+        score_needed: number;
+        rules_version: number | null;
+        judged_at: string | null;
+        judged_on: string | null;
+        rules: ({
+            rule: string;
+            weight: number;
+            numbers: {
+              [key: string]: number | string;
             };
-            verified_collection: {
-                value: boolean;
-                /**
-                 * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
-                 * @enum {string}
-                 */
-                because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
-                /** @description The entry of the operator, the list or the pack. */
-                mark: {
-                    chain: string;
-                    contract: string;
-                    verified: boolean | null;
-                    spam: boolean | null;
-                    /** @enum {string} */
-                    rank: "operator" | "imported" | "built-in";
-                    source: string;
-                    /** Format: date-time */
-                    updated_at: string;
-                } | null;
-            };
-            name: string | null;
-            symbol: string | null;
-            interfaces: string[] | null;
-            deployer: string | null;
-            created_block: number | null;
-            read_at: string | null;
-            labels: {
-                /** @description Null: on every chain. */
-                chain: string | null;
-                label: string;
+            reason: string | null;
+          })[];
+      };
+      verified_collection: {
+        value: boolean;
+        /**
+         * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
+         * @enum {string}
+         */
+        because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
+        /** @description The entry of the operator, the list or the pack. */
+        mark: ({
+          chain: string;
+          contract: string;
+          verified: boolean | null;
+          spam: boolean | null;
+          /** @enum {string} */
+          rank: "operator" | "imported" | "built-in";
+          source: string;
+          /** Format: date-time */
+          updated_at: string;
+        }) | null;
+      };
+      name: string | null;
+      symbol: string | null;
+      interfaces: string[] | null;
+      deployer: string | null;
+      created_block: number | null;
+      read_at: string | null;
+      labels: ({
+          /** @description Null: on every chain. */
+          chain: string | null;
+          label: string;
+          /** @enum {string} */
+          rank: "operator" | "imported" | "built-in";
+          source: string;
+          /** Format: date-time */
+          updated_at: string;
+          shown: boolean;
+        })[];
+      marks: ({
+          chain: string;
+          contract: string;
+          verified: boolean | null;
+          spam: boolean | null;
+          /** @enum {string} */
+          rank: "operator" | "imported" | "built-in";
+          source: string;
+          /** Format: date-time */
+          updated_at: string;
+        })[];
+      index: {
+        head: number | null;
+        finalized: number | null;
+        transfers: number;
+        covered: {
+            from: number;
+            to: number;
+            evidence: string;
+          }[];
+      };
+      transfer?: {
+        /** @enum {string} */
+        verdict: "stored" | "not covered" | "above the head" | "no transfer" | "reverted" | "unknown transaction" | "missing" | "not asked";
+        because: string;
+        rows: {
+            block: number;
+            transaction_index: number;
+            log_index: number;
+            batch_index: number;
+          }[];
+        covered: {
+          from: number;
+          to: number;
+          evidence: string;
+        } | null;
+        node: ({
+          endpoint: string;
+          block: number;
+          transaction_index: number;
+          succeeded: boolean;
+          other_logs: number;
+          logs: ({
+              log_index: number;
+              transfers: number;
+              reason: string | null;
+            })[];
+        }) | null;
+      };
+    };
+    Failure: {
+      message: string;
+      code: string;
+      details?: unknown;
+      request_id: string;
+    };
+    Health: {
+      /** @constant */
+      status: "ok";
+    };
+    Holding: {
+      associatedTokenAddress: string;
+      mint: string;
+      name: string;
+      symbol: string;
+      /** @description In the main unit, exact. */
+      amount: string;
+      amountRaw: string;
+      decimals: number;
+    };
+    IssuedKey: {
+      id: string;
+      name: string;
+      /** @enum {string} */
+      state: "active" | "expired" | "revoked";
+      scopes: string[];
+      rate_per_second: number | null;
+      quota_per_day: number | null;
+      index_per_day: number | null;
+      used_today: number;
+      created_at: string | null;
+      expires_at: string | null;
+      revoked_at: string | null;
+      /** @description Shown only in this answer; the service keeps a hash. */
+      secret: string;
+    };
+    Key: {
+      id: string;
+      name: string;
+      /** @enum {string} */
+      state: "active" | "expired" | "revoked";
+      scopes: string[];
+      rate_per_second: number | null;
+      quota_per_day: number | null;
+      index_per_day: number | null;
+      used_today: number;
+      created_at: string | null;
+      expires_at: string | null;
+      revoked_at: string | null;
+    };
+    KeyList: {
+      keys: components["schemas"]["Key"][];
+    };
+    LiveBlock: {
+      chain: string;
+      number: number;
+    };
+    LivePast: {
+      /** @description Unix milliseconds. */
+      at: number[];
+      lines: ({
+          /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
+          chain: string;
+          /** @enum {string} */
+          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+          endpoint?: string;
+          values: (number | null)[];
+        })[];
+    };
+    LiveSample: {
+      at: number;
+      values: ({
+          /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
+          chain: string;
+          /** @enum {string} */
+          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+          endpoint?: string;
+          value: number;
+        })[];
+    };
+    LiveStatus: {
+      /** @description Unix milliseconds. */
+      at: number;
+      version: string;
+      store: {
+        engine: string;
+        location: string;
+        schema_version: number;
+        size_bytes: number;
+      };
+      chains: {
+        [key: string]: {
+          /** @enum {string} */
+          state: "backfilling" | "live" | "stalled";
+          reason?: string;
+          /** @enum {string} */
+          index?: "full" | "on-demand";
+          from?: number;
+          /** @description -1 while unknown. */
+          head: number;
+          /** @description -1 while unknown. */
+          finalized: number;
+          lag_seconds: number;
+          complete: boolean;
+          eta_seconds: number | null;
+          /** @description Of the last minute; null where nothing is being read. */
+          rates?: {
+            blocks_per_second: number;
+            rows_per_second: number;
+            bytes_per_second: number;
+          } | null;
+          coverage: {
+            /** @description Sorted. Only the longest ones where there are very many. */
+            intervals: ({
+                from: number;
+                to: number;
                 /** @enum {string} */
-                rank: "operator" | "imported" | "built-in";
-                source: string;
-                /** Format: date-time */
-                updated_at: string;
-                shown: boolean;
-            }[];
-            marks: {
-                chain: string;
+                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+              })[];
+            intervals_total: number;
+            /** @description Blocks that each kind of evidence covers. */
+            blocks: {
+              [key: string]: number;
+            };
+          };
+          contracts: {
+            total: number;
+            shown: ({
                 contract: string;
-                verified: boolean | null;
-                spam: boolean | null;
-                /** @enum {string} */
-                rank: "operator" | "imported" | "built-in";
-                source: string;
-                /** Format: date-time */
-                updated_at: string;
-            }[];
-            index: {
-                head: number | null;
-                finalized: number | null;
-                transfers: number;
-                covered: {
+                /** @description Sorted. Only the longest ones where there are very many. */
+                intervals: ({
                     from: number;
                     to: number;
-                    evidence: string;
-                }[];
-            };
-            transfer?: {
-                /** @enum {string} */
-                verdict: "stored" | "not covered" | "above the head" | "no transfer" | "reverted" | "unknown transaction" | "missing" | "not asked";
-                because: string;
-                rows: {
-                    block: number;
-                    transaction_index: number;
-                    log_index: number;
-                    batch_index: number;
-                }[];
-                covered: {
-                    from: number;
-                    to: number;
-                    evidence: string;
-                } | null;
-                node: {
-                    endpoint: string;
-                    block: number;
-                    transaction_index: number;
-                    succeeded: boolean;
-                    other_logs: number;
-                    logs: {
-                        log_index: number;
-                        transfers: number;
-                        reason: string | null;
-                    }[];
-                } | null;
-            };
-        };
-        Failure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        Health: {
-            /** @constant */
-            status: "ok";
-        };
-        Holding: {
-            associatedTokenAddress: string;
-            mint: string;
-            name: string;
-            symbol: string;
-            /** @description In the main unit, exact. */
-            amount: string;
-            amountRaw: string;
-            decimals: number;
-        };
-        IssuedKey: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            state: "active" | "expired" | "revoked";
-            scopes: string[];
-            rate_per_second: number | null;
-            quota_per_day: number | null;
-            index_per_day: number | null;
-            used_today: number;
-            created_at: string | null;
-            expires_at: string | null;
-            revoked_at: string | null;
-            /** @description Shown only in this answer; the service keeps a hash. */
-            secret: string;
-        };
-        Key: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            state: "active" | "expired" | "revoked";
-            scopes: string[];
-            rate_per_second: number | null;
-            quota_per_day: number | null;
-            index_per_day: number | null;
-            used_today: number;
-            created_at: string | null;
-            expires_at: string | null;
-            revoked_at: string | null;
-        };
-        KeyList: {
-            keys: components["schemas"]["Key"][];
-        };
-        LiveBlock: {
-            chain: string;
-            number: number;
-        };
-        LivePast: {
-            /** @description Unix milliseconds. */
-            at: number[];
-            lines: {
-                /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
-                chain: string;
-                /** @enum {string} */
-                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
-                endpoint?: string;
-                values: (number | null)[];
-            }[];
-        };
-        LiveSample: {
-            at: number;
-            values: {
-                /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
-                chain: string;
-                /** @enum {string} */
-                measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
-                endpoint?: string;
-                value: number;
-            }[];
-        };
-        LiveStatus: {
-            /** @description Unix milliseconds. */
-            at: number;
-            version: string;
-            store: {
-                engine: string;
-                location: string;
-                schema_version: number;
-                size_bytes: number;
-            };
-            chains: {
-                [key: string]: {
                     /** @enum {string} */
-                    state: "backfilling" | "live" | "stalled";
-                    reason?: string;
-                    /** @enum {string} */
-                    index?: "full" | "on-demand";
-                    from?: number;
-                    /** @description -1 while unknown. */
-                    head: number;
-                    /** @description -1 while unknown. */
-                    finalized: number;
-                    lag_seconds: number;
-                    complete: boolean;
-                    eta_seconds: number | null;
-                    /** @description Of the last minute; null where nothing is being read. */
-                    rates?: {
-                        blocks_per_second: number;
-                        rows_per_second: number;
-                        bytes_per_second: number;
-                    } | null;
-                    coverage: {
-                        /** @description Sorted. Only the longest ones where there are very many. */
-                        intervals: {
-                            from: number;
-                            to: number;
-                            /** @enum {string} */
-                            evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-                        }[];
-                        intervals_total: number;
-                        /** @description Blocks that each kind of evidence covers. */
-                        blocks: {
-                            [key: string]: number;
-                        };
-                    };
-                    contracts: {
-                        total: number;
-                        shown: {
-                            contract: string;
-                            /** @description Sorted. Only the longest ones where there are very many. */
-                            intervals: {
-                                from: number;
-                                to: number;
-                                /** @enum {string} */
-                                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-                            }[];
-                            intervals_total: number;
-                            /** @description Blocks that each kind of evidence covers. */
-                            blocks: {
-                                [key: string]: number;
-                            };
-                        }[];
-                    };
-                    rpc: {
-                        endpoint: string;
-                        healthy: boolean;
-                        reason?: string;
-                        fault?: string | null;
-                        head?: number;
-                        slot?: number;
-                        latency_ms?: number;
-                        requests?: number;
-                        errors?: number;
-                    }[];
-                    /** @description The WebSocket that announces new heads, where one is configured. */
-                    ws?: {
-                        endpoint: string;
-                        connected: boolean;
-                        reconnects: number;
-                    };
+                    evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                  })[];
+                intervals_total: number;
+                /** @description Blocks that each kind of evidence covers. */
+                blocks: {
+                  [key: string]: number;
                 };
-            };
-            solana: {
-                [key: string]: {
-                    /** @enum {string} */
-                    state: "live" | "stalled";
-                    slot: number;
-                    lag_seconds: number;
-                    rpc: {
-                        endpoint: string;
-                        healthy: boolean;
-                        reason?: string;
-                        fault?: string | null;
-                        head?: number;
-                        slot?: number;
-                        latency_ms?: number;
-                        requests?: number;
-                        errors?: number;
-                    }[];
-                };
-            };
+              })[];
+          };
+          rpc: ({
+              endpoint: string;
+              healthy: boolean;
+              reason?: string;
+              fault?: string | null;
+              head?: number;
+              slot?: number;
+              latency_ms?: number;
+              requests?: number;
+              errors?: number;
+            })[];
+          /** @description The WebSocket that announces new heads, where one is configured. */
+          ws?: {
+            endpoint: string;
+            connected: boolean;
+            reconnects: number;
+          };
         };
-        NamedTransfer: {
-            block_number: string;
-            /** @description UTC; with `.000Z` in the live dialect. */
-            block_timestamp: string;
-            block_hash: string;
-            transaction_hash: string;
-            transaction_index: number;
-            log_index: number;
-            /** @description Native currency moved by the whole transaction, in its smallest unit. */
-            value: string;
-            /** @enum {string} */
-            contract_type: "ERC721" | "ERC1155";
-            /** @enum {string} */
-            transaction_type: "Single" | "Batch";
-            token_address: string;
-            token_id: string;
-            /** @description The zero address for a mint. */
-            from_address: string;
-            from_address_label: string | null;
-            /** @description The zero address for a burn. */
-            to_address: string;
-            to_address_label: string | null;
-            amount: string;
-            /** @description Known for ERC-1155 only. */
-            operator: string | null;
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            possible_spam: boolean | ("true" | "false");
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            verified_collection: boolean | ("true" | "false");
-            token_name: string | null;
-            token_symbol: string | null;
+      };
+      solana: {
+        [key: string]: {
+          /** @enum {string} */
+          state: "live" | "stalled";
+          slot: number;
+          lag_seconds: number;
+          rpc: ({
+              endpoint: string;
+              healthy: boolean;
+              reason?: string;
+              fault?: string | null;
+              head?: number;
+              slot?: number;
+              latency_ms?: number;
+              requests?: number;
+              errors?: number;
+            })[];
         };
-        NamedTransferCollection: {
-            /** @description Starts at 0 and grows by one with each cursor. */
-            page: number | string;
-            /** @description The limit in effect, not the number of rows. */
-            page_size: number | string;
-            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
-            cursor: string | null;
-            result: components["schemas"]["NamedTransfer"][];
-            /** @description Whether every requested block is at or below the head of the chain. */
-            block_exists: boolean;
-            /** @description Whether every block of the requested range is indexed for this contract. */
-            index_complete: boolean;
-        };
-        NewKey: {
-            name: string;
-            scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
-            /** @description A span such as 12h or 90d, or a date. Defaults to never. */
-            expires?: string;
-            rate_per_second?: number;
-            quota_per_day?: number;
-            /** @description Contracts and wallets per day that may be indexed on request of this key. */
-            index_per_day?: number;
-        };
-        Portfolio: {
-            nativeBalance: {
-                lamports: string;
-                /** @description In the main unit, exact. */
-                solana: string;
-            };
-            nfts: components["schemas"]["Holding"][];
-            tokens: components["schemas"]["Holding"][];
-        };
-        Problem: {
-            type: string;
-            title: string;
-            status: number;
-            detail: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-        };
-        Readiness: {
-            /** @enum {string} */
-            status: "ready" | "not ready";
-            reason?: string;
-        };
-        SolanaFailure: {
-            message: string;
-            code: string;
-            details?: unknown;
-            request_id: string;
-            statusCode: number;
-            error: string;
-        };
-        Status: {
-            chains: {
-                [key: string]: unknown;
-            };
-            solana: {
-                [key: string]: unknown;
-            };
-            store: {
-                engine: string;
-                location: string;
-                schema_version: number;
-                size_bytes: number;
-            };
-            version: string;
-        };
-        Transfer: {
-            block_number: string;
-            /** @description UTC; with `.000Z` in the live dialect. */
-            block_timestamp: string;
-            block_hash: string;
-            transaction_hash: string;
-            transaction_index: number;
-            log_index: number;
-            /** @description Native currency moved by the whole transaction, in its smallest unit. */
-            value: string;
-            /** @enum {string} */
-            contract_type: "ERC721" | "ERC1155";
-            /** @enum {string} */
-            transaction_type: "Single" | "Batch";
-            token_address: string;
-            token_id: string;
-            /** @description The zero address for a mint. */
-            from_address: string;
-            from_address_label: string | null;
-            /** @description The zero address for a burn. */
-            to_address: string;
-            to_address_label: string | null;
-            amount: string;
-            /** @description Known for ERC-1155 only. */
-            operator: string | null;
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            possible_spam: boolean | ("true" | "false");
-            /** @description A boolean in the live dialect, a string in the reference dialect. */
-            verified_collection: boolean | ("true" | "false");
-        };
-        TransferCollection: {
-            /** @description Number of matching transfers; null unless `disable_total=false`. */
-            total: (number | string) | null;
-            /** @description Starts at 0 and grows by one with each cursor. */
-            page: number | string;
-            /** @description The limit in effect, not the number of rows. */
-            page_size: number | string;
-            /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
-            cursor: string | null;
-            result: components["schemas"]["Transfer"][];
-            /** @description Whether every requested block is at or below the head of the chain. */
-            block_exists: boolean;
-            /** @description Whether every block of the requested range is indexed for this contract. */
-            index_complete: boolean;
-        };
-        WalletChains: {
-            address: string;
-            active_chains: {
-                chain: string;
-                chain_id: string;
-                first_transaction: components["schemas"]["WalletTransaction"] | null;
-                last_transaction: components["schemas"]["WalletTransaction"] | null;
-            }[];
-        };
-        WalletTransaction: {
-            block_timestamp: string;
-            block_number: string;
-            transaction_hash: string;
-        };
+      };
+    };
+    NamedTransfer: {
+      block_number: string;
+      /** @description UTC; with `.000Z` in the live dialect. */
+      block_timestamp: string;
+      block_hash: string;
+      transaction_hash: string;
+      transaction_index: number;
+      log_index: number;
+      /** @description Native currency moved by the whole transaction, in its smallest unit. */
+      value: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      /** @enum {string} */
+      transaction_type: "Single" | "Batch";
+      token_address: string;
+      token_id: string;
+      /** @description The zero address for a mint. */
+      from_address: string;
+      from_address_label: string | null;
+      /** @description The zero address for a burn. */
+      to_address: string;
+      to_address_label: string | null;
+      amount: string;
+      /** @description Known for ERC-1155 only. */
+      operator: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      token_name: string | null;
+      token_symbol: string | null;
+    };
+    NamedTransferCollection: {
+      /** @description Starts at 0 and grows by one with each cursor. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["NamedTransfer"][];
+      /** @description Whether every requested block is at or below the head of the chain. */
+      block_exists: boolean;
+      /** @description Whether every block of the requested range is indexed for this contract. */
+      index_complete: boolean;
+    };
+    NewKey: {
+      name: string;
+      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
+      /** @description A span such as 12h or 90d, or a date. Defaults to never. */
+      expires?: string;
+      rate_per_second?: number;
+      quota_per_day?: number;
+      /** @description Contracts and wallets per day that may be indexed on request of this key. */
+      index_per_day?: number;
+    };
+    Portfolio: {
+      nativeBalance: {
+        lamports: string;
+        /** @description In the main unit, exact. */
+        solana: string;
+      };
+      nfts: components["schemas"]["Holding"][];
+      tokens: components["schemas"]["Holding"][];
+    };
+    Problem: {
+      type: string;
+      title: string;
+      status: number;
+      detail: string;
+      code: string;
+      details?: unknown;
+      request_id: string;
+    };
+    Readiness: {
+      /** @enum {string} */
+      status: "ready" | "not ready";
+      reason?: string;
+    };
+    SolanaFailure: {
+      message: string;
+      code: string;
+      details?: unknown;
+      request_id: string;
+      statusCode: number;
+      error: string;
+    };
+    Status: {
+      chains: {
+        [key: string]: unknown;
+      };
+      solana: {
+        [key: string]: unknown;
+      };
+      store: {
+        engine: string;
+        location: string;
+        schema_version: number;
+        size_bytes: number;
+      };
+      version: string;
+    };
+    Transfer: {
+      block_number: string;
+      /** @description UTC; with `.000Z` in the live dialect. */
+      block_timestamp: string;
+      block_hash: string;
+      transaction_hash: string;
+      transaction_index: number;
+      log_index: number;
+      /** @description Native currency moved by the whole transaction, in its smallest unit. */
+      value: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      /** @enum {string} */
+      transaction_type: "Single" | "Batch";
+      token_address: string;
+      token_id: string;
+      /** @description The zero address for a mint. */
+      from_address: string;
+      from_address_label: string | null;
+      /** @description The zero address for a burn. */
+      to_address: string;
+      to_address_label: string | null;
+      amount: string;
+      /** @description Known for ERC-1155 only. */
+      operator: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+    };
+    TransferCollection: {
+      /** @description Number of matching transfers; null unless `disable_total=false`. */
+      total: (number | string) | null;
+      /** @description Starts at 0 and grows by one with each cursor. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["Transfer"][];
+      /** @description Whether every requested block is at or below the head of the chain. */
+      block_exists: boolean;
+      /** @description Whether every block of the requested range is indexed for this contract. */
+      index_complete: boolean;
+    };
+    WalletChains: {
+      address: string;
+      active_chains: ({
+          chain: string;
+          chain_id: string;
+          first_transaction: components["schemas"]["WalletTransaction"] | null;
+          last_transaction: components["schemas"]["WalletTransaction"] | null;
+        })[];
+    };
+    WalletTransaction: {
+      block_timestamp: string;
+      block_number: string;
+      transaction_hash: string;
+    };
+  };
+  responses: {
+    /** @description Bad Request */
+    Failure400: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Unauthorized */
+    Failure401: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Forbidden */
+    Failure403: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description URI Too Long */
+    Failure414: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Too Many Requests */
+    Failure429: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+        /** @description Seconds to wait. */
+        "Retry-After"?: number;
+        /** @description Requests per second that the key may send. */
+        "RateLimit-Limit"?: number;
+        /** @description Requests left in this second. */
+        "RateLimit-Remaining"?: number;
+        /** @description Seconds until the count resets. */
+        "RateLimit-Reset"?: number;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Request Header Fields Too Large */
+    Failure431: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Internal Server Error */
+    Failure500: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Service Unavailable */
+    Failure503: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+        /** @description Seconds to wait. */
+        "Retry-After"?: number;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Gateway Timeout */
+    Failure504: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Not Found */
+    Failure404: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Bad Gateway */
+    Failure502: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Bad Request */
+    SolanaFailure400: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Unauthorized */
+    SolanaFailure401: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Forbidden */
+    SolanaFailure403: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description URI Too Long */
+    SolanaFailure414: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Too Many Requests */
+    SolanaFailure429: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+        /** @description Seconds to wait. */
+        "Retry-After"?: number;
+        /** @description Requests per second that the key may send. */
+        "RateLimit-Limit"?: number;
+        /** @description Requests left in this second. */
+        "RateLimit-Remaining"?: number;
+        /** @description Seconds until the count resets. */
+        "RateLimit-Reset"?: number;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Request Header Fields Too Large */
+    SolanaFailure431: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Internal Server Error */
+    SolanaFailure500: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Service Unavailable */
+    SolanaFailure503: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+        /** @description Seconds to wait. */
+        "Retry-After"?: number;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Gateway Timeout */
+    SolanaFailure504: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Bad Gateway */
+    SolanaFailure502: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+  };
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+
+export type $defs = Record<string, never>;
+
+export type external = Record<string, never>;
+
+export interface operations {
+
+  /** NFT transfers of a contract */
+  getNFTContractTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AQAAvEyg7adkeouN…
+         */
+        cursor?: string;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
     };
     responses: {
-        /** @description Bad Request */
-        Failure400: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
+      /** @description A page of transfers, newest first. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
         };
-        /** @description Unauthorized */
-        Failure401: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
         };
-        /** @description Forbidden */
-        Failure403: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description URI Too Long */
-        Failure414: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Too Many Requests */
-        Failure429: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                /** @description Seconds to wait. */
-                "Retry-After"?: number;
-                /** @description Requests per second that the key may send. */
-                "RateLimit-Limit"?: number;
-                /** @description Requests left in this second. */
-                "RateLimit-Remaining"?: number;
-                /** @description Seconds until the count resets. */
-                "RateLimit-Reset"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Request Header Fields Too Large */
-        Failure431: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Internal Server Error */
-        Failure500: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Service Unavailable */
-        Failure503: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                /** @description Seconds to wait. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Gateway Timeout */
-        Failure504: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Not Found */
-        Failure404: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Bad Gateway */
-        Failure502: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Bad Request */
-        SolanaFailure400: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Unauthorized */
-        SolanaFailure401: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Forbidden */
-        SolanaFailure403: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description URI Too Long */
-        SolanaFailure414: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Too Many Requests */
-        SolanaFailure429: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                /** @description Seconds to wait. */
-                "Retry-After"?: number;
-                /** @description Requests per second that the key may send. */
-                "RateLimit-Limit"?: number;
-                /** @description Requests left in this second. */
-                "RateLimit-Remaining"?: number;
-                /** @description Seconds until the count resets. */
-                "RateLimit-Reset"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Request Header Fields Too Large */
-        SolanaFailure431: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Internal Server Error */
-        SolanaFailure500: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Service Unavailable */
-        SolanaFailure503: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                /** @description Seconds to wait. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Gateway Timeout */
-        SolanaFailure504: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
-        /** @description Bad Gateway */
-        SolanaFailure502: {
-            headers: {
-                /** @description Request id. A valid id sent by the client is kept. */
-                "X-Request-Id"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SolanaFailure"];
-            };
-        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
     };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
-export type $defs = Record<string, never>;
-export interface operations {
-    getNFTContractTransfers: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Chain, by name or hex id. Defaults to `eth`.
-                 * @example eth
-                 */
-                chain?: string;
-                /**
-                 * @description First block. Takes precedence over `from_date`.
-                 * @example 16220200
-                 */
-                from_block?: number;
-                /**
-                 * @description Last block, inclusive. Takes precedence over `to_date`.
-                 * @example 16220260
-                 */
-                to_block?: number;
-                /**
-                 * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
-                 * @example 2022-12-10T00:00:00.000Z
-                 */
-                from_date?: string;
-                /**
-                 * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
-                 * @example 2022-12-10T00:00:00.000Z
-                 */
-                to_date?: string;
-                /**
-                 * @description How to write token ids.
-                 * @example decimal
-                 */
-                format?: "decimal" | "hex";
-                /**
-                 * @description Page size. Values above 100 become 100, and `page_size` says so.
-                 * @example 5
-                 */
-                limit?: number;
-                /**
-                 * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-                 * @example AQAAvEyg7adkeouN…
-                 */
-                cursor?: string;
-                /**
-                 * @deprecated
-                 * @description Set to `false` to count all matching transfers in `total`.
-                 * @example true
-                 */
-                disable_total?: boolean;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Address of the NFT contract.
-                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
-                 */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of transfers, newest first. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
-                    ETag?: string;
-                    /** @description `reference` or `live`. */
-                    "X-Dialect"?: string;
-                    /** @description Whether all requested data is indexed. */
-                    "X-Index-Complete"?: string;
-                    /** @description Weakest evidence for a complete page of transfers. */
-                    "X-Index-Evidence"?: string;
-                    /** @description Chains whose history is not complete. */
-                    "X-Index-Incomplete-Chains"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TransferCollection"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            414: components["responses"]["Failure414"];
-            429: components["responses"]["Failure429"];
-            431: components["responses"]["Failure431"];
-            500: components["responses"]["Failure500"];
-            503: components["responses"]["Failure503"];
-            504: components["responses"]["Failure504"];
-        };
+  };
+  /** NFT transfers of a contract, with names and a choice of order */
+  getNFTContractTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AQAAvEyg7adkeouN…
+         */
+        cursor?: string;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
     };
-    getNFTContractTransfersV22: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Chain, by name or hex id. Defaults to `eth`.
-                 * @example eth
-                 */
-                chain?: string;
-                /**
-                 * @description First block. Takes precedence over `from_date`.
-                 * @example 16220200
-                 */
-                from_block?: number;
-                /**
-                 * @description Last block, inclusive. Takes precedence over `to_date`.
-                 * @example 16220260
-                 */
-                to_block?: number;
-                /**
-                 * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
-                 * @example 2022-12-10T00:00:00.000Z
-                 */
-                from_date?: string;
-                /**
-                 * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
-                 * @example 2022-12-10T00:00:00.000Z
-                 */
-                to_date?: string;
-                /**
-                 * @description How to write token ids.
-                 * @example decimal
-                 */
-                format?: "decimal" | "hex";
-                /**
-                 * @description Page size. Values above 100 become 100, and `page_size` says so.
-                 * @example 5
-                 */
-                limit?: number;
-                /**
-                 * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-                 * @example AQAAvEyg7adkeouN…
-                 */
-                cursor?: string;
-                /**
-                 * @description Oldest or newest first.
-                 * @example DESC
-                 */
-                order?: "ASC" | "DESC";
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Address of the NFT contract.
-                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
-                 */
-                address: string;
-            };
-            cookie?: never;
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description A page of transfers. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
-                    ETag?: string;
-                    /** @description `reference` or `live`. */
-                    "X-Dialect"?: string;
-                    /** @description Whether all requested data is indexed. */
-                    "X-Index-Complete"?: string;
-                    /** @description Weakest evidence for a complete page of transfers. */
-                    "X-Index-Evidence"?: string;
-                    /** @description Chains whose history is not complete. */
-                    "X-Index-Incomplete-Chains"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NamedTransferCollection"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            414: components["responses"]["Failure414"];
-            429: components["responses"]["Failure429"];
-            431: components["responses"]["Failure431"];
-            500: components["responses"]["Failure500"];
-            503: components["responses"]["Failure503"];
-            504: components["responses"]["Failure504"];
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
         };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
     };
-    getWalletActiveChains: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
-                 * @example [
-                 *       "eth",
-                 *       "0x89"
-                 *     ]
-                 */
-                chains?: string[];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Address of the wallet.
-                 * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
-                 */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The first and last transaction on each chain. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
-                    ETag?: string;
-                    /** @description `reference` or `live`. */
-                    "X-Dialect"?: string;
-                    /** @description Whether all requested data is indexed. */
-                    "X-Index-Complete"?: string;
-                    /** @description Weakest evidence for a complete page of transfers. */
-                    "X-Index-Evidence"?: string;
-                    /** @description Chains whose history is not complete. */
-                    "X-Index-Incomplete-Chains"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletChains"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            414: components["responses"]["Failure414"];
-            429: components["responses"]["Failure429"];
-            431: components["responses"]["Failure431"];
-            500: components["responses"]["Failure500"];
-            503: components["responses"]["Failure503"];
-            504: components["responses"]["Failure504"];
-        };
+  };
+  /** Chains on which a wallet is active */
+  getWalletActiveChains: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+         * @example [
+         *   "eth",
+         *   "0x89"
+         * ]
+         */
+        chains?: string[];
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
     };
-    getWalletActiveChainsV22: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
-                 * @example [
-                 *       "eth",
-                 *       "0x89"
-                 *     ]
-                 */
-                chains?: string[];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Address of the wallet.
-                 * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
-                 */
-                address: string;
-            };
-            cookie?: never;
+    responses: {
+      /** @description The first and last transaction on each chain. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description The first and last transaction on each chain. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
-                    ETag?: string;
-                    /** @description `reference` or `live`. */
-                    "X-Dialect"?: string;
-                    /** @description Whether all requested data is indexed. */
-                    "X-Index-Complete"?: string;
-                    /** @description Weakest evidence for a complete page of transfers. */
-                    "X-Index-Evidence"?: string;
-                    /** @description Chains whose history is not complete. */
-                    "X-Index-Incomplete-Chains"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletChains"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            414: components["responses"]["Failure414"];
-            429: components["responses"]["Failure429"];
-            431: components["responses"]["Failure431"];
-            500: components["responses"]["Failure500"];
-            503: components["responses"]["Failure503"];
-            504: components["responses"]["Failure504"];
+        content: {
+          "application/json": components["schemas"]["WalletChains"];
         };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
     };
-    getPortfolio: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Solana network.
-                 * @example mainnet
-                 */
-                network: "mainnet" | "devnet";
-                /**
-                 * @description Address of the account.
-                 * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
-                 */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What the account holds. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    /** @description Send it as If-None-Match to get 304 while nothing changed. */
-                    ETag?: string;
-                    /** @description Seconds since the account was read. */
-                    Age?: number;
-                    /** @description Slot at which the account was read. */
-                    "X-Solana-Slot"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Portfolio"];
-                };
-            };
-            400: components["responses"]["SolanaFailure400"];
-            401: components["responses"]["SolanaFailure401"];
-            403: components["responses"]["SolanaFailure403"];
-            414: components["responses"]["SolanaFailure414"];
-            429: components["responses"]["SolanaFailure429"];
-            431: components["responses"]["SolanaFailure431"];
-            500: components["responses"]["SolanaFailure500"];
-            502: components["responses"]["SolanaFailure502"];
-            503: components["responses"]["SolanaFailure503"];
-            504: components["responses"]["SolanaFailure504"];
-        };
+  };
+  /** Chains on which a wallet is active */
+  getWalletActiveChainsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+         * @example [
+         *   "eth",
+         *   "0x89"
+         * ]
+         */
+        chains?: string[];
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
     };
-    listContracts: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Lists the contracts after this one.
-                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
-                 */
-                after?: string;
-                /**
-                 * @description How many to list, at most 100.
-                 * @example 20
-                 */
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Chain, by name or hex id.
-                 * @example eth
-                 */
-                chain: string;
-            };
-            cookie?: never;
+    responses: {
+      /** @description The first and last transaction on each chain. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Contracts in the order of their addresses. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ContractList"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            500: components["responses"]["Failure500"];
+        content: {
+          "application/json": components["schemas"]["WalletChains"];
         };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
     };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The process runs. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-        };
+  };
+  /** Balance, tokens and NFTs of a Solana account */
+  getPortfolio: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
     };
-    getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+    responses: {
+      /** @description What the account holds. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Ready to serve. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Readiness"];
-                };
-            };
-            /** @description Not ready, with the reason. */
-            503: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Readiness"];
-                };
-            };
+        content: {
+          "application/json": components["schemas"]["Portfolio"];
         };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
     };
-    getStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The state of chains, store and version. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Status"];
-                };
-            };
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            500: components["responses"]["Failure500"];
-        };
+  };
+  /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
+  listContracts: {
+    parameters: {
+      query?: {
+        /**
+         * @description Lists the contracts after this one.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        after?: string;
+        /**
+         * @description How many to list, at most 100.
+         * @example 20
+         */
+        limit?: number;
+      };
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+      };
     };
-    getMetrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+    responses: {
+      /** @description Contracts in the order of their addresses. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description The text format of Prometheus. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            500: components["responses"]["Failure500"];
+        content: {
+          "application/json": components["schemas"]["ContractList"];
         };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
     };
-    getEvents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+  };
+  /** The process runs */
+  getHealth: {
+    responses: {
+      /** @description The process runs. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description A stream that ends with the client, the key or the service. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            500: components["responses"]["Failure500"];
-            503: components["responses"]["Failure503"];
+        content: {
+          "application/json": components["schemas"]["Health"];
         };
+      };
     };
-    explainContract: {
-        parameters: {
-            query?: {
-                /** @description A transaction hash, optionally followed by `:logIndex`: why it is or is not in the index. Asks a node for it. */
-                transfer?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Chain, by name or id.
-                 * @example eth
-                 */
-                chain: string;
-                /**
-                 * @description Address of the contract.
-                 * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
-                 */
-                contract: string;
-            };
-            cookie?: never;
+  };
+  /** The store answers and no chain lags too far */
+  getReadiness: {
+    responses: {
+      /** @description Ready to serve. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Flags, names, labels and coverage with their origins. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Explanation"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            500: components["responses"]["Failure500"];
-            502: components["responses"]["Failure502"];
+        content: {
+          "application/json": components["schemas"]["Readiness"];
         };
+      };
+      /** @description Not ready, with the reason. */
+      503: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Readiness"];
+        };
+      };
     };
-    listKeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+  };
+  /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
+  getStatus: {
+    responses: {
+      /** @description The state of chains, store and version. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description The keys, oldest first. No secrets. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KeyList"];
-                };
-            };
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            429: components["responses"]["Failure429"];
-            500: components["responses"]["Failure500"];
+        content: {
+          "application/json": components["schemas"]["Status"];
         };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
     };
-    createKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+  };
+  /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
+  getMetrics: {
+    responses: {
+      /** @description The text format of Prometheus. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewKey"];
-            };
+        content: {
+          "text/plain": string;
         };
-        responses: {
-            /** @description The key with its secret. */
-            201: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["IssuedKey"];
-                };
-            };
-            400: components["responses"]["Failure400"];
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            429: components["responses"]["Failure429"];
-            500: components["responses"]["Failure500"];
-        };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
     };
-    revokeKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the key.
-                 * @example 1f0c3a9be2d4
-                 */
-                id: string;
-            };
-            cookie?: never;
+  };
+  /**
+   * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
+   * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+   *
+   * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
+   */
+  getEvents: {
+    responses: {
+      /** @description A stream that ends with the client, the key or the service. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description The revoked key. */
-            200: {
-                headers: {
-                    /** @description Request id. A valid id sent by the client is kept. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Key"];
-                };
-            };
-            401: components["responses"]["Failure401"];
-            403: components["responses"]["Failure403"];
-            404: components["responses"]["Failure404"];
-            429: components["responses"]["Failure429"];
-            500: components["responses"]["Failure500"];
+        content: {
+          "text/event-stream": string;
         };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
     };
+  };
+  /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
+  explainContract: {
+    parameters: {
+      query?: {
+        /** @description A transaction hash, optionally followed by `:logIndex`: why it is or is not in the index. Asks a node for it. */
+        transfer?: string;
+      };
+      path: {
+        /**
+         * @description Chain, by name or id.
+         * @example eth
+         */
+        chain: string;
+        /**
+         * @description Address of the contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        contract: string;
+      };
+    };
+    responses: {
+      /** @description Flags, names, labels and coverage with their origins. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Explanation"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+    };
+  };
+  /** Every key with its limits and its use today; needs the scope `ops` */
+  listKeys: {
+    responses: {
+      /** @description The keys, oldest first. No secrets. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["KeyList"];
+        };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Issue a key; needs the scope `ops`
+   * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+   */
+  createKey: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewKey"];
+      };
+    };
+    responses: {
+      /** @description The key with its secret. */
+      201: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["IssuedKey"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /** Revoke a key: it stops working within a second; needs the scope `ops` */
+  revokeKey: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the key.
+         * @example 1f0c3a9be2d4
+         */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description The revoked key. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Key"];
+        };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
 }

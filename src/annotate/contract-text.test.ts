@@ -1,10 +1,11 @@
 // Answers of contracts are read as what they mean, whatever nonsense they are. No node is asked.
 import fc from 'fast-check'
-import { encodeAbiParameters, stringToHex } from 'viem'
+import * as AbiParameters from 'ox/AbiParameters'
+import * as Hex from 'ox/Hex'
 import { describe, expect, test } from 'vitest'
 import { addressOfAnswer, flagOfAnswer, numberOfAnswer, textCharactersMax, textOfAnswer } from './label-text.ts'
 
-const encoded = (text: string): string => encodeAbiParameters([{ type: 'string' }], [text])
+const encoded = (text: string): string => AbiParameters.encode([{ type: 'string' }], [text])
 
 describe('the text of an answer', () => {
   test('is what was encoded, up to its bound', () => {
@@ -20,7 +21,7 @@ describe('the text of an answer', () => {
   })
 
   test('may be a padded word, as early tokens answer', () => {
-    expect(textOfAnswer(stringToHex('Maker', { size: 32 }))).toBe('Maker')
+    expect(textOfAnswer(Hex.fromString('Maker', { size: 32 }))).toBe('Maker')
     expect(textOfAnswer(`0x${'00'.repeat(32)}`)).toBe('')
   })
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getAddress } from 'viem'
+import { checksum } from 'ox/Address'
 import { expect, test } from 'vitest'
 import { referenceChains } from '../chains.ts'
 import { openStore } from '../store/open.ts'
@@ -10,7 +10,7 @@ import { cleanLabel } from './label-text.ts'
 import { loadPack, packContent, packEntries, packSources } from './pack.ts'
 
 test.each(packEntries)('%s on %s: %s %s', (kind, chains, address, label, source) => {
-  expect(getAddress(address.toLowerCase())).toBe(address)
+  expect(checksum(address.toLowerCase())).toBe(address)
   expect(cleanLabel(label)).toEqual({ label, notes: [] })
   expect(packSources[source]).toBeTruthy()
   const names = referenceChains.map(chain => chain.name)

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Sandbox, SandboxChain } from 'almanac-sandbox'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
 import { operatorSource } from '../annotate/shown-facts.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
-import { collectionsAreReady } from '../sandbox/collections.ts'
-import { type Sandbox, type SandboxChain, startSandbox } from '../sandbox/sandbox.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
@@ -23,7 +22,7 @@ export type DemoFlags = { seed?: string }
 export function demoCommand(): Command {
   const command = new Command('demo')
     .description(
-      'Run the sandbox: local chains with generated collections and traffic, indexed and served like any others. Nothing is kept.',
+      'Run the sandbox: local chains with generated collections and traffic, indexed and served like any others. Nothing is kept. Needs the package almanac-sandbox.',
     )
     .option('--seed <text>', 'Seed for the generated collections and wallets.')
   addConfigOptions(command, ['listen', 'dialect', 'log.level', 'log.format']).action(async (flags: DemoFlags) => {
@@ -35,25 +34,39 @@ export function demoCommand(): Command {
 const defaultSeed = 'almanac'
 /** Public: the sandbox holds nothing worth hiding. */
 const sandboxKey = 'sandbox'
-/** Blocks behind the head that count as final: more than the sandbox ever takes back. */
+/** Blocks after which a block is final: more than the sandbox ever reverts. */
 const finality = 12
 const network = 'devnet'
 const indexedWithinMs = 15_000
 
 export async function demo(load: (file: string) => LoadedConfig, { seed = defaultSeed }: DemoFlags): Promise<void> {
+  const { startSandbox } = await loadSandbox()
   printNote('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
-  if (!collectionsAreReady()) printNote('The first start compiles their contracts, which takes some seconds.')
-  const sandbox = await startSandbox({ seed })
+  const sandbox = await startSandbox({ seed, say: printNote })
   try {
     for (const reason of sandbox.missing) printNote(`Missing: ${reason}`)
     if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
-      throw new AlmanacError('not_configured', 'No local chain could be started, so there is no sandbox.', {
-        hint: `name your own nodes instead: ${commandLine} init.`,
+      throw new AlmanacError('not_configured', 'The sandbox could not start any local chain.', {
+        hint: `configure your own nodes: ${commandLine} init.`,
       })
     }
     await serve(sandbox, load)
   } finally {
     await sandbox.stop()
+  }
+}
+
+/** A package of its own, so that a production install has no blockchain node in it. */
+async function loadSandbox(): Promise<typeof import('almanac-sandbox')> {
+  try {
+    return await import('almanac-sandbox')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'almanac-sandbox'")) throw error
+    const install = `npm install ${commandLine === 'almanac' ? '-g ' : ''}almanac-sandbox`
+    throw new AlmanacError('not_configured', 'Nothing is configured, and the sandbox is not installed.', {
+      hint: `configure your own chains with ${commandLine} init, or get the sandbox: ${install}, or the image tag sandbox.`,
+    })
   }
 }
 
@@ -66,7 +79,7 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const loaded = load(file)
     const whenListening = async (service: Listening): Promise<void> => {
       await annotateSandbox(sandbox, loaded.config.store)
-      sandbox.begin(trouble => service.log.warn(trouble))
+      sandbox.begin(failure => service.log.warn(failure))
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }

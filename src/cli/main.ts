@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The entry of the command line. It turns the compile cache on before it imports anything else.
 import { keepCompiledCode } from '../threads.ts'
 

@@ -52,5 +52,6 @@ export function packageVersion(): string {
   return String(manifest.version)
 }
 
-/** How the user runs a command: a checkout has no `almanac` on the path. */
-export const commandLine = process.env.npm_lifecycle_event === undefined ? 'almanac' : 'npm run -s almanac --'
+/** How the user runs a command. A shell finds `almanac` only where it is installed globally. */
+const isLocal = process.env.npm_lifecycle_event !== undefined || process.argv[1]?.includes('/node_modules/.bin/')
+export const commandLine = isLocal ? 'npx almanac' : 'almanac'

@@ -315,7 +315,7 @@ async function loadClient(): Promise<ClientClass> {
   } catch (error) {
     throw new AlmanacError('not_configured', 'The Yellowstone feed needs the package @triton-one/yellowstone-grpc.', {
       cause: error,
-      hint: 'install it beside almanac, or leave the yellowstone setting out.',
+      hint: 'run npm install @triton-one/yellowstone-grpc where almanac is installed, or remove the yellowstone setting.',
     })
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { getContractAddress } from 'viem'
+import * as ContractAddress from 'ox/ContractAddress'
 import { describe, expect, test } from 'vitest'
 import { type ChainId, zeroAddress } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
@@ -80,7 +80,7 @@ describe('transactions', () => {
 
   test('a creation counts for the contract that it makes', () => {
     for (const nonce of [0n, 1n, 127n, 128n, 70_000n]) {
-      const created = getContractAddress({ from: wallet('1') as `0x${string}`, nonce }).toLowerCase()
+      const created = ContractAddress.fromCreate({ from: wallet('1') as `0x${string}`, nonce }).toLowerCase()
       const { spans: found } = spans([block(1, [{ to: null, nonce: `0x${nonce.toString(16)}` }])])
       expect(found, `nonce ${nonce}`).toEqual({ [wallet('1')]: '1.0-1.0', [created]: '1.0-1.0' })
     }

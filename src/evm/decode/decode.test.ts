@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type AbiEvent, decodeEventLog, encodeAbiParameters, encodeEventTopics, parseAbiItem } from 'viem'
+import * as AbiEvent from 'ox/AbiEvent'
+import * as AbiParameters from 'ox/AbiParameters'
 import { describe, expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
 import { type Address, type ChainId, type Hash, parseAddress, type TransferFacts, zeroAddress } from '../../model.ts'
@@ -361,15 +362,15 @@ describe('properties', () => {
   const uint = fc.bigInt({ min: 0n, max })
   const address = fc.constantFrom(alice, bob, carol, zeroAddress)
   const events = {
-    transfer: parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 indexed id)'),
-    kitty: parseAbiItem('event Transfer(address from, address to, uint256 id)'),
-    single: parseAbiItem(
+    transfer: AbiEvent.from('event Transfer(address indexed from, address indexed to, uint256 indexed id)'),
+    kitty: AbiEvent.from('event Transfer(address from, address to, uint256 id)'),
+    single: AbiEvent.from(
       'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
     ),
-    batch: parseAbiItem(
+    batch: AbiEvent.from(
       'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
     ),
-  } satisfies Record<string, AbiEvent>
+  } satisfies Record<string, AbiEvent.AbiEvent>
   const args = fc.record({
     operator: address,
     from: address,
@@ -379,7 +380,7 @@ describe('properties', () => {
     entries: fc.array(fc.tuple(uint, uint), { maxLength: 6 }),
   })
 
-  test('reads what viem reads, and packs what the reference packs', () => {
+  test('reads what ox reads, and packs what the reference packs', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(events)), args, (event, { entries, ...values }) => {
         const all: Record<string, unknown> = {
@@ -389,10 +390,10 @@ describe('properties', () => {
         }
         const unindexed = event.inputs.filter(input => !('indexed' in input && input.indexed))
         const made = log({
-          topics: encodeEventTopics({ abi: [event], eventName: event.name, args: all } as never) as string[],
-          data: encodeAbiParameters(unindexed, unindexed.map(input => all[input.name ?? '']) as never),
+          topics: AbiEvent.encode(event, all as never).topics as string[],
+          data: AbiParameters.encode(unindexed, unindexed.map(input => all[input.name ?? '']) as never),
         })
-        const read = decodeEventLog({ abi: [event], topics: made.topics as never, data: made.data as `0x${string}` })
+        const read = AbiEvent.decode(event as AbiEvent.AbiEvent, made as never)
         const {
           operator,
           from,
@@ -401,7 +402,7 @@ describe('properties', () => {
           value,
           ids,
           values: amounts,
-        } = read.args as unknown as {
+        } = read as unknown as {
           operator?: string
           from: string
           to: string

@@ -1,5 +1,5 @@
 // Contracts of every behaviour are read together, and none hides another. No node is asked.
-import { encodeAbiParameters } from 'viem'
+import * as AbiParameters from 'ox/AbiParameters'
 import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
 import { type RpcFailureKind, rpcError } from '../../rpc/failures.ts'
@@ -7,7 +7,7 @@ import type { RpcCall, RpcPort } from '../rpc/port.ts'
 import { CallBudget, readContracts } from './contract-reader.ts'
 
 const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
-const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value])
+const text = (value: string) => AbiParameters.encode([{ type: 'string' }], [value])
 const yes = `0x${'0'.repeat(63)}1`
 const no = `0x${'0'.repeat(64)}`
 

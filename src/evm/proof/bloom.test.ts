@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { keccak256 as viemKeccak } from 'viem'
+import * as Hash from 'ox/Hash'
 import { expect, test } from 'vitest'
 import type { RpcLog } from '../rpc/port.ts'
 import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
@@ -14,7 +14,7 @@ const logs = fc.array(fc.record({ address: bytes(20), topics: fc.array(bytes(32)
 function naiveBloom(given: readonly { address: string; topics: readonly string[] }[]): string {
   let filter = 0n
   for (const value of given.flatMap(log => [log.address, ...log.topics])) {
-    const digest = viemKeccak(value as `0x${string}`)
+    const digest = Hash.keccak256(value as `0x${string}`)
     for (const at of [2, 6, 10]) filter |= 1n << (BigInt(`0x${digest.slice(at, at + 4)}`) & 2047n)
   }
   return `0x${filter.toString(16).padStart(512, '0')}`

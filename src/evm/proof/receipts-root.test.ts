@@ -1,6 +1,7 @@
-// The bytes that are hashed for receipts, against viem's RLP of the same fields.
+// The bytes that are hashed for receipts, against ox's RLP of the same fields.
 import fc from 'fast-check'
-import { type Hex, toRlp } from 'viem'
+import type { Hex } from 'ox/Hex'
+import * as Rlp from 'ox/Rlp'
 import { expect, test } from 'vitest'
 import type { RpcReceipt } from '../rpc/port.ts'
 import { receiptsRoot } from './receipts-root.ts'
@@ -37,15 +38,15 @@ function reference(given: RpcReceipt): Uint8Array {
   const logItems = logs.map(({ address, topics, data }) => [address as Hex, topics as Hex[], data as Hex])
   const outcome = root === undefined ? minimal(String(status)) : (root as Hex)
   const deposit = depositReceiptVersion ? [minimal(String(depositNonce)), minimal(String(depositReceiptVersion))] : []
-  const rlp = toRlp(
+  const rlp = Rlp.fromHex(
     [outcome, minimal(String(cumulativeGasUsed)), logsBloom as Hex, logItems, ...deposit] as never,
-    'bytes',
+    { as: 'Bytes' },
   )
   const kind = Number(type ?? 0)
   return kind === 0 ? rlp : Buffer.concat([Uint8Array.of(kind), rlp])
 }
 
-test('the root is that of the receipts as viem encodes them', () => {
+test('the root is that of the receipts as ox encodes them', () => {
   fc.assert(
     fc.property(fc.array(receipt, { maxLength: 20 }), given => {
       const receipts = given as unknown as RpcReceipt[]

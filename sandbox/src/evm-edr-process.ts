@@ -1,5 +1,5 @@
-// Hardhat's EVM as a node in a process of its own, over HTTP. Started by `evm-node.ts` only. The engine has no eth_getBlockReceipts:
-// the receipts that it gives one by one are put together here, and nothing else of its answers is touched.
+// Serves Hardhat's EVM over HTTP, in a process of its own that `evm-node.ts` starts. The engine lacks eth_getBlockReceipts,
+// so this file collects single receipts; it changes no other answer.
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ const hardfork = 'Prague'
 const gasLimit = 100_000_000n
 const require = createRequire(import.meta.url)
 const beginning = JSON.parse(process.argv[2] ?? '') as {
-  /** The package of this platform. */
+  /** The engine's package for this platform. */
   package: string
   chainId: number
   timestamp: number

@@ -1,16 +1,18 @@
-// Compiles Solidity that imports installed packages. The compiler is a development dependency: what is published has its output instead.
+// Compiles Solidity that imports installed packages. The compiler is a development dependency: the published package
+// has its output instead.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import type { Abi, Hex } from 'viem'
+import type { Abi } from 'ox/Abi'
+import type { Hex } from 'ox/Hex'
 
 export type CompiledContract = { abi: Abi; bytecode: Hex }
 
 const require = createRequire(import.meta.url)
 
-/** Every contract of the files, by its name. */
+/** The contracts of the files, by name. */
 export async function compileContracts(files: readonly string[]): Promise<Record<string, CompiledContract>> {
-  // Loaded here, because the compiler is eight megabytes that most callers do without.
+  // Loaded on use: most callers do without these eight megabytes.
   const { default: solc } = await import('solc')
   const packages = dirname(dirname(require.resolve('solc/package.json')))
   const sources = files.map(file => [basename(file), { content: readFileSync(file, 'utf8') }] as const)

@@ -1,5 +1,5 @@
-// Solana transactions as bytes: the legacy message that a sandbox writes, and of any message what a small node must know of it. Written here, because
-// the official library is thirty megabytes; the tests compare with it.
+// Encodes and decodes Solana transactions as far as the sandbox needs. The official library is thirty megabytes; the tests
+// compare with it.
 import { base58 } from '@scure/base'
 import type { SolanaSigner } from './solana-signer.ts'
 
@@ -15,7 +15,7 @@ const signatureBytes = 64
 const keyBytes = 32
 const versionBit = 0x80
 
-/** As `sendTransaction` takes it. The first signer pays; accounts stand in the order that the format wants. */
+/** As `sendTransaction` takes it. The first signer pays. */
 export function encodeTransaction(
   instructions: readonly Instruction[],
   { signers, blockhash }: { signers: readonly [SolanaSigner, ...SolanaSigner[]]; blockhash: string },
@@ -63,7 +63,7 @@ export function decodeTransaction(bytes: Uint8Array): SignedTransaction & { keys
   const count = readShortLength(bytes, 0)
   const messageAt = count.next + count.length * signatureBytes
   const message = bytes.slice(messageAt)
-  // A message with a version has one byte more before its header of three.
+  // A versioned message has one more byte before its header of three.
   const keysAt = message[0]! & versionBit ? 4 : 3
   const list = readShortLength(message, keysAt)
   const keys = Array.from({ length: list.length }, (_, index) => {

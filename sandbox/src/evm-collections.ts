@@ -1,24 +1,24 @@
-// Who owns what of a sandbox's collections, and which transactions may come next. It asks no node and signs nothing.
-import type { Address } from 'viem'
-import type { HDAccount } from 'viem/accounts'
+// Tracks who owns what of a sandbox's collections, and draws the next transactions. It asks no node and signs nothing.
+import type { Address } from 'ox/Address'
 import type { Draws } from './draws.ts'
+import type { Account } from './evm-accounts.ts'
 import type { Deployed, Transaction } from './evm-transactions.ts'
 
 export type Kind = 'ERC721' | 'ERC721A' | 'ERC1155' | 'airdrop'
 
 export type Collection = { kind: Kind; name: string; contract: Deployed }
 
-/** Owners by token, or balances by token and then by owner. Accounts are numbers, so that a copy is cheap and a fork can go back to it. */
+/** Owners by token, or balances by token and then by owner. Accounts are indexes, which makes copies for a fork cheap. */
 export type Ownership = { nextId: number; owners: Map<number, number>; balances: Map<number, Map<number, number>> }
 
-export type Wallets = readonly HDAccount[]
+export type Wallets = readonly Account[]
 
 type Turn = { collection: Collection; held: Ownership; wallets: Wallets; draws: Draws }
 
 const ether = 10n ** 18n
 const editionIds = 12
 
-/** A transaction that will succeed, with what it changes already written down. */
+/** A transaction that will succeed; the ownership already has its changes. */
 export function nextTransaction(turn: Turn): Transaction {
   const { kind } = turn.collection
   if (kind === 'airdrop') return airdrop(turn)
@@ -79,7 +79,7 @@ function editionTransaction({ collection: { contract }, held, wallets, draws }: 
   return { from, ...contract.call('safeBatchTransferFrom', from.address, target, ids, amounts, '0x') }
 }
 
-/** Tokens that nobody asked for, to somebody who never heard of them. */
+/** Unrequested tokens for a random wallet. */
 function airdrop({ collection: { contract }, held, wallets, draws }: Turn): Transaction {
   const from = wallets[0]!
   const to = draws.oneOf(wallets).address

@@ -1,12 +1,12 @@
-// A Metaplex metadata account as bytes. The program itself is not on a local node, so its accounts are written as they are.
+// Encodes Metaplex metadata accounts. Local nodes do not have the program, so the accounts are written directly.
 import { base58 } from '@scure/base'
-import { metadataAddress as deriveMetadata } from '../solana/pda.ts'
+import { deriveAddress, metadataProgram } from './solana-addresses.ts'
 
 const metadataKey = 4
 const nonFungible = 0
 
 export function metadataAddress(mint: string): string {
-  return base58.encode(deriveMetadata(base58.decode(mint)))
+  return deriveAddress([Buffer.from('metadata'), base58.decode(metadataProgram), base58.decode(mint)], metadataProgram)
 }
 
 export function metadataAccount(facts: {

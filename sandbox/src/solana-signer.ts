@@ -1,4 +1,4 @@
-// Key pairs of a sandbox's Solana accounts, each a function of a name and a seed. Everybody can make them: they are for local chains only.
+// Derives the key pairs of a sandbox's Solana accounts from names. They are not secret: they are for local chains only.
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { base58 } from '@scure/base'
 

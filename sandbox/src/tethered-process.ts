@@ -1,20 +1,20 @@
-// Starts a program that ends with this process, however that one ends: nothing of a sandbox may outlive it. It knows nothing of nodes.
+// Starts a program that ends with this process, even if this one is killed, so no node outlives the sandbox.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 const startTimeoutMs = 30_000
 
-// A shell in between waits for the end of its input, which a killed parent brings about as well, and then kills what it has become.
+// A background shell waits for the end of its input, which comes when the parent is killed too, and then kills the program.
 const tether = 'exec 3<&0; (cat <&3; kill -9 $$) >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
 
-/** In a group of its own, so that Ctrl-C on a terminal reaches it through its parent only. */
+/** In its own process group, so Ctrl-C on a terminal reaches only the parent, which stops it. */
 export function spawnTethered(command: readonly string[]): ChildProcess {
   const child = spawn('sh', ['-c', tether, 'sh', ...command], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   child.once('exit', () => child.stdin?.destroy())
   return child
 }
 
-/** Waits for what the pattern finds in the output; what is printed after that is read and let go. */
+/** Waits until the output matches the pattern; discards later output. */
 export async function printedBy(child: ChildProcess, pattern: RegExp, name: string): Promise<string> {
   let printed = ''
   return await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
-// Local chains with made-up collections, wallets and traffic, for a service to index like any others. It knows nothing of that service.
+// Starts local chains with made-up collections, wallets and traffic. It knows nothing of the service that indexes them.
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CompiledCollections, loadCollections } from './collections.ts'
+import { type CompiledCollections, collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
 import { evmNodeKind, startEvmNode } from './evm-node.ts'
@@ -18,13 +18,13 @@ export type SandboxChain = {
 
 export type Sandbox = {
   chains: readonly SandboxChain[]
-  /** Who holds tokens on the chains. */
+  /** The EVM wallets that hold tokens. */
   wallets: readonly string[]
   solana: { rpcUrl: string; wsUrl: string; wallets: readonly string[] } | undefined
-  /** Why a half is missing, in whole sentences. */
+  /** Why EVM or Solana is missing, in whole sentences. */
   missing: readonly string[]
-  /** Begins the traffic; trouble is told once for each chain, whose traffic ends with it. */
-  begin(trouble: (text: string) => void): void
+  /** Begins the traffic. A failure ends the traffic of its chain and is reported once. */
+  begin(report: (text: string) => void): void
   stop(): Promise<void>
 }
 
@@ -36,10 +36,16 @@ const chainTable = [
 
 const historySeconds = 6 * 3_600
 const pauseMs = { first: 1_000, last: 3_000 }
-/** In so many of a hundred turns blocks are taken back. */
 const reorganisationPercent = 6
 
-export async function startSandbox({ seed }: { seed: string }): Promise<Sandbox> {
+export type SandboxOptions = {
+  seed: string
+  /** Takes a sentence for the person who waits. */
+  say(text: string): void
+}
+
+export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandbox> {
+  if (!collectionsAreReady()) say('The first start compiles the contracts, which takes a few seconds.')
   const opened = new AsyncDisposableStack()
   const missing: string[] = []
   const attempt = async <Half>(what: string, start: () => Promise<Half>): Promise<Half | undefined> => {
@@ -60,10 +66,10 @@ export async function startSandbox({ seed }: { seed: string }): Promise<Sandbox>
     wallets: evm?.[0]?.world.wallets.map(({ address }) => address.toLowerCase()) ?? [],
     solana: solana?.place,
     missing,
-    begin(trouble) {
+    begin(report) {
       const live = (name: string, turn: (draws: Draws) => Promise<void>): void =>
         void keepAlive(new Draws(seed, `traffic ${name}`), { turn, signal: ended.signal }).catch(error => {
-          if (!ended.signal.aborted) trouble(`The sandbox's traffic on ${name} has ended: ${error.message}`)
+          if (!ended.signal.aborted) report(`Sandbox traffic on ${name} stopped: ${error.message}`)
         })
       for (const { chain, world } of evm ?? [])
         live(chain.name, draws => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock()))
@@ -79,7 +85,7 @@ export async function startSandbox({ seed }: { seed: string }): Promise<Sandbox>
 async function startEvmHalf(seed: string, opened: AsyncDisposableStack) {
   if (evmNodeKind === undefined)
     throw new Error(`neither Anvil nor Hardhat's EVM runs on ${platform}; put anvil on the PATH`)
-  // The nodes start while the contracts are compiled, which takes seconds the first time.
+  // The nodes start while the contracts compile, which takes seconds the first time.
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
   const starting = chainTable.map(({ id: chainId }) => startEvmNode({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
@@ -127,7 +133,7 @@ const platform = `${process.platform} ${process.arch}`
 
 type Life = { turn: (draws: Draws) => Promise<void>; signal: AbortSignal }
 
-/** Ends with an error only. */
+/** Ends only with an error. */
 async function keepAlive(draws: Draws, { turn, signal }: Life): Promise<never> {
   for (;;) {
     await delay(draws.between(pauseMs.first, pauseMs.last), undefined, { signal, ref: false })

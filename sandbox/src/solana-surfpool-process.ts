@@ -1,4 +1,4 @@
-// A Surfpool node in a process of its own. Started by `solana-node.ts` only.
+// Runs Surfpool in a process of its own that `solana-node.ts` starts.
 import { createRequire } from 'node:module'
 import { beDriven } from './drive-process.ts'
 

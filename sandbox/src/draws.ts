@@ -1,16 +1,16 @@
-// Choices that are the same for the same seed. It knows nothing of what is chosen.
+// Pseudo-random choices that are the same for the same seed.
 import { createHash } from 'node:crypto'
 
 export class Draws {
   readonly #seed: string
   #count = 0
 
-  /** Different names give choices that have nothing to do with each other. */
+  /** Different names give independent choices. */
   constructor(seed: string, name: string) {
     this.#seed = `${seed}/${name}`
   }
 
-  /** A whole number from 0 to below the bound. */
+  /** An integer from 0 up to, not including, the bound. */
   below(bound: number): number {
     const digest = createHash('sha256')
       .update(`${this.#seed}/${this.#count++}`)
@@ -26,7 +26,6 @@ export class Draws {
     return items[this.below(items.length)]!
   }
 
-  /** True in so many of a hundred cases. */
   chance(percent: number): boolean {
     return this.below(100) < percent
   }

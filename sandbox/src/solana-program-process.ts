@@ -1,4 +1,4 @@
-// The small Solana node in a process of its own. Started by `solana-node.ts` only.
+// Runs the small Solana node in a process of its own that `solana-node.ts` starts.
 import { beDriven } from './drive-process.ts'
 import { startProgramNode } from './solana-program-node.ts'
 

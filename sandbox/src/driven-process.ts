@@ -1,24 +1,25 @@
-// A process that is driven by one JSON line for each call, says something first, and ends when its input does: also when this process is killed.
+// Starts a process that takes one JSON line for each call. It exits when its input ends, so also when this process is
+// killed.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { endProcess } from './tethered-process.ts'
 
 export type DrivenProcess<First> = {
-  /** What it said when it was ready. */
+  /** The line that it printed when it was ready. */
   first: First
-  /** One after the other, in the order of the calls. */
+  /** Calls run one after the other, in order. */
   call(method: string, ...args: unknown[]): Promise<unknown>
   stop(): Promise<void>
 }
 
-/** In a group of its own, so that Ctrl-C on a terminal reaches it through its parent only. */
+/** In its own process group, so Ctrl-C on a terminal reaches only the parent, which stops it. */
 export async function startDriven<First>(command: readonly string[], name: string): Promise<DrivenProcess<First>> {
   const child = spawn(command[0]!, command.slice(1), {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
-  // A call to a process that has ended is answered by the end of its output.
+  // When the process has ended, the end of its output fails the call.
   child.stdin.on('error', () => undefined)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async (): Promise<unknown> => {

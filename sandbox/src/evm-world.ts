@@ -1,5 +1,5 @@
-// One local EVM chain with a life of its own: collections, a history of some hours, and from then on blocks and small reorganisations when it is told.
-import type { Address } from 'viem'
+// One local EVM chain with collections and a few hours of history. Its owner asks for each further block and reorganisation.
+import type { Address } from 'ox/Address'
 import type { CompiledCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import { developmentAccount } from './evm-accounts.ts'
@@ -11,7 +11,7 @@ export type EvmWorldOptions = {
   node: EvmNode
   compiled: CompiledCollections
   seed: string
-  /** Which of the collections this chain has. */
+  /** The collections of this chain. */
   kinds: readonly Kind[]
   genesisTimestamp: number
 }
@@ -19,9 +19,9 @@ export type EvmWorldOptions = {
 const historyBlocks = 600
 const busyBlocks = 60
 const walletCount = 8
-/** Wallets that have nothing until somebody pays them. */
+/** Wallets that are empty until they receive a payment. */
 const strangerCount = 6
-/** How many tokens the ERC721A collection mints by one ERC-2309 event. */
+/** Tokens that the ERC721A collection mints with one ERC-2309 event. */
 const rangeLength = 40
 
 const names: Readonly<Record<Kind, string>> = {
@@ -57,25 +57,25 @@ export class EvmWorld {
     return this.#collections
   }
 
-  /** A block with a few transactions, now. */
+  /** Mines a block with a few transactions, now. */
   async mineBlock(): Promise<void> {
     const count = this.#draws.between(1, 3)
     await this.#mine(Array.from({ length: count }, () => this.#next()))
   }
 
-  /** Mines some blocks, takes them back, and mines others and one more in their place, as when two parts of a network disagreed. */
+  /** Mines a few blocks, reverts them, and mines a branch that is one block longer. */
   async reorganise(): Promise<void> {
     const depth = this.#draws.between(1, 3)
     const before = structuredClone(this.#held)
     const snapshot = await this.#node.ask('evm_snapshot')
     for (let block = 0; block < depth; block++) await this.mineBlock()
     await this.#settle()
-    if ((await this.#node.ask('evm_revert', snapshot)) !== true) throw new Error('the node could not take blocks back')
+    if ((await this.#node.ask('evm_revert', snapshot)) !== true) throw new Error('the node could not revert blocks')
     this.#held = before
     for (let block = 0; block <= depth; block++) await this.mineBlock()
   }
 
-  /** Lets the blocks be seen before they are taken back. */
+  /** Gives the indexer time to see the blocks before they are reverted. */
   #settle(): Promise<void> {
     return new Promise(resolve => setTimeout(resolve, 1_500).unref())
   }
@@ -114,7 +114,7 @@ export class EvmWorld {
     }
   }
 
-  /** Mostly empty blocks, so that there is some way to go for an indexer, up to the present moment. */
+  /** Mines mostly empty blocks up to the present, so an indexer has some history to read. */
   async #playHistory(): Promise<void> {
     const seconds = Math.floor(Date.now() / 1_000) - this.#genesisTimestamp
     const interval = Math.max(1, Math.floor(seconds / (historyBlocks + 2)))

@@ -1,5 +1,5 @@
-// What a local Solana node offers, and the one that this machine has: Surfpool where its package loads (x64, macOS), otherwise the token programs behind
-// a small node, where litesvm loads.
+// Starts the local Solana node that this machine can run: Surfpool where its package loads (Linux x64, macOS), otherwise
+// the token programs in a small node of our own, where litesvm loads.
 import { join } from 'node:path'
 import { type DrivenProcess, startDriven } from './driven-process.ts'
 import { loads } from './installed.ts'
@@ -7,16 +7,17 @@ import { loads } from './installed.ts'
 export type SolanaNode = {
   rpcUrl: string
   wsUrl: string
-  /** Gives an address lamports out of nothing. */
+  /** Adds lamports to an address. */
   fund(address: string, lamports: number): Promise<void>
-  /** Writes an account as it is, whatever a program would say. */
+  /** Writes an account directly, past its program. */
   setAccount(address: string, account: { lamports: number; data: Uint8Array; program: string }): Promise<void>
-  /** Lets the chain's clock say a moment, in unix seconds. */
+  /** Sets the chain's clock, in unix seconds. */
   travelTo(unixTimestamp: number): Promise<void>
   stop(): Promise<void>
 }
 
-// The package exists for two platforms; elsewhere SURFPOOL_NODE can name a Node.js that runs it (with an emulator), and SURFPOOL_MODULE its file.
+// The package exists for two platforms. Elsewhere SURFPOOL_NODE can name a Node that runs it in an emulator, and
+// SURFPOOL_MODULE its file.
 const surfpoolModule =
   process.env.SURFPOOL_MODULE ??
   ['@solana/surfpool-linux-x64-gnu', '@solana/surfpool-darwin-arm64'].find(name => loads(name))
@@ -25,7 +26,7 @@ export type SolanaNodeKind = 'surfpool' | 'litesvm'
 
 export const hasSurfpool = surfpoolModule !== undefined
 
-/** Undefined where this machine has no node that runs. */
+/** Undefined where no node runs on this machine. */
 export const solanaNodeKind: SolanaNodeKind | undefined = hasSurfpool
   ? 'surfpool'
   : loads('litesvm')

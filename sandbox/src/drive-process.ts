@@ -1,4 +1,5 @@
-// The far side of a driven process: says something, answers one JSON line for each call, and ends the process when its input ends.
+// The child's side of a driven process: prints a first line, answers each call with one JSON line, and exits when its
+// input ends.
 import { createInterface } from 'node:readline'
 
 export async function beDriven(

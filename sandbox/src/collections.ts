@@ -1,4 +1,4 @@
-// The compiled collections: those that the build wrote beside this file, those that an earlier start kept, or compiled now.
+// The compiled collections: read from the build or from an earlier start, or compiled now.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ const collectionsSource = join(import.meta.dirname, 'collections.sol')
 const built = join(import.meta.dirname, 'collections.json')
 const require = createRequire(import.meta.url)
 
-/** Whether compiling will take the seconds that it takes. */
+/** False when loading has to compile first, which takes seconds. */
 export function collectionsAreReady(): boolean {
   return existsSync(built) || existsSync(keptFile())
 }
@@ -30,17 +30,12 @@ export async function loadCollections(): Promise<CompiledCollections> {
 function keep(file: string, compiled: CompiledCollections): void {
   try {
     mkdirSync(dirname(file), { recursive: true })
-    // Renamed into place: another start at the same moment reads all of it or nothing.
+    // Renamed into place, so a concurrent start reads all of it or nothing.
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(compiled))
     renameSync(`${file}.${process.pid}`, file)
   } catch {
-    // Packages that another user installed cannot be written to; the next start compiles again.
+    // The packages may belong to another user; then the next start compiles again.
   }
-}
-
-/** For the build: what it writes is in the package instead of the sources and the compiler. */
-export async function writeCollections(file: string): Promise<void> {
-  writeFileSync(file, JSON.stringify(await loadCollections()))
 }
 
 async function compileCollections(): Promise<CompiledCollections> {
@@ -54,7 +49,7 @@ async function compileCollections(): Promise<CompiledCollections> {
   ) as CompiledCollections
 }
 
-/** Among the installed packages, whose versions are in its name. */
+/** In the cache of the installed packages; its name depends on their versions. */
 function keptFile(): string {
   const key = createHash('sha256').update(readFileSync(collectionsSource))
   const compiler = require.resolve('solc/package.json')

@@ -1,13 +1,15 @@
-// The instructions of the system and token programs that a sandbox sends, as data. It sends nothing.
+// Builds the instructions of the system and token programs that the sandbox uses. It sends nothing.
 import { base58 } from '@scure/base'
-import type { TokenProgram } from '../model.ts'
-import { systemProgram, tokenProgramAddresses } from '../solana/decode.ts'
-import { deriveAddress } from '../solana/pda.ts'
+import {
+  associatedTokenProgram,
+  deriveAddress,
+  systemProgram,
+  type TokenProgram,
+  tokenProgramAddresses,
+} from './solana-addresses.ts'
 import type { Instruction } from './solana-wire.ts'
 
-const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-
-/** Enough for every account that is made here. */
+/** Enough for every account created here. */
 const rentLamports = 10_000_000n
 
 export function transferSol(from: string, to: string, lamports: bigint): Instruction {
@@ -23,10 +25,10 @@ export function transferSol(from: string, to: string, lamports: bigint): Instruc
 
 export type NewMint = { payer: string; mint: string; decimals: number; program: TokenProgram; rule?: MintRule }
 
-/** What a Token-2022 mint does with the amounts that it shows. */
+/** How a Token-2022 mint changes the amounts that it shows. */
 export type MintRule = { kind: 'interest'; basisPoints: number } | { kind: 'scaled'; multiplier: number }
 
-/** Creates the account of a mint and initialises it; the payer has every authority. */
+/** Creates and initialises a mint; the payer has every authority. */
 export function createMint({ payer, mint, decimals, program, rule }: NewMint): Instruction[] {
   const owner = tokenProgramAddresses[program]
   const authority = base58.decode(payer)
@@ -46,7 +48,7 @@ export function createMint({ payer, mint, decimals, program, rule }: NewMint): I
       data: packed(u32(0), u64(rentLamports), u64(space), base58.decode(owner)),
     },
     ...(rule === undefined ? [] : [onMint(ruleData(rule, authority))]),
-    // InitializeMint2, without somebody who may freeze.
+    // InitializeMint2, without a freeze authority.
     onMint(packed(Uint8Array.of(20, decimals), authority, Uint8Array.of(0))),
   ]
 }
@@ -66,10 +68,10 @@ export type TokenPlace = { owner: string; mint: string; program: TokenProgram }
 
 export function associatedAccount({ owner, mint, program }: TokenPlace): string {
   const seeds = [owner, tokenProgramAddresses[program], mint].map(key => base58.decode(key))
-  return base58.encode(deriveAddress(seeds, base58.decode(associatedTokenProgram)))
+  return deriveAddress(seeds, associatedTokenProgram)
 }
 
-/** Does nothing where the account is there. */
+/** Does nothing if the account exists. */
 export function createAssociated(payer: string, place: TokenPlace): Instruction {
   return {
     program: associatedTokenProgram,
@@ -97,7 +99,7 @@ export function mintTo(authority: string, place: TokenPlace, amount: bigint): In
   }
 }
 
-/** TransferChecked, which the extensions of Token-2022 want. */
+/** TransferChecked, which the extensions of Token-2022 require. */
 export function transferToken(
   { owner, mint, program }: TokenPlace,
   { to, amount, decimals }: { to: string; amount: bigint; decimals: number },

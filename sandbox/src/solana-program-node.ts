@@ -1,11 +1,11 @@
-// A small node around the real token programs, which run in process: enough JSON-RPC and WebSocket for the portfolio, with
-// commitment, `minContextSlot` and notifications as validators have them. For machines that Surfpool does not run on.
+// A small node that runs the real token programs in process: enough JSON-RPC and WebSocket for the portfolio, with
+// `minContextSlot` and notifications like a validator's. For machines that cannot run Surfpool.
 import { createServer } from 'node:http'
 import { base58 } from '@scure/base'
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { clockSysvar, systemProgram } from '../solana/decode.ts'
 import { listen } from './listen.ts'
+import { clockSysvar, systemProgram } from './solana-addresses.ts'
 import type { SolanaNode } from './solana-node.ts'
 import { decodeTransaction, type SignedTransaction } from './solana-wire.ts'
 
@@ -20,13 +20,13 @@ type Subscription = {
   filters: Filter[]
 }
 type Account = { lamports: bigint; programAddress: string; data: Uint8Array }
-/** The library's addresses and amounts are branded; they are plain here. */
+/** The library brands addresses and amounts; they are plain here. */
 type Key = Parameters<LiteSVM['getAccount']>[0]
 type Lamports = Parameters<LiteSVM['airdrop']>[1]
 type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 
 export type ProgramNodeOptions = {
-  /** What `jsonParsed` shows of a token account; without it, that encoding is refused. */
+  /** Answers `jsonParsed` for a token account; without it, that encoding is refused. */
   parseTokenAccount?: (data: Uint8Array) => unknown
 }
 

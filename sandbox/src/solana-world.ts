@@ -1,7 +1,6 @@
-// A local Solana network with a life of its own: wallets with tokens, NFTs and Token-2022 mints, and from then on a transfer when it is told.
-import type { TokenProgram } from '../model.ts'
-import { metadataProgram } from '../solana/decode.ts'
+// A local Solana network whose wallets hold tokens, NFTs and Token-2022 mints. Its owner asks for each further transfer.
 import { Draws } from './draws.ts'
+import { metadataProgram, type TokenProgram } from './solana-addresses.ts'
 import * as write from './solana-instructions.ts'
 import { metadataAccount, metadataAddress } from './solana-metadata.ts'
 import type { SolanaNode } from './solana-node.ts'
@@ -18,7 +17,7 @@ type Token = {
   decimals: number
   program: TokenProgram
   rule?: write.MintRule
-  /** What each wallet begins with. */
+  /** Initial balance of each wallet. */
   each: bigint
 }
 
@@ -42,7 +41,7 @@ export class SolanaWorld {
   readonly #node: SolanaNode
   readonly #draws: Draws
   readonly #seed: string
-  /** Pays every fee and has every authority, so that the wallets' balances change by what they do alone. */
+  /** Pays every fee and has every authority, so the wallets' balances change only by their own transfers. */
   readonly #bank: SolanaSigner
   readonly #held: Held[] = []
 
@@ -63,7 +62,7 @@ export class SolanaWorld {
     return world
   }
 
-  /** One transfer. */
+  /** Sends one transfer. */
   async transact(): Promise<void> {
     const from = this.#draws.below(walletCount)
     const to = (from + this.#draws.between(1, walletCount - 1)) % walletCount
@@ -115,7 +114,7 @@ export class SolanaWorld {
     )
   }
 
-  /** One transaction for a mint and all that it begins with: nodes take their time for each. */
+  /** One transaction for a mint and its first balances, because nodes are slow for each. */
   async #create(token: Omit<Token, 'each'> & { isNft: boolean }, balances: bigint[]): Promise<void> {
     const { name, symbol, decimals, program, rule, isNft } = token
     const signer = createSigner(`${this.#seed}/solana mint ${name}`)

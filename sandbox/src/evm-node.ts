@@ -1,10 +1,10 @@
-// Starts a real EVM node on this machine, which mines what it is told and nothing else, and stops it. Anvil where it is found, by its package, on
-// the path, or where the variable ANVIL_COMMAND says how to run it; otherwise Hardhat's EVM where its package loads.
+// Starts a real local EVM node that mines only on request: Anvil if ANVIL_COMMAND, its package or the PATH has it, otherwise
+// Hardhat's EVM where its package loads.
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
-import type { Hex } from 'viem'
+import type { Hex } from 'ox/Hex'
 import { developmentAccount, fundedAccounts, mnemonic } from './evm-accounts.ts'
 import { loads } from './installed.ts'
 import { endProcess, printedBy, spawnTethered } from './tethered-process.ts'
@@ -16,9 +16,9 @@ export type EvmNode = {
   chainId: number
   url: string
   ask(method: string, ...params: unknown[]): Promise<unknown>
-  /** Mines a block of these signed transactions, in their order. */
+  /** Mines a block of these signed transactions, in order. */
   mine(transactions: readonly Hex[], timestamp: number): Promise<void>
-  /** Mines empty blocks at these moments. */
+  /** Mines empty blocks with these timestamps. */
   mineEmpty(timestamps: readonly number[]): Promise<void>
   stop(): Promise<void>
 }
@@ -27,13 +27,13 @@ export type EvmNodeOptions = { chainId: number; genesisTimestamp: number }
 
 const require = createRequire(import.meta.url)
 const anvilCommand = process.env.ANVIL_COMMAND?.split(' ') ?? anvilOfPackage() ?? anvilOnPath()
-/** Undefined where it does not load. Its packages carry the platform in their names. */
+/** Undefined where it does not load. Package names carry the platform. */
 export const edrPackage = [
   `@nomicfoundation/edr-${process.platform}-${process.arch}`,
   `@nomicfoundation/edr-${process.platform}-${process.arch}-gnu`,
 ].find(loads)
 
-/** Undefined where this machine has no node that runs. */
+/** Undefined where no node runs on this machine. */
 export const evmNodeKind: EvmNodeKind | undefined =
   anvilCommand !== undefined ? 'anvil' : edrPackage !== undefined ? 'edr' : undefined
 
@@ -76,11 +76,11 @@ class RunningNode implements EvmNode {
       throw new Error(`${mined.transactions.length} of ${transactions.length} transactions were mined`)
   }
 
-  // Not by hardhat_mine: the blocks that Hardhat's EVM makes up for it do not know their parents.
+  // Not hardhat_mine: the blocks that Hardhat's EVM invents for it do not link to their parents.
   async mineEmpty(timestamps: readonly number[]): Promise<void> {
     const method = 'evm_mine'
     if (this.kind === 'anvil') {
-      // The calls of a batch run side by side there, so that moments would get mixed up.
+      // Anvil runs the calls of a batch concurrently, which would mix up the timestamps.
       for (const at of timestamps) await this.ask(method, at)
       return
     }

@@ -1,4 +1,4 @@
-// A server on a free port of this machine.
+// Starts a server on a free local port.
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-// Whether a package is installed and runs on this machine: native ones may be there and not load.
+// Tells whether a package loads on this machine: a native one may be installed and still fail to.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
