@@ -22,6 +22,8 @@ const { values: options } = parseArgs({ options: { list: { type: 'boolean', defa
 type Side = 'serving' | 'indexing'
 
 const rounds = 20
+const threads = new Set<number>()
+let question = 0
 const key = 'count-files'
 const source = new URL('../src/', import.meta.url).href
 
@@ -63,6 +65,7 @@ try {
     await delay(20)
   }
 
+  await learnThreads()
   await report('a page of transfers', page, 'serving')
   await report('a new block', block, 'indexing')
   await report('a portfolio', portfolio, 'serving')
@@ -93,19 +96,30 @@ async function report(what: string, run: () => Promise<unknown>, side: Side): Pr
 /** The files of `src` that the main thread, or all others, have executed since the last question. */
 async function executed(side: Side): Promise<Set<string>> {
   const files = new Set<string>()
+  const isAsked = (threadId: number): boolean => (threadId === 0) === (side === 'serving')
+  const open = new Set([...threads].filter(isAsked))
   const { promise: answered, resolve } = Promise.withResolvers<void>()
+  const asked = ++question
   const heard = (answer: ExecutedFiles): void => {
-    if ((answer.threadId === 0) !== (side === 'serving')) return
+    if (answer.question !== asked || !isAsked(answer.threadId)) return
     for (const file of answer.files) if (file.startsWith(source)) files.add(file.slice(source.length))
-    resolve()
+    open.delete(answer.threadId)
+    if (open.size === 0) resolve()
   }
   service.on('message', heard)
-  service.send('take')
+  service.send(asked)
   await answered
-  // There may be more threads than the first one that answers.
-  if (side === 'indexing') await delay(20)
   service.off('message', heard)
   return files
+}
+
+async function learnThreads(): Promise<void> {
+  const heard = ({ threadId }: ExecutedFiles): unknown => threads.add(threadId)
+  service.on('message', heard)
+  service.send(++question)
+  while (threads.size < 2) await delay(50)
+  await delay(1_000)
+  service.off('message', heard)
 }
 
 async function isLive(url: string): Promise<boolean> {
