@@ -7,7 +7,6 @@ type Brand<T, Name extends string> = T & { readonly [brand]: Name }
 export type Address = Brand<string, 'Address'>
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
 export type Hash = Brand<string, 'Hash'>
-/** A Solana public key in base58. */
 /** The EIP-155 id of an EVM chain. All real ids are below 2^53. */
 export type ChainId = Brand<number, 'ChainId'>
 

@@ -5,7 +5,7 @@ import { chainIdAt, checkEndpoint, type EndpointFindings } from '../evm/audit/ch
 import { HeadsFeed } from '../evm/rpc/heads.ts'
 import type { SolanaNetwork } from '../model.ts'
 import { redactUrl } from '../redact.ts'
-import { checkSolanaEndpoint, type SolanaFindings } from '../solana/check-endpoint.ts'
+import { checkSolanaEndpoint, type SolanaFindings } from '../solana/network.ts'
 import type { ChainAnswers, SolanaAnswers } from './init-answers.ts'
 import { countText, durationText } from './terminal.ts'
 

@@ -1,7 +1,7 @@
 // Shows the progress of a running server. It reads /status over HTTP and nothing else.
 import { Command } from 'commander'
 import { z } from 'zod'
-import { parseListen } from '../config/listen-address.ts'
+import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'

@@ -2,7 +2,6 @@
 // names, flags and error messages all come from this one table.
 import { z } from 'zod'
 import { parseAddress } from '../model.ts'
-import { parseListen } from './listen-address.ts'
 import { camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
@@ -233,3 +232,14 @@ export const settingsSchema = section({
 
 export type Config = z.output<typeof settingsSchema>
 export type ChainSettings = z.output<typeof chainSettings>
+
+// Takes `host:port` apart. Pure.
+
+export type ListenAddress = { host: string; port: number }
+
+/** `:8080` is every address of the machine; an IPv6 address stands in brackets. Undefined for anything else. */
+export function parseListen(text: string): ListenAddress | undefined {
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]*)):(\d{1,5})$/i.exec(text)
+  if (parts === null || Number(parts[3]) > 65_535) return undefined
+  return { host: parts[1] ?? (parts[2] || '0.0.0.0'), port: Number(parts[3]) }
+}

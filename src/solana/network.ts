@@ -1,11 +1,11 @@
 // One Solana network of the service: reads owners on demand, keeps them fresh where there is a socket, and reports its status.
 // It builds its parts and closes them.
-
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
 import type { Store } from '../store/store.ts'
+import { clockSysvar, systemProgram } from './decode.ts'
 import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
 import { type Freshness, OnDemand, readBalance } from './source.ts'
@@ -189,4 +189,28 @@ export function createSolana({ settings, store, log, metrics }: SolanaOptions): 
 export const genesisHashes: Readonly<Record<SolanaNetwork, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+}
+
+// Finds out what one Solana endpoint can do. It stores nothing.
+
+export type SolanaFindings = {
+  /** Safe to show. */
+  endpoint: string
+  slot: number
+  /** Undefined for a ledger of its own, as local nodes have. */
+  network: SolanaNetwork | undefined
+}
+
+/** Fails where the endpoint cannot be used, also where it does not list the token accounts of an owner. */
+export async function checkSolanaEndpoint(network: SolanaNetwork, url: string): Promise<SolanaFindings> {
+  const rpc = new SolanaRpc({ network, urls: [url] })
+  try {
+    const genesis = await rpc.genesisHash()
+    const { slot } = await rpc.accounts([clockSysvar])
+    await rpc.tokenAccounts(systemProgram, 'token')
+    const known = (Object.keys(genesisHashes) as SolanaNetwork[]).find(name => genesisHashes[name] === genesis)
+    return { endpoint: rpc.status()[0]!.endpoint, slot, network: known }
+  } finally {
+    await rpc.close()
+  }
 }

@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { createZstdDecompress } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
-import { openSolanaStaging } from '../store/solana-staging.ts'
+import { openSolanaStaging } from '../store/open.ts'
 import type { SolanaStaging } from '../store/solana-store.ts'
 import type { Store } from '../store/store.ts'
 import { type AccountRows, addRows } from './account-rows.ts'
@@ -65,7 +65,7 @@ export async function importSnapshot(options: SnapshotImport): Promise<ImportPro
     })
   await requireBase(store, network, name)
   await requireRecent(store, network, name.slot)
-  const staging = openSolanaStaging(store, network)
+  const staging = await openSolanaStaging(store, network)
   try {
     if (!staging.removes && name.base === undefined) await requireFirst(store, network)
     const progress = await new Importer(options, name, staging).run()

@@ -107,7 +107,7 @@ test('a Retry-After that is too long to wait for is told at once, with the setti
   const refusal = {
     code: 'upstream_rate_limited',
     retryable: true,
-    hint: 'lower solana.devnet.requestsPerSecond or add a second endpoint.',
+    hint: 'lower solana.devnet.requests_per_second or add a second endpoint.',
   }
   await expect(lamportsOf(rpc)).rejects.toMatchObject({ ...refusal, retryAfterMs: 60_000 })
   await expect(lamportsOf(rpc)).rejects.toMatchObject(refusal)

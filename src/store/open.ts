@@ -1,7 +1,9 @@
 // Opens the store at an address: the only place that knows the engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
+import type { SolanaNetwork } from '../model.ts'
 import type { StoreParts } from './parts.ts'
+import type { SolanaStaging } from './solana-store.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
 
@@ -67,4 +69,30 @@ function pathOf(url: string): string {
       hint: 'set store to a file, such as file:./almanac.db.',
     })
   return path
+}
+
+// Bulk imports of whole Solana networks: rows are staged, outside of every answer, and merged all at once. One upsert for each
+// row would cost five times as much.
+
+export async function openSolanaStaging(store: Store, network: SolanaNetwork): Promise<SolanaStaging> {
+  if (store.engine !== 'sqlite') return directStaging(store, network)
+  const { SqliteSolanaStaging } = await import('./sqlite/solana-staging.ts')
+  return new SqliteSolanaStaging(store.location.replace(/^file:/, ''), network)
+}
+
+/** Servers take rows in bulk as they come. */
+function directStaging(store: Store, network: SolanaNetwork): SolanaStaging {
+  const name = `solana.${network}.import`
+  return {
+    removes: false,
+    checkpoint: async () => (await store.checkpoint(name)) || undefined,
+    async commit({ holdings, mints }, checkpoint) {
+      await store.putMints(network, mints)
+      await store.applyHoldings(network, holdings)
+      await store.putCheckpoint(name, checkpoint)
+    },
+    merge: () => store.putCheckpoint(name, ''),
+    discard: () => store.putCheckpoint(name, ''),
+    async close() {},
+  }
 }

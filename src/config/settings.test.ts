@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseListen } from './listen-address.ts'
+import { parseListen } from './settings.ts'
 
 test.each([
   ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],
