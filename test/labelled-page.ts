@@ -2,7 +2,7 @@
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
 import type { LabelsInMemory } from '../src/query/find-labels.ts'
 import { noLabel, type PageLabels } from '../src/query/label-record.ts'
-import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount } from '../src/query/label-table.ts'
+import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, tableOf } from '../src/query/label-table.ts'
 import type { RankedLabel } from '../src/store/annotation-store.ts'
 import type { TransferPage } from '../src/store/store.ts'
 import { packTransfer } from './pack-transfer.ts'
@@ -30,7 +30,7 @@ export function labelsInMemory(labels: readonly RankedLabel[], heldMax = Number.
   const builders = Array.from({ length: tableCount }, () => new LabelTableBuilder())
   const byAddress = Map.groupBy(labels, ({ address }) => address)
   for (const [index, [address, ofAddress]] of [...byAddress].entries())
-    builders[Number.parseInt(address.slice(2, 4), 16)]!.add(ofAddress, index < heldMax)
+    builders[tableOf(Number.parseInt(address.slice(2, 4), 16))]!.add(ofAddress, index < heldMax)
   return withFilter(builders.map(builtBy))
 }
 

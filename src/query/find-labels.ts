@@ -8,7 +8,15 @@ import { type Address, type ChainId, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
 import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { addressHash, nowhere, PageLabels, winnerOn } from './label-record.ts'
-import { filterBits, type LabelFilter, type LabelTable, mayBeStored, recordOf } from './label-table.ts'
+import {
+  filterBits,
+  type LabelFilter,
+  type LabelTable,
+  mayBeStored,
+  recordOf,
+  tableOf,
+  usualRecordWords,
+} from './label-table.ts'
 
 /** One table for each first byte of an address, and the filter of all. */
 export type LabelsInMemory = { filter: LabelFilter; tables: readonly LabelTable[] }
@@ -47,7 +55,7 @@ export function findLabels(page: TransferPage, chain: ChainId, { filter, tables 
     const at = scratch.positions[party]!
     const hash = scratch.hashes[party]!
     const place = scratch.places[party]!
-    const table = tables[payloads[at]!]!
+    const table = tables[tableOf(payloads[at]!)]!
     const record = recordOf(table, hash, addresses, at)
     if (record !== nowhere) {
       const label = winnerOn(chain, table.words, record)
@@ -86,22 +94,26 @@ function takeParties(
   const { places, positions, hashes, touched } = scratch
   const shift = 32 - tableBits
   let count = 0
-  const take = (place: number, at: number): void => {
-    const hash = addressHash(addresses, at)
-    places[count] = place
-    positions[count] = at
-    hashes[count] = hash
-    touched[count++] = (addresses.getUint8(at) << tableBits) | (hash >>> shift)
-  }
   for (let row = 0, start = 0; row < length; row++, start = layout.end) {
     layOut(payloads, start, layout)
     const { flags, to, from } = layout
     if (flags & payloadFlags.toZero) zeroPlaces.push(row * 2 + 1)
-    else take(row * 2 + 1, to)
+    else {
+      places[count] = row * 2 + 1
+      positions[count++] = to
+    }
     if (flags & payloadFlags.fromZero) zeroPlaces.push(row * 2)
-    else take(row * 2, from)
+    else {
+      places[count] = row * 2
+      positions[count++] = from
+    }
   }
-  for (let party = 0; party < count; party++) touched[party] = words[touched[party]!]!
+  for (let party = 0; party < count; party++) {
+    const at = positions[party]!
+    const hash = addressHash(addresses, at)
+    hashes[party] = hash
+    touched[party] = words[(tableOf(payloads[at]!) << tableBits) | (hash >>> shift)]!
+  }
   let left = 0
   for (let party = 0; party < count; party++) {
     const bits = filterBits(hashes[party]!)
@@ -113,13 +125,16 @@ function takeParties(
   return left
 }
 
-/** Fetches the slots of all parties, then their records. */
+/** Fetches the slots of all parties, then both ends of their records. */
 function touchRecords(count: number, payloads: Uint8Array, tables: readonly LabelTable[]): void {
   const { positions, hashes, touched } = scratch
   for (let party = 0; party < count; party++) {
-    const { slots, slotMask } = tables[payloads[positions[party]!]!]!
+    const { slots, slotMask } = tables[tableOf(payloads[positions[party]!]!)]!
     touched[party] = slots[(hashes[party]! & slotMask) * 2 + 1]!
   }
-  for (let party = 0; party < count; party++)
-    touched[party] = tables[payloads[positions[party]!]!]!.words[touched[party]!]!
+  for (let party = 0; party < count; party++) {
+    const { words } = tables[tableOf(payloads[positions[party]!]!)]!
+    const record = touched[party]!
+    touched[party] = words[record]! ^ words[record + usualRecordWords]!
+  }
 }

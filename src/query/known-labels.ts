@@ -1,4 +1,4 @@
-// The labels of a store in memory: 256 immutable tables by the first byte of the address, read in the background. A table in which
+// The labels of a store in memory: immutable tables by the first byte of the address, read in the background. A table in which
 // a label changed is read again, and until then its addresses are looked up. The store decides which label wins, not this.
 
 import type { Address, ChainId } from '../model.ts'
@@ -6,7 +6,7 @@ import type { RankedLabel } from '../store/annotation-store.ts'
 import type { Store, TransferPage } from '../store/store.ts'
 import { findLabels } from './find-labels.ts'
 import { PageLabels } from './label-record.ts'
-import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, unreadTable } from './label-table.ts'
+import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, tableOf, unreadTable } from './label-table.ts'
 
 /** About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are looked up. */
 const bytesMaxDefault = 128 * 1024 * 1024
@@ -87,7 +87,7 @@ export class KnownLabels {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
     for (const { first, last } of ranges)
-      for (let index = tableOf(first); index <= tableOf(last); index++) {
+      for (let index = tableOfAddress(first); index <= tableOfAddress(last); index++) {
         this.#stale[index] = 1
         this.#put(index, unreadTable)
       }
@@ -163,13 +163,15 @@ function mayWin({ chain }: RankedLabel, index: number, labels: readonly RankedLa
   return !labels.slice(0, index).some(before => before.chain === undefined || before.chain === chain)
 }
 
-function tableOf(address: Address): number {
-  return Number.parseInt(address.slice(2, 4), 16)
+function tableOfAddress(address: Address): number {
+  return tableOf(Number.parseInt(address.slice(2, 4), 16))
 }
 
 /** The first or the last address of a table. */
 function addressIn(table: number, digit: '0' | 'f'): Address {
-  return `0x${table.toString(16).padStart(2, '0').padEnd(40, digit)}` as Address
+  const perTable = 256 / tableCount
+  const byte = table * perTable + (digit === '0' ? 0 : perTable - 1)
+  return `0x${byte.toString(16).padStart(2, '0').padEnd(40, digit)}` as Address
 }
 
 /** Undefined after the last address. */

@@ -113,9 +113,8 @@ const noLabels = new Array<number>(1_024).fill(noLabel)
 export class PageLabels {
   /** For each stored row the sender's label, then the recipient's; `noLabel` where there is none. */
   readonly shown: number[]
-  /** By label: the words and the position in them. */
-  readonly #words: Int32Array[] = [new Int32Array(0)]
-  readonly #positions: number[] = [nowhere]
+  /** Of each label the checksum, the length and the text, as in a record. Copied: one small array is nearer than many tables. */
+  readonly #words: number[] = [noLabel]
   #longest = 0
 
   constructor(rows: number) {
@@ -129,10 +128,13 @@ export class PageLabels {
   }
 
   /** Adds a label of a record. Returns what `shown` names it by. */
-  add(words: Int32Array, position: number): number {
-    this.#longest = Math.max(this.#longest, labelLength(words, position))
-    this.#words.push(words)
-    return this.#positions.push(position) - 1
+  add(words: Int32Array, label: number): number {
+    const length = labelLength(words, label)
+    if (length > this.#longest) this.#longest = length
+    const added = this.#words.length
+    const end = label + textAt + wordsIn(length)
+    for (let at = label + checksumAt; at < end; at++) this.#words.push(words[at]!)
+    return added
   }
 
   addText(label: string): number {
@@ -143,15 +145,14 @@ export class PageLabels {
 
   /** Of the label's text: the same in every process. */
   checksumOf(label: number): number {
-    return label === noLabel ? 0 : this.#words[label]![this.#positions[label]! + checksumAt]!
+    return this.#words[label]!
   }
 
   /** Copies a label's JSON and up to three bytes more. Returns where it ends. In words: `set` costs more for so few bytes. */
   put(out: DataView, at: number, label: number): number {
-    const words = this.#words[label]!
-    const position = this.#positions[label]!
-    const end = at + labelLength(words, position)
-    for (let to = at, from = position + textAt; to < end; to += wordBytes, from++)
+    const words = this.#words
+    const end = at + (words[label + 1]! >> 1)
+    for (let to = at, from = label + 2; to < end; to += wordBytes, from++)
       out.setInt32(to, words[from]!, isLittleEndian)
     return end
   }

@@ -7,13 +7,14 @@ import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { findLabels, type LabelsInMemory } from './find-labels.ts'
 import { addressHash } from './label-record.ts'
-import { filterBits, LabelTableBuilder, unreadTable } from './label-table.ts'
+import { filterBits, LabelTableBuilder, tableCount, tableOf, unreadTable } from './label-table.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
 const chains = [1, 0xffffffff, 0x2a15c308d, 0x1a15c308d, 0x100000000] as ChainId[]
+const bytesPerTable = 256 / tableCount
 // Few different bytes, so that many addresses share their ends and with them their hash, and the zero address is one.
 const address = fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)).map(([first, middle, last]) => {
-  const parts = [Buffer.alloc(4, first), Buffer.alloc(12, middle), Buffer.alloc(4, last)]
+  const parts = [Buffer.alloc(4, first * bytesPerTable), Buffer.alloc(12, middle), Buffer.alloc(4, last)]
   return `0x${Buffer.concat(parts).toString('hex')}` as Address
 })
 const labels = fc.array(
@@ -83,7 +84,7 @@ test('every address of a table that was not read is unknown, and of no other', (
       const addresses = [...others, ...given.map(one => one.address)]
       expect(shown(addresses, chains[0]!, partly)).toEqual(
         addresses.map(one =>
-          unread.includes(Number.parseInt(one.slice(2, 4), 16)) ? 'unknown' : winner(given, one, chains[0]!),
+          unread.includes(tableOf(Number.parseInt(one.slice(2, 4), 16))) ? 'unknown' : winner(given, one, chains[0]!),
         ),
       )
     }),
@@ -124,7 +125,7 @@ function built(given: readonly RankedLabel[], isHeld: boolean) {
 test('a filter passes few that were not added, in at most three bytes for each', () => {
   const { filter } = labelsInMemory(many)
   const passes = (one: Address) => {
-    const [table, bits] = [Number.parseInt(one.slice(2, 4), 16), filterBits(hashOf(one))]
+    const [table, bits] = [tableOf(Number.parseInt(one.slice(2, 4), 16)), filterBits(hashOf(one))]
     const word = filter.words[(table << filter.tableBits) | (hashOf(one) >>> (32 - filter.tableBits))]!
     return (word & bits) === bits
   }

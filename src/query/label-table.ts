@@ -1,10 +1,15 @@
-// The labels of the addresses that share their first byte as an immutable table of slots and records, the filter before all tables,
-// and what builds a table. It does not read the store.
+// The labels of one part of all addresses as an immutable table of slots and records, the filter before all tables, and
+// what builds a table. It does not read the store.
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { isOf, nowhere, recordHash, recordLengthMax, wordBytes, writeRecord } from './label-record.ts'
 
-/** One for each first byte of an address. */
-export const tableCount = 256
+/** Few enough that their objects stay in the nearest caches, enough that one is soon read again. */
+export const tableCount = 32
+
+/** The table of an address by its first byte. */
+export function tableOf(firstByte: number): number {
+  return firstByte >> 3
+}
 
 export type LabelTable = {
   /** False: nothing is known of its addresses. */
@@ -25,7 +30,10 @@ const slotBytes = 2 * wordBytes
 /** Less than a millisecond, between which the thread serves. */
 const recordsPerStep = 16_384
 
-const empty = { isRead: true, count: 0, words: new Int32Array(1), unheld: new Uint32Array(0) }
+/** Of one label with 24 characters. As many words follow the last record, so that the end of every usual record can be touched. */
+export const usualRecordWords = 15
+
+const empty = { isRead: true, count: 0, words: new Int32Array(1 + usualRecordWords), unheld: new Uint32Array(0) }
 const emptyTable: LabelTable = { ...newTable(empty), bytes: 0 }
 export const unreadTable: LabelTable = { ...newTable({ ...empty, isRead: false }), bytes: 0 }
 
@@ -73,7 +81,7 @@ export class LabelTableBuilder {
 
   /** Adds the labels of one address, the stronger first; only its hash where they must not be held. */
   add(labels: readonly RankedLabel[], isHeld: boolean): void {
-    const needed = this.#end + recordLengthMax(labels)
+    const needed = this.#end + recordLengthMax(labels) + usualRecordWords
     if (needed > this.#words.length) {
       const words = new Int32Array(needed * 2)
       words.set(this.#words)
@@ -91,7 +99,7 @@ export class LabelTableBuilder {
     const count = this.#records.length + this.#unheld.length
     if (count === 0) return emptyTable
     const unheld = Uint32Array.from(this.#unheld).sort()
-    const table = newTable({ isRead: true, count, words: this.#words.slice(0, this.#end), unheld })
+    const table = newTable({ isRead: true, count, words: this.#words.slice(0, this.#end + usualRecordWords), unheld })
     const { slots, slotMask, words } = table
     for (const [index, record] of this.#records.entries()) {
       if (index % recordsPerStep === recordsPerStep - 1) yield
