@@ -21,6 +21,11 @@ import {
 } from '../model.ts'
 import type { TransferPage, TransferReader } from './store.ts'
 
+/**
+ * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`,
+ * `weightSql` (PostgreSQL's `transfer-rows.ts`) and the view `readable_transfers` read the last four bytes. Released
+ * steps of the schema hold these numbers as literals; `schema.test.ts` compares them.
+ */
 export const payloadFlags = {
   erc1155: 1,
   batch: 2,

@@ -1,4 +1,5 @@
-// The schema of the PostgreSQL engine as a list of steps. From the first release on a step is never edited: append the next one.
+// The schema of the PostgreSQL engine as a list of steps. From the first release on a step is never edited: append the
+// next one. A step takes no number from elsewhere, because a change there would edit it.
 import { versionAfter } from '../schema.ts'
 
 /** The bucket that keeps a contract's whole count. */
@@ -15,7 +16,7 @@ export const labelRevisionRow = 64
 // Text that comes from chains is bytea, because PostgreSQL's text cannot hold every character.
 const first = `
 CREATE TABLE revisions (id int4 PRIMARY KEY, value int8 NOT NULL) WITH (fillfactor = 20);
-INSERT INTO revisions SELECT id, 0 FROM generate_series(0, ${labelRevisionRow}) AS id;
+INSERT INTO revisions SELECT id, 0 FROM generate_series(0, 64) AS id;
 CREATE TABLE secrets (name text PRIMARY KEY, value bytea NOT NULL);
 CREATE TABLE checkpoints (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE leases (name text PRIMARY KEY, holder text, token int8 NOT NULL, expires_at timestamptz NOT NULL);

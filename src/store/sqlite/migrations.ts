@@ -1,7 +1,6 @@
-// The schema of the SQLite engine as a list of steps. From the first release on a step is never edited: append the next one.
-import { zeroAddress } from '../../model.ts'
+// The schema of the SQLite engine as a list of steps. From the first release on a step is never edited: append the next
+// one. A step takes no number from other files, because a change there would edit it.
 import { versionAfter } from '../schema.ts'
-import { payloadFlags, payloadHeaderBytes } from '../transfer-payload.ts'
 
 /** "ALMN": marks an Almanac store among SQLite files. */
 export const applicationId = 0x414c4d4e
@@ -97,7 +96,8 @@ CREATE TABLE watched_contracts (
   PRIMARY KEY (chain, contract)
 ) WITHOUT ROWID;
 
--- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions are 8 big-endian bytes, which compare as they do.
+-- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions are 8 big-endian bytes, which
+-- compare as they do.
 CREATE TABLE solana_accounts (
   network INTEGER NOT NULL,
   owner BLOB NOT NULL,
@@ -206,10 +206,6 @@ function byteAt(at: number): string {
   return `(${digit(2 * at + 1)} - 1) * 16 + ${digit(2 * at + 2)} - 1`
 }
 
-/** Where hex digits begin in `digits`, counted from 1. */
-const hashAt = 2 * payloadHeaderBytes + 1
-const partiesAt = hashAt + 64
-
 /** A big-endian integer from hex digits. */
 function integerOf(digits: string, from: number, count: number): string {
   const terms = Array.from({ length: count }, (_, at) => {
@@ -226,7 +222,9 @@ function readableRefSql(end: 'first' | 'last'): string {
   '0x' || lower(substr(${digits}, 23)) AS ${end}_hash, datetime(${timestamp}, 'unixepoch') AS ${end}_time`
 }
 
-// What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read these views.
+// What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read these
+// views. `readable_transfers` takes payloads apart as `transfer-payload.ts` laid them out in 0.1.0: in hex digits counted
+// from 1, the transaction hash begins at 9 and the parties at 73.
 const views = `
 CREATE VIEW readable_transfers AS
 WITH every AS (
@@ -241,23 +239,23 @@ WITH every AS (
   SELECT *, ${byteAt(1)} AS id_bytes,
     ${byteAt(2)} AS amount_bytes,
     ${byteAt(3)} AS value_bytes,
-    iif(flags & ${payloadFlags.toZero}, 0, 40) AS to_digits, iif(flags & ${payloadFlags.fromZero}, 0, 40) AS from_digits, iif(flags & ${payloadFlags.operator}, 40, 0) AS operator_digits
+    iif(flags & 8, 0, 40) AS to_digits, iif(flags & 4, 0, 40) AS from_digits, iif(flags & 16, 40, 0) AS operator_digits
   FROM flagged
 ), placed AS (
-  SELECT *, ${partiesAt} + to_digits + from_digits + operator_digits AS id_at FROM measured
+  SELECT *, 73 + to_digits + from_digits + operator_digits AS id_at FROM measured
 )
 SELECT chains.id AS chain, '0x' || lower(hex(contracts.address)) AS contract, block, tx, log, pos, temperature,
-  iif(flags & ${payloadFlags.erc1155}, 'ERC1155', 'ERC721') AS standard,
-  iif(flags & ${payloadFlags.batch}, 'Batch', 'Single') AS type,
-  '0x' || lower(substr(digits, ${hashAt}, 64)) AS transaction_hash,
-  iif(flags & ${payloadFlags.fromZero}, '${zeroAddress}', '0x' || lower(substr(digits, ${partiesAt} + to_digits, 40))) AS from_address,
-  iif(flags & ${payloadFlags.toZero}, '${zeroAddress}', '0x' || lower(substr(digits, ${partiesAt}, 40))) AS to_address,
-  iif(flags & ${payloadFlags.operator}, '0x' || lower(substr(digits, ${partiesAt} + to_digits + from_digits, 40)), NULL) AS operator,
+  iif(flags & 1, 'ERC1155', 'ERC721') AS standard,
+  iif(flags & 2, 'Batch', 'Single') AS type,
+  '0x' || lower(substr(digits, 9, 64)) AS transaction_hash,
+  iif(flags & 4, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73 + to_digits, 40))) AS from_address,
+  iif(flags & 8, '0x0000000000000000000000000000000000000000', '0x' || lower(substr(digits, 73, 40))) AS to_address,
+  iif(flags & 16, '0x' || lower(substr(digits, 73 + to_digits + from_digits, 40)), NULL) AS operator,
   '0x' || coalesce(nullif(lower(substr(digits, id_at, 2 * id_bytes)), ''), '0') AS token_id,
   '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * id_bytes, 2 * amount_bytes)), ''), '1') AS amount,
   '0x' || coalesce(nullif(lower(substr(digits, id_at + 2 * (id_bytes + amount_bytes), 2 * value_bytes)), ''), '0') AS value,
-  iif(flags & ${payloadFlags.range}, '0x' || lower(substr(digits, -8)), '0x1') AS id_count,
-  CASE flags / ${payloadFlags.sentByRecipient} WHEN 1 THEN 'recipient' WHEN 2 THEN 'giver' WHEN 3 THEN 'other' END AS sent_by
+  iif(flags & 32, '0x' || lower(substr(digits, -8)), '0x1') AS id_count,
+  CASE flags / 64 WHEN 1 THEN 'recipient' WHEN 2 THEN 'giver' WHEN 3 THEN 'other' END AS sent_by
 FROM placed JOIN contracts ON contracts.id = placed.contract JOIN chains ON chains.ordinal = contracts.chain;
 
 CREATE VIEW readable_blocks AS
