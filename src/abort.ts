@@ -1,4 +1,5 @@
-// Cancelling and waiting: signals that follow others, pauses that a signal ends, and a clock that tests can move by hand.
+// Cancelling and waiting: signals that follow others, pauses that a signal ends, and a clock that tests can move by
+// hand.
 
 export type LinkedSignal = Disposable & { readonly signal: AbortSignal; abort(reason: unknown): void }
 

@@ -1,4 +1,5 @@
-// Hex digits, quantities and bytes: reads and writes the hex text of nodes and of the model. It knows nothing of their meaning.
+// Hex digits, quantities and bytes: reads and writes the hex text of nodes and of the model. It knows nothing of their
+// meaning.
 
 /** The value of any other character: above all that two digits can make. */
 export const noNibble = 0x100
@@ -13,8 +14,8 @@ for (let digit = 0; digit < 16; digit++) {
 // The text of JSON-RPC answers, read without throwing.
 
 /**
- * A quantity as a number, or -1 where the text is not one or exceeds `max`. Accepts leading zeros, which some nodes write.
- * By hand, because `parseInt` accepts garbage and a pattern plus `Number` takes twice as long.
+ * A quantity as a number, or -1 where the text is not one or exceeds `max`. Accepts leading zeros, which some nodes
+ * write. By hand, because `parseInt` accepts garbage and a pattern plus `Number` takes twice as long.
  */
 export function quantityOf(text: unknown, max: number): number {
   if (typeof text !== 'string' || text.length < 3 || text.length > 66) return -1
@@ -57,8 +58,8 @@ export function quantityBytes(text: unknown): Buffer | undefined {
 }
 
 /**
- * The low 20 bytes of a 32-byte word as 40 digits. The upper twelve bytes are ignored, as the EVM does wherever it takes a word
- * for an address.
+ * The low 20 bytes of a 32-byte word as 40 digits. The upper twelve bytes are ignored, as the EVM does wherever it
+ * takes a word for an address.
  */
 export function addressDigits(text: string, wordStart: number): string {
   return text.slice(wordStart + 24, wordStart + 64)

@@ -1,5 +1,5 @@
-// Hides the secrets of addresses before they reach a log, an error or a page. Providers put keys into user names, paths and
-// queries, so only the scheme and the host remain.
+// Hides the secrets of addresses before they reach a log, an error or a page. Providers put keys into user names, paths
+// and queries, so only the scheme and the host remain.
 
 export function redactUrl(text: string): string {
   const url = URL.parse(text)

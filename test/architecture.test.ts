@@ -1,5 +1,5 @@
-// Proves that the gates can fail: each layer rule, the ban on import cycles and the search for unused code are run against
-// files that break them.
+// Proves that the gates can fail: each layer rule, the ban on import cycles and the search for unused code are run
+// against files that break them.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Bounds the files of a folder and their length, and shows on made-up trees that this check, the ban on import circles (types
-// counted) and the search for code that only tests call can fail.
+// Bounds the files of a folder, their length and the width of comments, and shows on made-up trees that these checks,
+// the ban on import circles (types counted) and the search for code that only tests call can fail.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,12 +14,29 @@ afterAll(() => rmSync(made, { recursive: true }))
 const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join(root, folder)))
 const filesPerFolderMax = 30
 const linesP90Max = 300
+const commentWidthMax = 120
 
 /** The sources below a folder, tests and generated files aside, with their lines. */
 function sourcesBelow(folder: string): { path: string; lines: number }[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(path => /\.tsx?$/.test(path) && !/\.(test|gen)\.tsx?$/.test(path))
     .map(path => ({ path, lines: readFileSync(join(folder, path), 'utf8').split('\n').length - 1 }))
+}
+
+/** Comments that run past the width, tests included: `path:line` of each. SQL within the sources counts too. */
+function wideComments(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path) && !/\.gen\.tsx?$/.test(path) && !/(^|\/)node_modules\//.test(path))
+    .flatMap(path =>
+      readFileSync(join(folder, path), 'utf8')
+        .split('\n')
+        .flatMap((line, at) => ([...line].length > commentWidthMax && isComment(line) ? [`${path}:${at + 1}`] : [])),
+    )
+}
+
+/** A line of nothing but a comment, or one that a comment ends. */
+function isComment(line: string): boolean {
+  return /^\s*(\/\/|\/\*|\*|-- )/.test(line) || /\s\/\/ \S/.test(line) || /\*\/$/.test(line)
 }
 
 /** What is too much: folders with too many files, and a tail of files that are too long. */
@@ -57,6 +74,31 @@ test('a crowded folder and long files are noticed', () => {
   const long = makeTree({ 'long.ts': '\n'.repeat(linesP90Max), 'short.ts': '\n' })
   expect(excesses(long)).toEqual(['a tenth of the files has 300 lines or more'])
   expect(excesses(makeTree({ 'short.ts': '\n'.repeat(linesP90Max - 1) }))).toEqual([])
+})
+
+test.each(['src', 'sandbox/src', 'scripts'])('the comments of %s fit into 120 columns', folder => {
+  expect(wideComments(join(root, folder))).toEqual([])
+})
+
+test('a wide comment is noticed', () => {
+  const wide = (comment: string) => comment.replaceAll('…', 'x'.repeat(commentWidthMax))
+  const long = makeTree({
+    'line.ts': wide('\n// …\n'),
+    'block.test.ts': wide('/** … */\n/**\n * …\n */\n'),
+    'beside.tsx': wide('const one = 1 // …\n'),
+    'sql.ts': wide('const tables = `\n-- …\n`\n'),
+  })
+  expect(wideComments(long).sort()).toEqual([
+    'beside.tsx:1',
+    'block.test.ts:1',
+    'block.test.ts:3',
+    'line.ts:2',
+    'sql.ts:2',
+  ])
+  const fits = `// ${'é'.repeat(commentWidthMax - 3)}\n`
+  expect(
+    wideComments(makeTree({ 'fits.ts': fits, 'text.ts': wide("const text = '…'\n"), 'made.gen.ts': wide('// …\n') })),
+  ).toEqual([])
 })
 
 test('a circle of type imports is refused', () => {

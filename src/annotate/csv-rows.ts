@@ -1,5 +1,6 @@
-// Reads CSV text, in pieces of any size, into rows with line numbers. It does not know columns. A library would lose the rest of the
-// file at a stray quotation mark, where this loses one row; and nearly all rows have no quotation marks and are just split.
+// Reads CSV text, in pieces of any size, into rows with line numbers. It does not know columns. A library would lose
+// the rest of the file at a stray quotation mark, where this loses one row; and nearly all rows have no quotation marks
+// and are just split.
 
 export type CsvRow = { line: number; fields: readonly string[] } | { line: number; problem: string }
 

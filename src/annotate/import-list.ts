@@ -1,5 +1,5 @@
-// Imports a list from a stream of text: checks each entry, stages and sorts the valid ones, then writes them. It does not open files
-// or print.
+// Imports a list from a stream of text: checks each entry, stages and sorts the valid ones, then writes them. It does
+// not open files or print.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { ChainTable } from '../chains.ts'
@@ -131,8 +131,8 @@ const cacheMegabytes = 32
 const everyChain = 0
 
 /**
- * Stages entries in a temporary SQLite file and returns them in the order of addresses: sorted, a million rows go into an index five
- * times as fast, and a list with a mistake can be refused as a whole.
+ * Stages entries in a temporary SQLite file and returns them in the order of addresses: sorted, a million rows go into
+ * an index five times as fast, and a list with a mistake can be refused as a whole.
  */
 class LabelStaging {
   readonly #database = new DatabaseSync('')

@@ -1,5 +1,5 @@
-// Reads the entries of the outermost map or list of a JSON document, or of its list `tokens`, with their line numbers. It holds and
-// parses one entry at a time, so that a document may have any size.
+// Reads the entries of the outermost map or list of a JSON document, or of its list `tokens`, with their line numbers.
+// It holds and parses one entry at a time, so that a document may have any size.
 
 export type JsonEntry =
   /** `key` is undefined for the elements of a list. */

@@ -1,5 +1,5 @@
-// Reads the entries of a file of labels or contracts: CSV with a header, a JSON map of address to name, or a token list. The content
-// decides which. It checks the form alone.
+// Reads the entries of a file of labels or contracts: CSV with a header, a JSON map of address to name, or a token
+// list. The content decides which. It checks the form alone.
 import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { JsonEntries, type JsonEntry } from './json-entries.ts'
 

@@ -29,7 +29,8 @@ export function cleanLabel(given: string): LabelText {
   return { label: characters.slice(0, labelCharactersMax).join('').trimEnd(), notes }
 }
 
-// Reads what contracts answer to `name()` and the like: ABI text, bytes32, or anything else. It never throws and reads a bounded part.
+// Reads what contracts answer to `name()` and the like: ABI text, bytes32, or anything else. It never throws and reads
+// a bounded part.
 
 /** Longer texts are cut: every row of every page holds them. */
 export const textCharactersMax = 256

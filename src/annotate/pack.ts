@@ -35,8 +35,8 @@ function chainOf(name: string) {
   return chain.id
 }
 
-// The data of the pack: public facts about well-known addresses, each with its source. Addresses have checksums, which a test
-// recomputes.
+// The data of the pack: public facts about well-known addresses, each with its source. Addresses have checksums, which
+// a test recomputes.
 
 /** Raise with every change: a store takes the pack over when the version differs. */
 export const packVersion = 1

@@ -13,8 +13,8 @@ export type ShownFacts = {
 export type Verdict = { value: boolean; by: Mark | 'rules' | 'verified' | 'nobody' }
 
 /**
- * `marks` come strongest first: the operator's pins win, then imported lists, then the pack, then the rules. The rules do not count
- * against a verified collection: only a mark can call it spam.
+ * `marks` come strongest first: the operator's pins win, then imported lists, then the pack, then the rules. The rules
+ * do not count against a verified collection: only a mark can call it spam.
  */
 export function verdictsOf(
   facts: ContractFacts | undefined,

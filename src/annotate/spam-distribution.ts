@@ -1,7 +1,9 @@
-// How a contract's tokens reached their holders, as shares and counts for the rules. Pure: it works on a sample of stored transfers.
+// How a contract's tokens reached their holders, as shares and counts for the rules. Pure: it works on a sample of
+// stored transfers.
 //
-// The numbers are computed from stored rows whenever those change, not kept as counters: a reorganisation takes nothing back, a crash
-// leaves nothing wrong, rows stay as small, and a new rule needs no new history. It costs half a millisecond for each changed contract.
+// The numbers are computed from stored rows whenever those change, not kept as counters: a reorganisation takes nothing
+// back, a crash leaves nothing wrong, rows stay as small, and a new rule needs no new history. It costs half a
+// millisecond for each changed contract.
 import { type Address, type SentBy, type TransferFacts, zeroAddress } from '../model.ts'
 
 export type SampledTransfer = Pick<TransferFacts, 'from' | 'to' | 'tokenId' | 'value' | 'transactionHash'> & {
@@ -67,7 +69,10 @@ export function distributionEvidence(sample: readonly SampledTransfer[], nowSeco
   }
 }
 
-/** The address that gave to most others. The zero address is not it where tokens are minted to a stock and then given out. */
+/**
+ * The address that gave to most others. The zero address is not it where tokens are minted to a stock and then given
+ * out.
+ */
 function widestSource(unasked: readonly SampledTransfer[]): Address | undefined {
   const recipients = new Map<Address, Set<Address>>()
   let widest: Address | undefined

@@ -1,4 +1,5 @@
-// Finds links, lures, hidden characters and imitations in a contract's name and symbol, for the rules. Pure; the words are data.
+// Finds links, lures, hidden characters and imitations in a contract's name and symbol, for the rules. Pure; the words
+// are data.
 
 /** Numbers, so that rules can be data; flags are 0 or 1. */
 export type NameEvidence = {
@@ -131,7 +132,8 @@ function withoutBait(name: string): string {
   return rest
 }
 
-// A plain character and its look-alikes, after NFKC and lower case have replaced mathematical, full-width and circled ones.
+// A plain character and its look-alikes, after NFKC and lower case have replaced mathematical, full-width and circled
+// ones.
 const groups: readonly string[] = [
   ...['aаαɑạąăȧ4@', 'bЬьвƅ6', 'cсϲςçćčċ', 'dԁɗđ', 'eеёεєęėéèêë3€', 'fғƒ', 'gɡğġց9', 'hһհн', 'iіїíìîïɩɪιı', 'jјʝ'],
   ...['kкκķ', 'l1ӏ|ⅼłĺļ', 'mмṃ', 'nпոηñńňņ', 'oоοօσøōóòôö0', 'pрρþ', 'qԛգ', 'rгŗŕř', 'sѕʂśšş5$', 'tтτţť7+'],

@@ -1,5 +1,5 @@
-// The rules that call a contract possible spam, as data, and how they add up. Pure: no store, no clock, no node. Marks of the
-// operator and of lists win over all of them (`shown-facts.ts`).
+// The rules that call a contract possible spam, as data, and how they add up. Pure: no store, no clock, no node. Marks
+// of the operator and of lists win over all of them (`shown-facts.ts`).
 import type { SpamReason } from '../store/annotation-store.ts'
 import type { DistributionEvidence } from './spam-distribution.ts'
 import type { NameEvidence } from './spam-names.ts'

@@ -1,4 +1,5 @@
-// Labels, marks and facts of addresses and contracts. Which of them answers show is decided in `annotate/shown-facts.ts`.
+// Labels, marks and facts of addresses and contracts. Which of them answers show is decided in
+// `annotate/shown-facts.ts`.
 import type { Address, ChainId } from '../model.ts'
 import type { AddressRange, LabelChanges } from './label-changes.ts'
 
@@ -40,8 +41,8 @@ export interface LabelStore {
   /** Where labels changed since this number of changes; everywhere where that is no longer known. */
   labelChanges(since: number | undefined): Promise<LabelChanges>
   /**
-   * The labels of the first `addressesMax` labelled addresses of the range, in the order of addresses. Of one address the
-   * stronger come first: answers show the first one for a chain, or for every chain.
+   * The labels of the first `addressesMax` labelled addresses of the range, in the order of addresses. Of one address
+   * the stronger come first: answers show the first one for a chain, or for every chain.
    */
   labelsWithin(range: AddressRange, addressesMax: number): Promise<RankedLabel[]>
   /** The winning label of each address that has one on this chain. */
@@ -54,7 +55,10 @@ export interface LabelStore {
 
 // What sources say of contracts: verified, spam.
 
-/** A pin of the operator, a line of an imported list, or an entry of the built-in pack. Undefined: the source does not say. */
+/**
+ * A pin of the operator, a line of an imported list, or an entry of the built-in pack. Undefined: the source does not
+ * say.
+ */
 export type Mark = {
   chain: ChainId
   contract: Address

@@ -18,7 +18,10 @@ export type PageCursor = {
   page: number
   /** The last row of the page before. */
   after: Position
-  /** An ERC-2309 range at the place of `after` may have more rows: one that goes on, or one that replaces a row that is not final. */
+  /**
+   * An ERC-2309 range at the place of `after` may have more rows: one that goes on, or one that replaces a row that is
+   * not final.
+   */
   mayContinue: boolean
 }
 

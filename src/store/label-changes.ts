@@ -1,5 +1,5 @@
-// Where labels changed, as ranges of addresses that a store keeps for a while: a process reads again only the labels near them. It does
-// not read the store.
+// Where labels changed, as ranges of addresses that a store keeps for a while: a process reads again only the labels
+// near them. It does not read the store.
 
 import { bytesOfHex, hexOf } from '../hex.ts'
 import type { Address } from '../model.ts'
@@ -22,8 +22,8 @@ export const everyAddress: AddressRange = {
 export const changesKept = 200
 
 /**
- * A change of more addresses is kept as one range over all of them: long lists are written in the order of addresses, so that the
- * range of each commit is narrow.
+ * A change of more addresses is kept as one range over all of them: long lists are written in the order of addresses,
+ * so that the range of each commit is narrow.
  */
 const singlesMax = 500
 const addressBytes = 20

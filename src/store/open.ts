@@ -11,8 +11,8 @@ export type { StoreRole }
 
 export type OpenStoreOptions = {
   /**
-   * `owner`: the one process that indexes; a file refuses a second one. `reader`: serves requests, with short writes that never
-   * block its thread. `tool`: a command with short writes beside a running owner.
+   * `owner`: the one process that indexes; a file refuses a second one. `reader`: serves requests, with short writes
+   * that never block its thread. `tool`: a command with short writes beside a running owner.
    */
   role: StoreRole
 }
@@ -71,8 +71,8 @@ function pathOf(url: string): string {
   return path
 }
 
-// Bulk imports of whole Solana networks: rows are staged, outside of every answer, and merged all at once. One upsert for each
-// row would cost five times as much.
+// Bulk imports of whole Solana networks: rows are staged, outside of every answer, and merged all at once. One upsert
+// for each row would cost five times as much.
 
 export async function openSolanaStaging(store: Store, network: SolanaNetwork): Promise<SolanaStaging> {
   if (store.engine !== 'sqlite') return directStaging(store, network)

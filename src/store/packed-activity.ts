@@ -1,5 +1,6 @@
 // Activity as the bytes that cross threads and are stored: rows of one length with an address and its first and last
-// transaction. Bytes of transactions compare as their places in the chain do, so merging takes the smaller and the larger. Pure.
+// transaction. Bytes of transactions compare as their places in the chain do, so merging takes the smaller and the
+// larger. Pure.
 import { AlmanacError } from '../errors.ts'
 import { hexOf, nibbles, noNibble } from '../hex.ts'
 import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../model.ts'
@@ -151,8 +152,9 @@ export function activityOfBlock(packed: PackedActivity, block: number, from: num
 }
 
 /**
- * One row for each address, sorted: every process writes neighbours in the table one after the other. Sorting the first four
- * bytes of addresses as integers, with the number of the row below them, is several times as fast as comparing rows.
+ * One row for each address, sorted: every process writes neighbours in the table one after the other. Sorting the first
+ * four bytes of addresses as integers, with the number of the row below them, is several times as fast as comparing
+ * rows.
  */
 export function mergePacked(packed: PackedActivity): PackedActivity {
   const count = activityCount(packed)
@@ -214,7 +216,10 @@ function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: n
 
 // Activity as answers show it.
 
-/** Of each chain the earliest and the latest of the stored transactions of an address; `last` is null where it equals `first`. */
+/**
+ * Of each chain the earliest and the latest of the stored transactions of an address; `last` is null where it equals
+ * `first`.
+ */
 export function activityByChain(
   address: Address,
   stored: readonly { chain: ChainId; first: Uint8Array; last: Uint8Array | null }[],

@@ -1,5 +1,5 @@
-// Everything that a store holds as plain rows, the same for every engine: for copying a store and for comparing two. Requests are
-// not answered from here.
+// Everything that a store holds as plain rows, the same for every engine: for copying a store and for comparing two.
+// Requests are not answered from here.
 import { hash } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 
@@ -120,8 +120,8 @@ function digestOf(bytes: Uint8Array): bigint {
   return BigInt(`0x${hash('sha256', bytes, 'hex').slice(0, 32)}`)
 }
 
-// Copies one store into an empty one, part by part, and proves that both hold the same. It can be stopped at any moment and
-// resumes there: each page is one transaction with the place that it reached.
+// Copies one store into an empty one, part by part, and proves that both hold the same. It can be stopped at any moment
+// and resumes there: each page is one transaction with the place that it reached.
 
 const pageRowsDefault = 10_000
 

@@ -6,8 +6,8 @@ import { bucketBlocks } from './schema.ts'
 import { blockKeySpan } from './sqlite/migrations.ts'
 import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
 
-// Do not change a number here alone: released steps hold it as a literal, and stored rows were written with it. Append a
-// step to both engines that rewrites rows and views, then change the constant and this test.
+// Do not change a number here alone: released steps hold it as a literal, and stored rows were written with it. Append
+// a step to both engines that rewrites rows and views, then change the constant and this test.
 test('the numbers that version 7 of the schema holds as literals are those of the code', () => {
   expect(payloadFlags).toEqual({
     erc1155: 1,

@@ -12,7 +12,9 @@ export function versionAfter(steps: readonly string[]): number {
   return firstVersion + steps.length - 1
 }
 
-/** The step that a store of this version needs next, and the version that it leads to; undefined where it needs none. */
+/**
+ * The step that a store of this version needs next, and the version that it leads to; undefined where it needs none.
+ */
 export function nextStep(steps: readonly string[], version: number): { sql: string; version: number } | undefined {
   const at = version === 0 ? 0 : version - firstVersion + 1
   const sql = steps[at]

@@ -1,4 +1,5 @@
-// Solana accounts and mints as they are stored. Keys are raw 32 bytes; `solana/amounts.ts` decides how an amount is displayed.
+// Solana accounts and mints as they are stored. Keys are raw 32 bytes; `solana/amounts.ts` decides how an amount is
+// displayed.
 import { type SolanaNetwork, solanaNetworks, type TokenProgram } from '../model.ts'
 
 /** The number of a network in the tables. */
@@ -38,7 +39,9 @@ export type MintAccount = {
   /** From the token metadata extension; undefined where the mint has none. */
   name: string | undefined
   symbol: string | undefined
-  /** What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads. */
+  /**
+   * What the displayed amount depends on, for interest-bearing and scaled mints; text that `solana/amounts.ts` reads.
+   */
   amountRule: string | undefined
 }
 
@@ -112,9 +115,9 @@ export interface SolanaStore {
     owner: Uint8Array,
   ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined>
   /**
-   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are removed,
-   * unless what is stored of a token account (held or closed) has a higher slot. A reading older than the stored one changes
-   * nothing.
+   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
+   * removed, unless what is stored of a token account (held or closed) has a higher slot. A reading older than the
+   * stored one changes nothing.
    */
   putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
   /** Those of the given mints whose own account was read. */
@@ -122,8 +125,8 @@ export interface SolanaStore {
   putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
   /**
    * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
-   * so of two updates in one slot without write versions the later call wins. A close is remembered with its version: an older
-   * reading cannot bring the account back; the owner's next newer reading may forget it.
+   * so of two updates in one slot without write versions the later call wins. A close is remembered with its version:
+   * an older reading cannot bring the account back; the owner's next newer reading may forget it.
    */
   applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
   /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */
@@ -140,8 +143,8 @@ export interface SolanaStaging {
   /** Rows and checkpoint, all or nothing. */
   commit(rows: StagedRows, checkpoint: string): Promise<void>
   /**
-   * Merges every staged row; of one account the newest counts, staged or stored. Where the rows are the `whole` state at `slot`,
-   * stored rows of that slot or before that are not among them are removed. Afterwards nothing is staged.
+   * Merges every staged row; of one account the newest counts, staged or stored. Where the rows are the `whole` state
+   * at `slot`, stored rows of that slot or before that are not among them are removed. Afterwards nothing is staged.
    */
   merge(state: { slot: number; whole: boolean }): Promise<void>
   /** Forgets what is staged. */

@@ -1,7 +1,8 @@
-// The only door to the data: what every engine offers, in the words of the domain. No engine, SQL or rule of an answer here.
+// The only door to the data: what every engine offers, in the words of the domain. No engine, SQL or rule of an answer
+// here.
 //
-// From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between processes.
-// Solana, keys and annotations have files of their own.
+// From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between
+// processes. Solana, keys and annotations have files of their own.
 
 import type {
   ActivityRow,
@@ -21,8 +22,8 @@ import type { SolanaStore } from './solana-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
- * AlmanacErrors with a `store_*` code. A store is a plain object whose functions need no `this`: a wrapper spreads it and
- * replaces what it changes.
+ * AlmanacErrors with a `store_*` code. A store is a plain object whose functions need no `this`: a wrapper spreads it
+ * and replaces what it changes.
  */
 export interface Store
   extends ChainReader,
@@ -39,8 +40,8 @@ export interface Store
   /** Where the data is, fit for a log: no password. */
   readonly location: string
   /**
-   * Changes after every commit, by any process, that an answer can show. Cheap enough for every request; answers may be cached
-   * while it stays the same.
+   * Changes after every commit, by any process, that an answer can show. Cheap enough for every request; answers may be
+   * cached while it stays the same.
    */
   revision(): number
   /** 32 random bytes, made with the store and the same for every process: signs cursors. */
@@ -53,7 +54,10 @@ export type StoreInfo = { engine: Store['engine']; location: string; schemaVersi
 
 /** A copy of the store on another server that follows it with a lag, for reads that may be a moment old. */
 export interface ReadReplica {
-  /** Undefined while the copy lags more than allowed or cannot be reached. The reads of one answer stay with one of both. */
+  /**
+   * Undefined while the copy lags more than allowed or cannot be reached. The reads of one answer stay with one of
+   * both.
+   */
   current(): Store | undefined
   /** Reports a read that failed: the copy is not used until it has answered again. */
   failed(): void
@@ -112,15 +116,15 @@ export type HotBlock = Block & { transfers: readonly TransferRow[]; activity: Pa
 export type HotCommit = {
   chain: ChainId
   /**
-   * The last block that stays: `blocks` replace the hot blocks above it in the same transaction. A commit appends where there
-   * are none above it. Never below the final block (`conflict`).
+   * The last block that stays: `blocks` replace the hot blocks above it in the same transaction. A commit appends where
+   * there are none above it. Never below the final block (`conflict`).
    */
   ancestor: number
   /** Lowest first, without gaps of numbers if `covered` is given. */
   blocks: readonly HotBlock[]
   /**
-   * The scope and evidence for which the blocks are complete. It replaces the coverage of this scope above `ancestor`; where
-   * blocks are really replaced, coverage above it is forgotten in every scope.
+   * The scope and evidence for which the blocks are complete. It replaces the coverage of this scope above `ancestor`;
+   * where blocks are really replaced, coverage above it is forgotten in every scope.
    */
   covered?: { scope: CoverageScope; from: number; evidence: CoveredInterval['evidence'] }
   /** The chain's new head; it may lie above the last block given. */
@@ -131,8 +135,8 @@ export interface ChainWriter {
   commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
   commitHot(commit: HotCommit): Promise<void>
   /**
-   * Adds rows to stored hot blocks, for a contract or wallet that was asked for later. All or nothing: `conflict` where a block
-   * is no longer hot or has another hash.
+   * Adds rows to stored hot blocks, for a contract or wallet that was asked for later. All or nothing: `conflict` where
+   * a block is no longer hot or has another hash.
    */
   addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void>
   /** Moves hot rows at or below `upTo` to the cold tables and remembers `upTo` as final. */
@@ -142,8 +146,8 @@ export interface ChainWriter {
   /** Records coverage without rows, as for the blocks below a contract's deployment. */
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**
-   * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that vouched for them:
-   * they are indexed again.
+   * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that vouched for
+   * them: they are indexed again.
    */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
@@ -163,14 +167,16 @@ export type TransferRange = {
 
 export type TransferPageQuery = TransferRange & {
   order: 'asc' | 'desc'
-  /** Rows strictly beyond this position in the given order. A `batchIndex` of -1 stands before the first row of its log. */
+  /**
+   * Rows strictly beyond this position in the given order. A `batchIndex` of -1 stands before the first row of its log.
+   */
   after?: Position
   limit: number
 }
 
 /**
- * A page as the engines give it: columns of numbers and bytes, so an answer is written without an object for each row. Hot and
- * cold rows merged, in the given order. An ERC-2309 range is one row.
+ * A page as the engines give it: columns of numbers and bytes, so an answer is written without an object for each row.
+ * Hot and cold rows merged, in the given order. An ERC-2309 range is one row.
  */
 export type TransferPage = {
   length: number
@@ -204,7 +210,8 @@ export interface ActivityReader {
   activityOf(address: Address): Promise<ReadonlyMap<ChainId, ActivityRow>>
 }
 
-// Checkpoints: small named texts that must survive a restart, such as where a feed stopped. Their writers know what they mean.
+// Checkpoints: small named texts that must survive a restart, such as where a feed stopped. Their writers know what
+// they mean.
 
 export interface CheckpointStore {
   checkpoint(name: string): Promise<string | undefined>
@@ -221,8 +228,8 @@ export type FencedWriter = ChainWriter & Pick<CheckpointStore, 'putCheckpoint'>
 
 export interface LeaseStore {
   /**
-   * Takes a name for `holder`, or keeps it for longer, by the store's clock. Undefined while another holder has it. A holder
-   * that returns late keeps its token if no other claimed the name meanwhile.
+   * Takes a name for `holder`, or keeps it for longer, by the store's clock. Undefined while another holder has it. A
+   * holder that returns late keeps its token if no other claimed the name meanwhile.
    */
   claim(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
   /** Gives a name back early; does nothing where another holder has it by now. */
@@ -230,7 +237,8 @@ export interface LeaseStore {
   fenced(lease: Lease): FencedWriter
 }
 
-// Work that processes on one store ask of each other, and their heartbeats. None of it must survive a crash of the store.
+// Work that processes on one store ask of each other, and their heartbeats. None of it must survive a crash of the
+// store.
 
 /** Work of one name is done once for all processes that ask while it is not finished. */
 export type WorkRequest = {
@@ -252,8 +260,8 @@ export interface WorkStore {
   /** Asks for work, again where it was finished before. */
   requestWork(request: WorkRequest): Promise<void>
   /**
-   * Takes work that no other process has, oldest first, for at most `holdMs`: work of a process that dies goes to others. `waitMs`
-   * is what is left of the wait.
+   * Takes work that no other process has, oldest first, for at most `holdMs`: work of a process that dies goes to
+   * others. `waitMs` is what is left of the wait.
    */
   takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]>
   finishWork(name: string, outcome: string): Promise<void>

@@ -1,9 +1,11 @@
-// Packs transfers straight from the hex text of a node's answer, in the layout of `transfer-payload.ts`: going through bigints
-// and texts takes twice as long. Tests compare the bytes with `test/pack-transfer.ts`.
+// Packs transfers straight from the hex text of a node's answer, in the layout of `transfer-payload.ts`: going through
+// bigints and texts takes twice as long. Tests compare the bytes with `test/pack-transfer.ts`.
 import { nibbles, noNibble } from '../hex.ts'
 import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
 
-/** Where a row's fields are in hex text. Each `…At` is the place of the first digit; words have 64 digits, addresses 40. */
+/**
+ * Where a row's fields are in hex text. Each `…At` is the place of the first digit; words have 64 digits, addresses 40.
+ */
 export type HexTransfer = {
   /** `payloadFlags` of standard and batch only; the packer finds the others. */
   flags: number
@@ -33,8 +35,8 @@ const firstSlabBytes = 4_096
 const slabBytesMax = 65_536
 
 /**
- * One for each batch of rows. The payloads are views of slabs that only this packer uses, so a batch moves to another thread
- * without copying anything else.
+ * One for each batch of rows. The payloads are views of slabs that only this packer uses, so a batch moves to another
+ * thread without copying anything else.
  */
 export class TransferPacker {
   #slab = new Uint8Array(0)

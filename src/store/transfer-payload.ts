@@ -1,5 +1,5 @@
-// How a transfer is packed into bytes. Every engine stores the same payload, so a page is answered by copying bytes: unpacking
-// each row into columns costs three times the whole query.
+// How a transfer is packed into bytes. Every engine stores the same payload, so a page is answered by copying bytes:
+// unpacking each row into columns costs three times the whole query.
 //
 //   byte 0      flags (below)
 //   byte 1..3   lengths of the token id, the amount and the value
@@ -63,9 +63,9 @@ export function newLayout(): PayloadLayout {
 }
 
 /**
- * Lays out the payload that starts at `at`; those of a page stand back to back. It writes into an object that the caller keeps,
- * because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`, `readable_transfers`)
- * rest on the same order.
+ * Lays out the payload that starts at `at`; those of a page stand back to back. It writes into an object that the
+ * caller keeps, because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`,
+ * `readable_transfers`) rest on the same order.
  */
 export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout): void {
   // `| 0` turns what a damaged page lacks into 0, which keeps every field a small integer.
@@ -124,7 +124,8 @@ export function idCountOf(payload: Uint8Array): number {
   return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(payload.byteLength - 4)
 }
 
-// Every stored transfer of a contract within a range, row by row, for work on whole ranges. Answers read pages as they are.
+// Every stored transfer of a contract within a range, row by row, for work on whole ranges. Answers read pages as they
+// are.
 
 export type StoredTransfer = Position & { blockHash: Hash; timestamp: number; payload: Uint8Array }
 

@@ -1,4 +1,5 @@
-// Rows go ahead of claims: whatever is claimed is stored with its activity, wherever a run ends, and the next run completes it.
+// Rows go ahead of claims: whatever is claimed is stored with its activity, wherever a run ends, and the next run
+// completes it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

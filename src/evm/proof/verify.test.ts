@@ -13,7 +13,10 @@ const withQuirks = (quirks: Chain['quirks']): Chain => ({ ...chain, quirks })
 const hash = (digit: string): string => `0x${digit.repeat(64)}`
 const hex = (number: number): string => `0x${number.toString(16)}`
 
-/** A block of transactions with so many logs each, right in every respect. All logs look alike, so the bloom tells little. */
+/**
+ * A block of transactions with so many logs each, right in every respect. All logs look alike, so the bloom tells
+ * little.
+ */
 function made(logCounts: readonly number[], { perTransaction = false, alike = false } = {}) {
   const place = { blockNumber: '0x5', blockHash: hash('b') }
   let next = 0

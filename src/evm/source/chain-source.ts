@@ -32,7 +32,9 @@ export type HeadReport = {
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
-  /** Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends. */
+  /**
+   * Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends.
+   */
   headers: readonly RangeHeader[]
   /** In chain order. */
   transfers: readonly TransferRow[]

@@ -1,5 +1,5 @@
-// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed transactions, so
-// repeats and any order of commits give the same rows. Callers hold the transaction.
+// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed
+// transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
 import {
@@ -34,8 +34,8 @@ export function activityReader({ database, dictionary }: StoreDatabase): Activit
   }
 }
 
-// The WHERE keeps a repeat from counting as a change and from leaving dead rows. `last` is NULL where it equals `first`, as for
-// most wallets; `least` and `greatest` skip NULL.
+// The WHERE keeps a repeat from counting as a change and from leaving dead rows. `last` is NULL where it equals
+// `first`, as for most wallets; `least` and `greatest` skip NULL.
 const first = 'least(known.first, excluded.first)'
 const last = 'greatest(known.first, known.last, excluded.first, excluded.last)'
 const keepFirstAndLast = `DO UPDATE SET first = ${first}, last = nullif(${last}, ${first})

@@ -1,5 +1,5 @@
-// Columns as PostgreSQL's binary arrays: one statement carries any number of rows (`unnest`). As text, bytes would take twice
-// the size and the server would have to parse them.
+// Columns as PostgreSQL's binary arrays: one statement carries any number of rows (`unnest`). As text, bytes would take
+// twice the size and the server would have to parse them.
 
 import { bytesOfHex } from '../../hex.ts'
 

@@ -100,8 +100,8 @@ export async function moveBlocksToCold(transaction: Transaction, ordinal: number
 }
 
 /**
- * Timestamps never decrease with the number, so halving the numbers finds the first block at or after a moment: about 30 point
- * reads within one statement, and no index of timestamps.
+ * Timestamps never decrease with the number, so halving the numbers finds the first block at or after a moment: about
+ * 30 point reads within one statement, and no index of timestamps.
  */
 const blocksAroundSql = `
   WITH RECURSIVE halving (low, high) AS (

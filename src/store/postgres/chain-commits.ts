@@ -1,7 +1,8 @@
 // The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
 //
-// Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality change), rows
-// of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows side by side.
+// Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
+// change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows
+// side by side.
 import { joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
@@ -114,8 +115,8 @@ export async function addCovered(
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract. Activity stays,
- * because a first and a last transaction cannot be taken apart again.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract.
+ * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export async function dropRange(
   transaction: Transaction,

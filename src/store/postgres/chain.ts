@@ -1,5 +1,5 @@
-// Writing and reading EVM chains: each change is one transaction, and numbers of chains and contracts are found before it. What
-// a commit does is `chain-commits.ts`.
+// Writing and reading EVM chains: each change is one transaction, and numbers of chains and contracts are found before
+// it. What a commit does is `chain-commits.ts`.
 import type { ChainId, Hash, TransferRow } from '../../model.ts'
 import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
 import { hexTextOf } from './arrays.ts'

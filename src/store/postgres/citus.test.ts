@@ -1,5 +1,5 @@
-// The engine on Citus: the same contract, and every read of the three operations on one shard. Needs a coordinator with its
-// workers at ALMANAC_TEST_CITUS_URL; each test works in a schema of its own there.
+// The engine on Citus: the same contract, and every read of the three operations on one shard. Needs a coordinator with
+// its workers at ALMANAC_TEST_CITUS_URL; each test works in a schema of its own there.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'

@@ -16,8 +16,8 @@ export type DatabaseOptions = {
   location: string
   connectionsMax: number
   /**
-   * Named statements are planned once for each connection; others at each call. PgBouncer in transaction mode supports them from
-   * 1.21 on where max_prepared_statements is above 0. Where names turn out not to work they are given up.
+   * Named statements are planned once for each connection; others at each call. PgBouncer in transaction mode supports
+   * them from 1.21 on where max_prepared_statements is above 0. Where names turn out not to work they are given up.
    */
   namedStatements: boolean
 }
@@ -33,8 +33,8 @@ const attemptsMax = 5
 const stallMsMax = 10_000
 const lockWaitMsMax = 12_000
 /**
- * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut off, would keep
- * its locks for hours. A process that waited for such a lock in vain ends it.
+ * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut off,
+ * would keep its locks for hours. A process that waited for such a lock in vain ends it.
  */
 const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
@@ -189,8 +189,8 @@ export class Transaction {
   }
 
   /**
-   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: for these Citus reports how many rows were given, not how
-   * many were written.
+   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: for these Citus reports how many rows were given,
+   * not how many were written.
    */
   async runCounted(sql: string, ...values: Value[]): Promise<number> {
     const [[count] = []] = await this.query(
@@ -214,8 +214,8 @@ export class Transaction {
   }
 
   /**
-   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing kept, where `refused`
-   * accepts the server's error.
+   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing kept, where
+   * `refused` accepts the server's error.
    */
   async copyIn(sql: string, chunks: Iterable<Uint8Array>, refused: (error: unknown) => boolean): Promise<boolean> {
     await this.script('SAVEPOINT copy')

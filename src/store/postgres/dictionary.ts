@@ -1,5 +1,5 @@
-// The small integers that stand for chains and contracts in every row. A number never changes, so each process remembers those
-// it met. They are assigned outside of the transactions that use them: an unused one does no harm.
+// The small integers that stand for chains and contracts in every row. A number never changes, so each process
+// remembers those it met. They are assigned outside of the transactions that use them: an unused one does no harm.
 import { LRUCache } from 'lru-cache'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'

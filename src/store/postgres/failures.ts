@@ -45,7 +45,9 @@ const soon = { retryable: true, retryAfterMs: 1_000 }
 
 type Rule = { code: ErrorCode; fits: (code: string, error: unknown) => boolean; says: string } & AlmanacErrorOptions
 
-/** The first rule that fits. `says` follows "The database …"; a colon at its end is followed by the server's own words. */
+/**
+ * The first rule that fits. `says` follows "The database …"; a colon at its end is followed by the server's own words.
+ */
 const rules: readonly Rule[] = [
   {
     code: 'store_failed',

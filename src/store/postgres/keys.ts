@@ -59,8 +59,8 @@ async function addUse(transaction: Transaction, uses: readonly KeyUse[]): Promis
 
 const dayOfNow = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 
-// One statement, so a request waits for one round trip; the lock of the row queues processes. LEAST skips NULL: a rate or a
-// quota that the key does not have.
+// One statement, so a request waits for one round trip; the lock of the row queues processes. LEAST skips NULL: a rate
+// or a quota that the key does not have.
 const isNewSecond = `excluded.second_ends_at - interval '1 second' >= known.second_ends_at`
 const usedInSecond = `CASE WHEN ${isNewSecond} THEN 0 ELSE known.used_in_second END`
 const givenBack = `CASE WHEN $5::text = known.day THEN $6::int8 ELSE 0 END`

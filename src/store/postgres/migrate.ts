@@ -1,4 +1,5 @@
-// Brings a database to the current schema. Any number of processes may start at once: the first one migrates, the others wait.
+// Brings a database to the current schema. Any number of processes may start at once: the first one migrates, the
+// others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
 import { nextStep, requireKnown, versionAfter } from '../schema.ts'
@@ -51,7 +52,8 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
     })
 }
 
-// How tables are distributed where the Citus extension is installed. No other file knows Citus: statements are the same.
+// How tables are distributed where the Citus extension is installed. No other file knows Citus: statements are the
+// same.
 
 /** Tables by the column that decides on which worker a row lies; rows of one group lie together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [
@@ -81,7 +83,10 @@ export async function hasCitus(transaction: Transaction): Promise<boolean> {
   return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
 }
 
-/** A transaction that writes to a reference table or reads shards, and then distributes tables, needs one connection to each worker. */
+/**
+ * A transaction that writes to a reference table or reads shards, and then distributes tables, needs one connection to
+ * each worker.
+ */
 export async function useOneConnection(transaction: Transaction): Promise<void> {
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
 }

@@ -9,10 +9,11 @@ export const revisionRows = 64
 /** The row after them counts the changes of labels. */
 export const labelRevisionRow = 64
 
-// Transfers carry the hash and the time of their block: a page is then one walk along one index, and on Citus one shard.
-// The index runs newest first, because history arrives newest first: rows are appended within each contract and pages stay full.
-// `place` is transaction index, log index and batch index in one integer (place.ts), which keeps row and index entry narrow.
-// Rows that are rewritten in place leave room in their pages (fillfactor), so an update touches no index.
+// Transfers carry the hash and the time of their block: a page is then one walk along one index, and on Citus one
+// shard. The index runs newest first, because history arrives newest first: rows are appended within each contract and
+// pages stay full. `place` is transaction index, log index and batch index in one integer (place.ts), which keeps row
+// and index entry narrow. Rows that are rewritten in place leave room in their pages (fillfactor), so an update touches
+// no index.
 // Text that comes from chains is bytea, because PostgreSQL's text cannot hold every character.
 const first = `
 CREATE TABLE revisions (id int4 PRIMARY KEY, value int8 NOT NULL) WITH (fillfactor = 20);
@@ -225,8 +226,8 @@ CREATE TABLE contract_marks (
   PRIMARY KEY (chain, contract, source)
 );
 
--- What processes tell each other. The unlogged tables are empty after a crash of the server: allowances start again from the
--- counted uses, work is requested again, and heartbeats return by themselves.
+-- What processes tell each other. The unlogged tables are empty after a crash of the server: allowances start again
+-- from the counted uses, work is requested again, and heartbeats return by themselves.
 CREATE UNLOGGED TABLE allowances (
   key_id text PRIMARY KEY,
   second_ends_at timestamptz NOT NULL,

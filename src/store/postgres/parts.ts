@@ -1,4 +1,5 @@
-// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
+// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the
+// counts of transfers.
 import type { Block } from '../../model.ts'
 import {
   columnsOfPart,
@@ -47,7 +48,10 @@ function kindOf(part: ReadableName, column: string): Kind {
 
 const placeKey = ['contract', 'block', 'place']
 const keys = { ...partKeys, transfers: placeKey, hot_transfers: placeKey }
-/** Walked by one value of the first column after the other, downwards within: a row comparison cannot follow both directions. */
+/**
+ * Walked by one value of the first column after the other, downwards within: a row comparison cannot follow both
+ * directions.
+ */
 const downwards: ReadonlySet<ReadableName> = new Set(['blocks', 'transfers'])
 
 /** Transfers are stored with one place for three columns. */

@@ -1,5 +1,5 @@
-// The engine behind PgBouncer in transaction mode, where two statements of one process may reach two sessions. Needs the program at
-// ALMANAC_TEST_PGBOUNCER, such as /usr/sbin/pgbouncer.
+// The engine behind PgBouncer in transaction mode, where two statements of one process may reach two sessions. Needs
+// the program at ALMANAC_TEST_PGBOUNCER, such as /usr/sbin/pgbouncer.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

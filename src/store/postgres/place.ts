@@ -1,5 +1,5 @@
-// The place of a row within its block as one integer that keeps the order: 20 bits of transaction index, 23 of log index, 20
-// of batch index. Blocks have 31 bits.
+// The place of a row within its block as one integer that keeps the order: 20 bits of transaction index, 23 of log
+// index, 20 of batch index. Blocks have 31 bits.
 import { AlmanacError } from '../../errors.ts'
 import type { Position } from '../../model.ts'
 
@@ -53,7 +53,9 @@ export function batchIndexOf(low: number): number {
   return low & 0xfffff
 }
 
-/** A position of any size as a bound: one that is larger than anything stored comes after all that it is compared with. */
+/**
+ * A position of any size as a bound: one that is larger than anything stored comes after all that it is compared with.
+ */
 export function boundOf({ block, transactionIndex, logIndex, batchIndex }: Position): Bound {
   if (block >= blockMax) return { block: blockMax, place: 0n }
   if (transactionIndex > transactionIndexMax) return { block: block + 1, place: -1n }

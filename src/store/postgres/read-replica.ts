@@ -1,4 +1,5 @@
-// A streaming replica of the database that answers may come from while its lag is small. It decides only that, and writes nothing.
+// A streaming replica of the database that answers may come from while its lag is small. It decides only that, and
+// writes nothing.
 import type { ReadReplica, Store } from '../store.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
@@ -13,8 +14,8 @@ const restMs = 1_000
 type Seen = { commits: number; atMs: number }
 
 /**
- * The lag is the age of the primary's first commit that the replica lacks, by this process's clock alone: both count commits in
- * the same rows, which the replica replays like any other.
+ * The lag is the age of the primary's first commit that the replica lacks, by this process's clock alone: both count
+ * commits in the same rows, which the replica replays like any other.
  */
 export function openReadReplica({
   primary,

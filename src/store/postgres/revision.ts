@@ -1,5 +1,5 @@
-// Notices within a moment that any process committed something an answer can show. It polls, because LISTEN does not work
-// through PgBouncer; commits of this process are known at once.
+// Notices within a moment that any process committed something an answer can show. It polls, because LISTEN does not
+// work through PgBouncer; commits of this process are known at once.
 import { changesKept } from '../label-changes.ts'
 import type { Database, Transaction } from './database.ts'
 import { labelRevisionRow, revisionRows } from './migrations.ts'
@@ -49,8 +49,8 @@ export class RevisionWatch {
   }
 
   /**
-   * Changes after labels changed, and at each failed poll, after which that is unknown. Both parts only count up, so their sum
-   * never repeats.
+   * Changes after labels changed, and at each failed poll, after which that is unknown. Both parts only count up, so
+   * their sum never repeats.
    */
   get labels(): number {
     return (this.#known.get(labelRevisionRow) ?? 0) + this.#failures
@@ -84,7 +84,10 @@ export class RevisionWatch {
     watches.delete(this.#address)
   }
 
-  /** The last statement of a transaction that changed what answers show. Call `committed` with the result after the commit. */
+  /**
+   * The last statement of a transaction that changed what answers show. Call `committed` with the result after the
+   * commit.
+   */
   async countUp(transaction: Transaction): Promise<number> {
     const [[value] = []] = await transaction.query(
       'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',

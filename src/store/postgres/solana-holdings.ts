@@ -1,5 +1,5 @@
-// Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order. Holdings lie
-// with their owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
+// Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
+// Holdings lie with their owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import {
   closedKeptMs,
@@ -18,8 +18,8 @@ import { mintsOf, nameColumn, putMints, symbolColumn } from './solana-mints.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 /**
- * Owners and accounts are locked by the low bits of their keys: owners first, then accounts, each in order. Rows could not
- * be locked instead, because what must not appear meanwhile has none yet.
+ * Owners and accounts are locked by the low bits of their keys: owners first, then accounts, each in order. Rows could
+ * not be locked instead, because what must not appear meanwhile has none yet.
  */
 const ownerLock = 0x414c4d4f
 const accountLock = 0x414c4d41
@@ -113,7 +113,8 @@ async function applyHoldings(
   await lock(transaction, ownerLock, owners)
   const found = await transaction.query(readingSlots, number, byteaArray(owners))
   const readings = new Map(found.map(([owner, slot]) => [keyOf(bytesOf(owner)), Number(slot)]))
-  // An update that is older than the owner's last reading, of an account that the reading does not list, is out of date.
+  // An update that is older than the owner's last reading, of an account that the reading does not list, is out of
+  // date.
   const fenced = updates.map((update): HoldingUpdate => {
     if ('closed' in update || (readings.get(keyOf(update.owner)) ?? 0) <= update.slot) return update
     return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }

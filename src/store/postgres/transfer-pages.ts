@@ -16,8 +16,8 @@ import { weightSql } from './transfer-rows.ts'
 
 type Order = TransferPageQuery['order']
 
-// The rows come as three values, because the driver pays for each value (0.43 ms against 0.48 ms for 100 rows). Limits within
-// keep both branches on their index, whatever the planner assumes of the contract's size.
+// The rows come as three values, because the driver pays for each value (0.43 ms against 0.48 ms for 100 rows). Limits
+// within keep both branches on their index, whatever the planner assumes of the contract's size.
 function pageSql(order: Order): string {
   const [direction, beyond, within] = order === 'asc' ? ['ASC', '>', '<='] : ['DESC', '<', '>=']
   const branch = (table: string): string => `(SELECT block, place, timestamp, hash, payload FROM ${table}
@@ -73,7 +73,8 @@ const hotCountSql = `(SELECT coalesce(sum(${weightSql}), 0) FROM hot_transfers W
 const wholeSql = `(SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket = ${wholeBucket})`
 const wholeCountSql = `SELECT ${hotCountSql} + ${wholeSql}`
 
-// A contract without ERC-2309 ranges has as many transfers as rows, and then the index alone gives the count of an edge.
+// A contract without ERC-2309 ranges has as many transfers as rows, and then the index alone gives the count of an
+// edge.
 const edge = (from: string, to: string): string => {
   const rows = `FROM transfers WHERE contract = $1 AND block BETWEEN ${from}::int4 AND ${to}::int4`
   return `CASE WHEN (SELECT stored = transfers FROM transfer_counts WHERE contract = $1 AND bucket = ${wholeBucket})

@@ -10,8 +10,8 @@ import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
 import { placeHigh, placeLow, requireFits } from './place.ts'
 
-// Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one stored row
-// and as many transfers as it has ids.
+// Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one
+// stored row and as many transfers as it has ids.
 
 export type CountChange = { contract: number; bucket: number; stored: number; transfers: number }
 
@@ -123,8 +123,8 @@ function columnsOf(rows: readonly StoredRow[]): Buffer[] {
 const copiedRowsMax = 20_000
 
 /**
- * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that checks: it is tried
- * first, and where the server refuses a stored row, the INSERT follows.
+ * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that checks: it is
+ * tried first, and where the server refuses a stored row, the INSERT follows.
  */
 export async function insertCold(transaction: Transaction, rows: readonly StoredRow[]): Promise<number> {
   let added = 0

@@ -1,5 +1,5 @@
-// Work that processes ask of each other, and their heartbeats. Time is the server's. Waiting is polling: a notification would
-// not pass through PgBouncer.
+// Work that processes ask of each other, and their heartbeats. Time is the server's. Waiting is polling: a notification
+// would not pass through PgBouncer.
 
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
@@ -80,8 +80,9 @@ export function leases(store: StoreDatabase): Omit<LeaseStore, 'fenced'> {
 }
 
 /**
- * At the end of a transaction: from here to the commit no other process can claim the name. A holder that stops right here, as a
- * paused machine does, is rolled back by the server (`idle_in_transaction_session_timeout`), and the claim goes through.
+ * At the end of a transaction: from here to the commit no other process can claim the name. A holder that stops right
+ * here, as a paused machine does, is rolled back by the server (`idle_in_transaction_session_timeout`), and the claim
+ * goes through.
  */
 export async function requireLease(transaction: Transaction, lease: Lease): Promise<void> {
   const find = 'SELECT 1 FROM leases WHERE name = $1 AND token = $2 FOR SHARE'

@@ -1,5 +1,5 @@
-// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed transactions, so
-// repeats and any order of commits give the same rows. Callers hold the transaction.
+// First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed
+// transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
 import type { ChainId } from '../../model.ts'

@@ -1,4 +1,5 @@
-// Copies the file while other processes read and write it: one consistent moment, compact, ready to replace the original.
+// Copies the file while other processes read and write it: one consistent moment, compact, ready to replace the
+// original.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,8 +8,8 @@ import { storeFailure } from './failures.ts'
 import { prepareFile } from './open-file.ts'
 
 /**
- * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another process. The
- * copy gets its name once it is whole and checked.
+ * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another
+ * process. The copy gets its name once it is whole and checked.
  */
 export async function backUpFile(path: string, target: string): Promise<{ bytes: number }> {
   if (!existsSync(path))

@@ -81,8 +81,8 @@ export function blocksAround(connection: Connection, ordinal: number, timestamp:
 }
 
 /**
- * Timestamps never decrease with the number, so halving the numbers finds the place: about 25 point reads, and no index of
- * timestamps.
+ * Timestamps never decrease with the number, so halving the numbers finds the place: about 25 point reads, and no index
+ * of timestamps.
  */
 function blocksAroundIn(connection: Connection, table: BlockTable, ordinal: number, timestamp: number): Around {
   let before: Block | undefined

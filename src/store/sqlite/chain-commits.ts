@@ -98,8 +98,8 @@ export function putHead({ connection, dictionary }: WriteContext, chain: ChainId
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract. Activity stays,
- * because a first and a last transaction cannot be taken apart again.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract.
+ * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export function dropRange(context: WriteContext, chain: ChainId, scope: CoverageScope, interval: Interval): void {
   const { connection, dictionary } = context

@@ -1,4 +1,5 @@
-// Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it touches.
+// Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
+// touches.
 import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'

@@ -1,4 +1,5 @@
-// Keys and their daily use. It sees only the hash of a key. Functions that take a connection run in their caller's transaction.
+// Keys and their daily use. It sees only the hash of a key. Functions that take a connection run in their caller's
+// transaction.
 import type { AllowanceGrant, AllowanceRequest, KeyStore } from '../key-store.ts'
 import { keyColumns, keyIdTaken, keyOf, keyValues, putKeySql } from '../key-store.ts'
 import type { Connection } from './connection.ts'

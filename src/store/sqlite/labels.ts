@@ -80,7 +80,8 @@ function labelsOf(
   addresses: readonly Address[],
 ): Map<Address, string> {
   const ordinal = dictionary.ordinalOf(chain) ?? everyChain
-  // The plus keeps the chain out of the search: an address has a few adjacent rows, and searching each chain takes 7 µs more.
+  // The plus keeps the chain out of the search: an address has a few adjacent rows, and searching each chain takes 7 µs
+  // more.
   const winner = connection.prepare(
     `SELECT label FROM labels WHERE address = ? AND +chain IN (0, ?) ORDER BY ${strongestFirst} LIMIT 1`,
   )

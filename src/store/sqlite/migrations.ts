@@ -5,7 +5,9 @@ import { versionAfter } from '../schema.ts'
 /** "ALMN": marks an Almanac store among SQLite files. */
 export const applicationId = 0x414c4d4e
 
-/** The key of a block is `ordinal * 2^40 + (2^40 - 1 - number)`: filling newest first then appends within each chain. */
+/**
+ * The key of a block is `ordinal * 2^40 + (2^40 - 1 - number)`: filling newest first then appends within each chain.
+ */
 export const blockKeySpan = 2 ** 40
 
 const transferColumns = `  contract INTEGER NOT NULL,
@@ -15,8 +17,8 @@ const transferColumns = `  contract INTEGER NOT NULL,
   pos INTEGER NOT NULL,
   payload BLOB NOT NULL,`
 
-// Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first is
-// appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
+// Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first
+// is appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
 // Hot tables hold the blocks above the final one and are replaced by block; cold tables hold the rest.
 const tables = `
 CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL, labels INTEGER NOT NULL DEFAULT 0);
@@ -223,8 +225,8 @@ function readableRefSql(end: 'first' | 'last'): string {
 }
 
 // What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read these
-// views. `readable_transfers` takes payloads apart as `transfer-payload.ts` laid them out in 0.1.0: in hex digits counted
-// from 1, the transaction hash begins at 9 and the parties at 73.
+// views. `readable_transfers` takes payloads apart as `transfer-payload.ts` laid them out in 0.1.0: in hex digits
+// counted from 1, the transaction hash begins at 9 and the parties at 73.
 const views = `
 CREATE VIEW readable_transfers AS
 WITH every AS (

@@ -1,5 +1,5 @@
-// Opens the file: checks what it is and whether this version may use it, and brings it to the current schema. A refused file is
-// left exactly as it was.
+// Opens the file: checks what it is and whether this version may use it, and brings it to the current schema. A refused
+// file is left exactly as it was.
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -100,8 +100,8 @@ function versionOf(connection: Connection, path: string, steps: readonly string[
   return version as number
 }
 
-// The right to index into a store, held by one process at a time: a kernel lock on a file beside the store, which ends with the
-// process. Other processes may do short writes meanwhile.
+// The right to index into a store, held by one process at a time: a kernel lock on a file beside the store, which ends
+// with the process. Other processes may do short writes meanwhile.
 
 export class Ownership {
   readonly #lock: DatabaseSync

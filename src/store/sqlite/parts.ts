@@ -1,4 +1,5 @@
-// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the counts of transfers.
+// The rows of this engine's tables as plain parts, for copying a store. It reads and writes in bulk and keeps the
+// counts of transfers.
 import type { SQLInputValue } from 'node:sqlite'
 import {
   columnsOfPart,

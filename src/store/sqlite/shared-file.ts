@@ -1,6 +1,6 @@
-// What processes on one store tell each other, in a small file beside it: a request that is only counted never waits for a commit
-// of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its schema; `keys.ts` and
-// `work.ts` use it.
+// What processes on one store tell each other, in a small file beside it: a request that is only counted never waits
+// for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
+// schema; `keys.ts` and `work.ts` use it.
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'

@@ -1,5 +1,5 @@
-// Solana mints, owners and token accounts. The version (slot, write version) decides, so updates may come in any order. Functions
-// that take a connection run in their caller's transaction.
+// Solana mints, owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
+// Functions that take a connection run in their caller's transaction.
 import type { SQLInputValue } from 'node:sqlite'
 import { hexOf } from '../../hex.ts'
 import type { SolanaNetwork } from '../../model.ts'
@@ -102,8 +102,8 @@ function portfolioOf(
 }
 
 // All holdings as one row: node:sqlite pays for each value that it hands over, and 18,000 for 2,000 holdings would cost
-// twice the whole query. The index is named because SQLite would otherwise walk the primary key, every holding there is, for the
-// order by account; within an owner the index has that order.
+// twice the whole query. The index is named because SQLite would otherwise walk the primary key, every holding there
+// is, for the order by account; within an owner the index has that order.
 const portfolioRows = `SELECT CAST(group_concat(h.account, '') AS BLOB), CAST(group_concat(h.mint, '') AS BLOB),
     group_concat(h.amount), json_group_array(m.decimals), json_group_array(m.supply), json_group_array(${nameColumn}),
     json_group_array(${symbolColumn}), json_group_array(m.token_standard), json_group_array(m.amount_rule)
@@ -170,7 +170,9 @@ function applyHoldings(connection: Connection, network: SolanaNetwork, updates: 
   purgeTombstones(connection)
 }
 
-/** An update that is older than the owner's last reading, of an account that the reading does not list, is out of date. */
+/**
+ * An update that is older than the owner's last reading, of an account that the reading does not list, is out of date.
+ */
 function fenced(connection: Connection, network: number, update: HoldingUpdate): HoldingUpdate {
   if ('closed' in update) return update
   const reading = connection.get(

@@ -1,5 +1,5 @@
-// Staged Solana rows in a file beside the store: appended without an index, then sorted and merged in one transaction, which
-// removes the file.
+// Staged Solana rows in a file beside the store: appended without an index, then sorted and merged in one transaction,
+// which removes the file.
 import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
@@ -129,7 +129,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
   #staged() {
     if (this.#open === undefined) {
       const database = new DatabaseSync(this.#path)
-      // The archive still has what a power cut loses. Appended pages need no journal, so it is smaller than a write-ahead log.
+      // The archive still has what a power cut loses. Appended pages need no journal, so it is smaller than a
+      // write-ahead log.
       database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
       database.exec(schema)
       this.#open = {

@@ -1,5 +1,5 @@
-// The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and contracts. It
-// knows no other table.
+// The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
+// contracts. It knows no other table.
 import type { Address, ChainId } from '../../model.ts'
 import type { Connection, Row } from './connection.ts'
 import { Dictionary } from './dictionary.ts'

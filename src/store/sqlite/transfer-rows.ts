@@ -16,7 +16,10 @@ const valuesPerRow = 6
 const insertOne = 'INSERT OR IGNORE INTO transfers VALUES (?, ?, ?, ?, ?, ?)'
 const insertMany = `${insertOne}${', (?, ?, ?, ?, ?, ?)'.repeat(rowsPerInsert - 1)}`
 
-/** The payload's flags have `range`. SQLite cannot read bits of a blob, but compares bytes: one stretch for each pair of higher bits. */
+/**
+ * The payload's flags have `range`. SQLite cannot read bits of a blob, but compares bytes: one stretch for each pair of
+ * higher bits.
+ */
 export const isRangeSql = `(${[0x00, 0x40, 0x80, 0xc0]
   .map(higher => higher | payloadFlags.range)
   .map(first => `substr(payload, 1, 1) BETWEEN x'${first.toString(16)}' AND x'${(first + 0x1f).toString(16)}'`)
