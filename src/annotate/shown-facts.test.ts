@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Address, ChainId } from '../model.ts'
 import type { ContractFacts, Mark } from '../store/annotation-store.ts'
-import { shownFacts, verdictsOf } from './shown-facts.ts'
+import { decisionsOf, shownFacts } from './shown-facts.ts'
 
 const chain = 1 as ChainId
 const contract = `0x${'c'.repeat(40)}` as Address
@@ -18,20 +18,20 @@ test('nothing known and nothing said shows nothing', () => {
 
 test('without marks the rules stand', () => {
   expect(shownFacts(facts, [])).toEqual({ name: 'Name', symbol: 'N', possibleSpam: true, verifiedCollection: false })
-  expect(verdictsOf(facts, []).spam).toEqual({ value: true, by: 'rules' })
+  expect(decisionsOf(facts, []).spam).toEqual({ value: true, by: 'rules' })
 })
 
 test('the strongest mark that speaks of a flag decides it', () => {
   const pin = mark({ rank: 'operator', verified: false })
   const list = mark({ verified: true, spam: false })
-  const { verified, spam } = verdictsOf(facts, [pin, list])
+  const { verified, spam } = decisionsOf(facts, [pin, list])
   expect(verified).toEqual({ value: false, by: pin })
   expect(spam).toEqual({ value: false, by: list })
 })
 
 test('only a mark can call a verified collection spam', () => {
   const listed = mark({ verified: true })
-  expect(verdictsOf(facts, [listed]).spam).toEqual({ value: false, by: 'verified' })
+  expect(decisionsOf(facts, [listed]).spam).toEqual({ value: false, by: 'verified' })
   const pinned = mark({ rank: 'operator', spam: true })
   expect(shownFacts(undefined, [pinned, listed])).toEqual({
     ...{ name: undefined, symbol: undefined },

@@ -10,19 +10,19 @@ export type ShownFacts = {
 }
 
 /** The mark that decided; `rules`: no mark did, so the score decides; `verified`: a verified collection is not spam. */
-export type Verdict = { value: boolean; by: Mark | 'rules' | 'verified' | 'nobody' }
+export type Decision = { value: boolean; by: Mark | 'rules' | 'verified' | 'nobody' }
 
 /**
  * `marks` come strongest first: the operator's pins win, then imported lists, then the pack, then the rules. The rules
  * do not count against a verified collection: only a mark can call it spam.
  */
-export function verdictsOf(
+export function decisionsOf(
   facts: ContractFacts | undefined,
   marks: readonly Mark[],
-): { verified: Verdict; spam: Verdict } {
+): { verified: Decision; spam: Decision } {
   const verifiedMark = marks.find(mark => mark.verified !== undefined)
   const spamMark = marks.find(mark => mark.spam !== undefined)
-  const verified: Verdict =
+  const verified: Decision =
     verifiedMark === undefined
       ? { value: false, by: 'nobody' }
       : { value: verifiedMark.verified as boolean, by: verifiedMark }
@@ -34,7 +34,7 @@ export function verdictsOf(
 /** Undefined without facts and marks. */
 export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mark[]): ShownFacts | undefined {
   if (facts === undefined && marks.length === 0) return undefined
-  const { verified, spam } = verdictsOf(facts, marks)
+  const { verified, spam } = decisionsOf(facts, marks)
   return { name: facts?.name, symbol: facts?.symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
 }
 

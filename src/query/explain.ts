@@ -1,6 +1,6 @@
 // Explains what answers show of a contract: flags, names, labels, coverage, and whether a transfer is stored. It reads the store alone;
 // its caller asks the node about a transaction.
-import { type Verdict, verdictsOf } from '../annotate/shown-facts.ts'
+import { type Decision, decisionsOf } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { hexOf } from '../hex.ts'
@@ -12,8 +12,8 @@ import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts
 export type ContractExplanation = {
   chain: ChainId
   contract: Address
-  verified: Verdict
-  spam: Verdict
+  verified: Decision
+  spam: Decision
   facts: ContractFacts | undefined
   /** The strongest first. */
   marks: readonly Mark[]
@@ -33,7 +33,7 @@ export async function explainContract(store: Store, chain: ChainId, contract: Ad
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
   ])
-  return { chain, contract, ...verdictsOf(facts, marks), facts, marks, labels, state, covered, transfers }
+  return { chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers }
 }
 
 /** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */
@@ -163,7 +163,7 @@ export function shownExplanation(
     chain: chainName(chain, chains),
     contract,
     possible_spam: {
-      ...shownVerdict(spam, chains),
+      ...shownDecision(spam, chains),
       score: facts?.verdict?.score ?? null,
       score_needed: spamScore,
       rules_version: facts?.verdict?.rulesVersion ?? null,
@@ -174,7 +174,7 @@ export function shownExplanation(
         reason: spamRules.find(known => known.rule === rule)?.reason ?? null,
       })),
     },
-    verified_collection: shownVerdict(verified, chains),
+    verified_collection: shownDecision(verified, chains),
     name: facts?.name ?? null,
     symbol: facts?.symbol ?? null,
     interfaces: facts?.reading?.interfaces ?? null,
@@ -193,7 +193,7 @@ export function shownExplanation(
 }
 
 /** `because` is `pin`, `list` or `pack` with the mark, or what decided without one. */
-function shownVerdict({ value, by }: Verdict, chains: ChainTable) {
+function shownDecision({ value, by }: Decision, chains: ChainTable) {
   if (typeof by === 'string') return { value, because: by, mark: null }
   const because = { operator: 'pin', imported: 'list', 'built-in': 'pack' } as const
   return { value, because: because[by.rank], mark: shownMark(by, chains) }

@@ -42,7 +42,7 @@ export type FailedCheck =
 
 export type Failure = { check: FailedCheck; block: number; message: string }
 
-export type Verdict = { ok: true; evidence: Evidence } | { ok: false; failure: Failure }
+export type CheckResult = { ok: true; evidence: Evidence } | { ok: false; failure: Failure }
 
 /** Checks that the headers of `from` to `to`, lowest first, are each the parent of the next. Undefined if they are. */
 export function checkHeaders(range: {
@@ -102,7 +102,7 @@ function checkLink(header: RpcHeader, number: number, parentHash: string | undef
 }
 
 /** Checks a block with all its logs, as `eth_getLogs` gives them. `logs` are its part of a complete sequence. */
-export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlock; logs: LogSequence }): Verdict {
+export function verifyLogs({ chain, block, logs }: { chain: Chain; block: RpcBlock; logs: LogSequence }): CheckResult {
   const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
   const failed =
     checkTransactions(block, number) ??
@@ -121,7 +121,7 @@ export function verifyReceipts(given: {
   block: RpcBlock
   receipts: readonly RpcReceipt[]
   logs: LogSequence
-}): Verdict {
+}): CheckResult {
   const { chain, block, receipts, logs } = given
   const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
   const failed =

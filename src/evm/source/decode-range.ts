@@ -10,7 +10,7 @@ import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf } from '../decode/token-events.ts'
-import { checkHeaders, type Failure, type Verdict, verifyLogs, verifyReceipts } from '../proof/verify.ts'
+import { type CheckResult, checkHeaders, type Failure, verifyLogs, verifyReceipts } from '../proof/verify.ts'
 import type { RpcBlock, RpcCall, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
 import { unlisted } from './read-facts.ts'
@@ -127,7 +127,7 @@ function verify(
   block: RpcBlock,
   logs: LogSequence,
   receipts: readonly RpcReceipt[] | null | undefined,
-): Verdict {
+): CheckResult {
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
   return verifyReceipts({ chain, block, receipts, logs })
 }

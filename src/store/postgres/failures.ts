@@ -7,37 +7,37 @@ const connectionWords =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Cannot use a pool after)/
 
 /** The SQLSTATE of a server's answer, or the system's code of a network failure. */
-export function codeOf(error: unknown): string | undefined {
+export function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   return error.code
 }
 
 /** The connection, not the statement, failed: classes 08 and 57P, and the network below them. */
 export function isConnectionFailure(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = sqlStateOf(error)
   if (code === undefined) return error instanceof Error && connectionWords.test(error.message)
   return networkCodes.test(code) || code.startsWith('08') || code.startsWith('57P') || code === '25P03'
 }
 
 /** The server rolled back because of others: a deadlock or a serialization failure. Repeating is right. */
 export function isRolledBackForOthers(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = sqlStateOf(error)
   return code === '40001' || code === '40P01'
 }
 
 /** A named statement that the session does not know, or knows already. */
 export function isLostName(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = sqlStateOf(error)
   return code === '26000' || code === '42P05'
 }
 
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === '55P03'
+  return sqlStateOf(error) === '55P03'
 }
 
 /** Citus passes a worker's refusal of a COPY on without its code. */
 export function isUniqueViolation(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = sqlStateOf(error)
   return code === '23505' || (code === 'XX000' && /^duplicate key value violates/.test((error as Error).message))
 }
 
@@ -101,7 +101,7 @@ const rules: readonly Rule[] = [
 
 export function storeFailure(error: unknown, location: string): AlmanacError {
   if (error instanceof AlmanacError) return error
-  const { code, fits, says, ...options } = rules.find(rule => rule.fits(codeOf(error) ?? '', error)) as Rule
+  const { code, fits, says, ...options } = rules.find(rule => rule.fits(sqlStateOf(error) ?? '', error)) as Rule
   const words = says.endsWith(':') ? `${says} ${messageOf(error)}.` : says
   return new AlmanacError(code, `The database ${location} ${words}`, { ...options, cause: error })
 }
