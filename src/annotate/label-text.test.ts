@@ -1,7 +1,18 @@
-// Names are cleaned for display, once and for all. No list is read.
+// Names are cleaned for display, and answers of contracts are read as what they mean, whatever nonsense they are. No
+// list is read and no node is asked.
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { cleanLabel, labelCharactersMax } from './label-text.ts'
+import * as AbiParameters from 'ox/AbiParameters'
+import * as Hex from 'ox/Hex'
+import { describe, expect, test } from 'vitest'
+import {
+  addressOfAnswer,
+  cleanLabel,
+  flagOfAnswer,
+  labelCharactersMax,
+  numberOfAnswer,
+  textCharactersMax,
+  textOfAnswer,
+} from './label-text.ts'
 
 test.each([
   ['OpenSea: Wallet', 'OpenSea: Wallet', []],
@@ -40,4 +51,71 @@ test('what was cleaned once is clean', () => {
       expect(once.label).not.toMatch(/\p{Cc}/u)
     }),
   )
+})
+
+const encoded = (text: string): string => AbiParameters.encode([{ type: 'string' }], [text])
+
+describe('the text of an answer', () => {
+  test('is what was encoded, up to its bound', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), text => {
+        const whole = Buffer.from(text).toString().replace(/\0+$/, '')
+        const read = textOfAnswer(encoded(text)) as string
+        expect([...read].length).toBeLessThanOrEqual(textCharactersMax)
+        if ([...whole].length <= textCharactersMax) expect(read).toBe(whole)
+        else expect(whole.startsWith(read.replace(/\uFFFD+$/, ''))).toBe(true)
+      }),
+    )
+  })
+
+  test('may be a padded word, as early tokens answer', () => {
+    expect(textOfAnswer(Hex.fromString('Maker', { size: 32 }))).toBe('Maker')
+    expect(textOfAnswer(`0x${'00'.repeat(32)}`)).toBe('')
+  })
+
+  test('keeps what is readable of invalid UTF-8', () => {
+    expect(textOfAnswer(`0x41ff42${'00'.repeat(29)}`)).toBe('A\uFFFDB')
+  })
+
+  test('is nothing where there is none', () => {
+    const offset = (value: bigint) => value.toString(16).padStart(64, '0')
+    for (const answer of [
+      ...[undefined, null, 5, '', '0x', '0x1234', 'text', `0x${'zz'.repeat(32)}`],
+      `0x${offset(32n)}${offset(5n)}`,
+      `0x${offset(2n ** 255n)}${offset(5n)}`,
+      `0x${offset(32n)}${offset(2n ** 31n)}${offset(1n)}`,
+      `0x${offset(64n)}${offset(1n)}`,
+    ])
+      expect(textOfAnswer(answer), String(answer)).toBeUndefined()
+  })
+
+  test('is cut where megabytes come, without reading them', () => {
+    expect(textOfAnswer(encoded('x'.repeat(3_000_000)))).toBe('x'.repeat(textCharactersMax))
+  })
+
+  test('no answer makes a reader throw', () => {
+    const hex = fc.uint8Array({ maxLength: 300 }).map(bytes => `0x${Buffer.from(bytes).toString('hex')}`)
+    const broken = fc
+      .tuple(fc.string({ maxLength: 40 }).map(encoded), fc.nat(), fc.constantFrom('', '0', 'f', 'g', 'ffffffff'))
+      .map(([answer, at, change]) => {
+        const place = at % answer.length
+        return `${answer.slice(0, place)}${change}${answer.slice(place + change.length)}`
+      })
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.string(), hex, broken), answer => {
+        const text = textOfAnswer(answer)
+        expect(text === undefined || [...text].length <= textCharactersMax).toBe(true)
+        for (const read of [flagOfAnswer, numberOfAnswer, addressOfAnswer]) read(answer)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+test('flags, numbers and addresses are read from the first word', () => {
+  expect([flagOfAnswer(`0x${'0'.repeat(63)}1`), flagOfAnswer(`0x${'0'.repeat(64)}`)]).toEqual([true, false])
+  expect([flagOfAnswer('0x'), flagOfAnswer(`0x${'0'.repeat(63)}2`)]).toEqual([undefined, undefined])
+  expect(numberOfAnswer(`0x${'f'.repeat(64)}`)).toBe(2n ** 256n - 1n)
+  expect(addressOfAnswer(`0x${'0'.repeat(24)}${'AB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
+  expect(addressOfAnswer(`0x${'1'.repeat(64)}`)).toBeUndefined()
 })

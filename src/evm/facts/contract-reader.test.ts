@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
 import { type RpcFailureKind, rpcError } from '../../rpc/failures.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
-import { CallBudget, readContracts } from './contract-reader.ts'
+import { CallBudget, callsPerSecond, readContracts } from './contract-reader.ts'
 
 const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
 const text = (value: string) => AbiParameters.encode([{ type: 'string' }], [value])
@@ -94,4 +94,21 @@ test('a failure of the endpoints is none of the contracts', async () => {
     [contract(2)]: () => ({ fails: 'timeout' }),
   })
   await expect(readContracts([1, 2].map(contract), slowWay)).rejects.toMatchObject({ code: 'timeout' })
+})
+
+test('a share of what was allowed, the least of all bounds', () => {
+  expect(callsPerSecond({ isPrivate: true })).toBe(Number.POSITIVE_INFINITY)
+  expect(callsPerSecond({ isPrivate: false })).toBe(10)
+  expect(callsPerSecond({ isPrivate: false, requestsPerSecond: 20 })).toBe(2)
+  expect(callsPerSecond({ isPrivate: true, requestsPerSecond: 500, requestsPerDay: 86_400 })).toBe(0.1)
+})
+
+test('calls are paid for before the next ones are made', async () => {
+  const { signal } = new AbortController()
+  const budget = new CallBudget(1_000, () => 0)
+  const started = performance.now()
+  await budget.take(50, signal)
+  await budget.take(1, signal)
+  expect(performance.now() - started).toBeGreaterThanOrEqual(45)
+  await new CallBudget(Number.POSITIVE_INFINITY).take(1_000_000, signal)
 })
