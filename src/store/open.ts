@@ -7,8 +7,6 @@ import type { SolanaStaging } from './solana-store.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
 
-export type { StoreRole }
-
 export type OpenStoreOptions = {
   /**
    * `owner`: the one process that indexes; a file refuses a second one. `reader`: serves requests, with short writes
@@ -32,8 +30,7 @@ export async function openStore(url: string, { role }: OpenStoreOptions): Promis
 
 /** A replica that follows the server of a store. */
 export async function openReplica(store: Store, url: string, lagMsMax: number): Promise<ReadReplica> {
-  const { openReadReplica } = await import('./postgres/read-replica.ts')
-  const { isPostgresStore } = await import('./postgres/postgres-store.ts')
+  const { isPostgresStore, openReadReplica } = await import('./postgres/postgres-store.ts')
   if (isPostgresStore(store)) return openReadReplica({ primary: store, url, lagMsMax })
   throw new AlmanacError('config_invalid', 'store_read needs a PostgreSQL store; this store is a file.', {
     hint: 'remove store_read, or name a PostgreSQL server under store.',

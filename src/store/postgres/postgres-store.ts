@@ -1,5 +1,6 @@
-// The store on a PostgreSQL server. It only joins the parts, which have the statements, transactions and errors.
-import type { Store } from '../store.ts'
+// The store on a PostgreSQL server, and a replica of it. It only joins the parts, which have the statements,
+// transactions and errors.
+import type { ReadReplica, Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
@@ -16,7 +17,8 @@ import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
 /** Beside what every engine offers: which commits this process knows and when it last asked, for a replica. */
-export type PostgresStore = Store & { seen(): { commits: number; atMs: number } }
+export type PostgresStore = Store & { seen(): Seen }
+type Seen = { commits: number; atMs: number }
 
 export async function openPostgresStore(url: string): Promise<PostgresStore> {
   const options = databaseOptions(url)
@@ -36,7 +38,7 @@ export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
 
-export function postgresStore(store: StoreDatabase): PostgresStore {
+function postgresStore(store: StoreDatabase): PostgresStore {
   const { database, watch } = store
   return {
     engine: 'postgres',
@@ -66,5 +68,63 @@ export function postgresStore(store: StoreDatabase): PostgresStore {
     },
     ...workStore(database),
     ...checkpointStore(store),
+  }
+}
+
+// A streaming replica of the database that answers may come from while its lag is small. It decides only that, and
+// writes nothing.
+
+const lookMs = 100
+/** After a read that failed. */
+const restMs = 1_000
+
+/**
+ * The lag is the age of the primary's first commit that the replica lacks, by this process's clock alone: both count
+ * commits in the same rows, which the replica replays like any other.
+ */
+export function openReadReplica({
+  primary,
+  url,
+  lagMsMax,
+}: {
+  primary: PostgresStore
+  url: string
+  lagMsMax: number
+}): ReadReplica {
+  const options = databaseOptions(url)
+  const database = new Database(options)
+  const watch = watchRevision(options.connectionString, database)
+  const store = postgresStore(new StoreDatabase(database, watch, new Dictionary(database)))
+  /** Commits of the primary that the replica has not shown yet, oldest first. */
+  const ahead: Seen[] = []
+  let restUntilMs = 0
+  let wasCurrent = false
+  let changes = 0
+  const look = (): void => {
+    const now = primary.seen()
+    if (now.commits > (ahead.at(-1)?.commits ?? watch.commits)) ahead.push({ commits: now.commits, atMs: now.atMs })
+    while (ahead[0] !== undefined && ahead[0].commits <= watch.commits) ahead.shift()
+  }
+  const isCurrent = (): boolean => {
+    const now = performance.now()
+    const oldest = Math.min(watch.seenAtMs, primary.seen().atMs, ahead[0]?.atMs ?? Number.POSITIVE_INFINITY)
+    return now >= restUntilMs && now - oldest <= lagMsMax
+  }
+  const timer = setInterval(look, lookMs).unref()
+  return {
+    current(): Store | undefined {
+      const current = isCurrent()
+      if (current !== wasCurrent) changes += 1
+      wasCurrent = current
+      return current ? store : undefined
+    },
+    failed() {
+      restUntilMs = performance.now() + restMs
+    },
+    revision: () => watch.value + changes,
+    async close() {
+      clearInterval(timer)
+      await store.close()
+    },
   }
 }

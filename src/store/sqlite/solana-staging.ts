@@ -6,6 +6,7 @@ import type { SolanaNetwork } from '../../model.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { storeFailure } from './failures.ts'
+import { versionBytes } from './solana-holdings.ts'
 import {
   accountValues,
   insertMintAccount,
@@ -13,8 +14,7 @@ import {
   metadataValues,
   replaceMintAccount,
   replaceMintMetadata,
-  versionBytes,
-} from './solana-holdings.ts'
+} from './solana-mints.ts'
 
 const schema = `
 CREATE TABLE IF NOT EXISTS checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
