@@ -1,7 +1,7 @@
 // The stores that serving is measured on: filled once, kept between runs, with what was put in remembered beside the rows.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { referenceChains } from '../src/chains.ts'
+import { builtInChains } from '../src/chains.ts'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { type Generated, generateTransfers } from './generate.ts'
@@ -15,7 +15,7 @@ export type FilledStore = Pick<Generated, 'from' | 'to'> & {
   contracts: readonly Address[]
 }
 
-const chain = referenceChains[0]!.id
+const chain = builtInChains[0]!.id
 const checkpoint = 'bench:serve'
 /** Of which half lies below the middle block, give or take a tenth. */
 const transfersMin = 400

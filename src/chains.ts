@@ -55,7 +55,7 @@ const rows: ChainRow[] = [
   ['arbitrum', 0xa4b1, true, 4_096, 250],
 ]
 
-export const referenceChains: readonly Chain[] = rows.map(
+export const builtInChains: readonly Chain[] = rows.map(
   ([name, id, finalizedTag, finalityDepth, blockTimeMs, quirks, retired]) => ({
     ...defineChain({ name, id }),
     finalizedTag,
@@ -82,7 +82,7 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
 
 /** What an endpoint serves instead of its configured chain, and what to do about it. */
 export function otherChain(id: number, expected: number): { serves: string; hint: string } {
-  const actual = referenceChains.find(chain => chain.id === id)
+  const actual = builtInChains.find(chain => chain.id === id)
   return {
     serves: `serves chain ${id}${actual === undefined ? '' : ` (${actual.name})`}, not ${expected}`,
     hint: actual === undefined ? 'check the URL.' : `check the URL, or name the chain ${actual.name}.`,
@@ -120,7 +120,7 @@ export function chainCommonlyCalled(name: string): string | undefined {
       .replace(/[\s_-]+/g, ' ')
   const common = Object.keys(commonNames).find(known => plain(known) === plain(name))
   if (common !== undefined) return commonNames[common]
-  return referenceChains.find(chain => plain(chain.name) === plain(name))?.name
+  return builtInChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
 /** Every chain that this instance knows: the twelve of the reference, then the operator's own. */
@@ -133,7 +133,7 @@ export class ChainTable {
 
   constructor(added: readonly Chain[] = []) {
     this.added = added
-    this.all = [...referenceChains, ...added]
+    this.all = [...builtInChains, ...added]
     this.#byName = new Map(this.all.map(chain => [chain.name.toLowerCase(), chain]))
     this.#byId = new Map(this.all.map(chain => [chain.id, chain]))
   }

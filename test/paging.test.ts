@@ -1,7 +1,7 @@
 // Runs of pages against a model of the chain, while rows arrive, history fills in below and blocks are reorganised.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { referenceChains } from '../src/chains.ts'
+import { builtInChains } from '../src/chains.ts'
 import type { Address, Block, Hash, Position, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
@@ -10,7 +10,7 @@ import { packTransfer } from './pack-transfer.ts'
 import { seededAddress } from './seed.ts'
 import { serveApi } from './served-api.ts'
 
-const chain = referenceChains[0]!.id
+const chain = builtInChains[0]!.id
 const contract = seededAddress('paged')
 
 /** One log of the contract: a transfer, a batch of several or a range of several ids. */

@@ -2,7 +2,7 @@
 // and a Solana account. It says what was put in, in the order of answers, and reads nothing back.
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { referenceChains } from '../src/chains.ts'
+import { builtInChains } from '../src/chains.ts'
 import type {
   ActivityRow,
   Address,
@@ -23,7 +23,7 @@ import { packTransfer } from './pack-transfer.ts'
 /** A row as an answer shows it: an ERC-2309 range stands here as one row for each of its ids. */
 export type SeededTransfer = Position & Omit<TransferFacts, 'idCount'> & { contract: Address; blockHash: Hash }
 
-const chainIdOf = (name: string): ChainId => referenceChains.find(chain => chain.name === name)!.id
+const chainIdOf = (name: string): ChainId => builtInChains.find(chain => chain.name === name)!.id
 const eth = chainIdOf('eth')
 const polygon = chainIdOf('polygon')
 const arbitrum = chainIdOf('arbitrum')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checksum } from 'ox/Address'
 import { expect, test } from 'vitest'
-import { referenceChains } from '../chains.ts'
+import { builtInChains } from '../chains.ts'
 import { openStore } from '../store/open.ts'
 import { cleanLabel } from './label-text.ts'
 import { loadPack, packContent, packEntries, packSources } from './pack.ts'
@@ -14,7 +14,7 @@ test.each(packEntries)('%s on %s: %s %s', (kind, chains, address, label, source)
   expect(checksum(address.toLowerCase())).toBe(address)
   expect(cleanLabel(label)).toEqual({ label, notes: [] })
   expect(packSources[source]).toBeTruthy()
-  const names = referenceChains.map(chain => chain.name)
+  const names = builtInChains.map(chain => chain.name)
   if (chains === '*') expect(kind).toBe('label')
   else for (const chain of chains.split(',')) expect(names).toContain(chain)
 })

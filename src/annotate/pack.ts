@@ -1,5 +1,5 @@
 // Writes the built-in pack into a store, as a whole and only where the version differs.
-import { referenceChains } from '../chains.ts'
+import { builtInChains } from '../chains.ts'
 import { type Address, parseAddress } from '../model.ts'
 import type { SourceContent } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
@@ -30,7 +30,7 @@ export function packContent(): SourceContent {
 }
 
 function chainOf(name: string) {
-  const chain = referenceChains.find(known => known.name === name)
+  const chain = builtInChains.find(known => known.name === name)
   if (chain === undefined) throw new Error(`The pack names the chain ${name}, which the chain table does not have.`)
   return chain.id
 }

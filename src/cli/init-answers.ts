@@ -1,6 +1,6 @@
 // What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
 import { createInterface, type Interface } from 'node:readline/promises'
-import { chainCommonlyCalled, referenceChains } from '../chains.ts'
+import { builtInChains, chainCommonlyCalled } from '../chains.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { redactUrl } from '../redact.ts'
@@ -155,7 +155,7 @@ export async function withQuestions(run: (questions: Questions) => Promise<void>
 export async function askForAnswers(questions: Questions, flags: InitFlags): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   printNote(
-    `Built-in chains: ${referenceChains
+    `Built-in chains: ${builtInChains
       .filter(chain => !chain.retired)
       .map(({ name }) => name)
       .join(', ')}.`,

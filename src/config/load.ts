@@ -1,7 +1,7 @@
 // Combines file, environment and flags into one checked configuration: flags win over environment, over file, over
 // default. It opens nothing but the file.
 import { existsSync } from 'node:fs'
-import { type Chain, ChainTable, chainCommonlyCalled, defineChain, referenceChains } from '../chains.ts'
+import { builtInChains, type Chain, ChainTable, chainCommonlyCalled, defineChain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
 import { describeIssue, nearestWord, type PlaceOf } from './problems.ts'
@@ -138,7 +138,7 @@ function addChain(
   { builtIn, place, key, id }: { builtIn: ChainTable; place: string; key: string; id: number | undefined },
 ): string[] {
   if (id === undefined) {
-    const names = referenceChains.map(chain => chain.name)
+    const names = builtInChains.map(chain => chain.name)
     const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
     const advice = nearest === undefined ? ` Known chains: ${names.join(', ')}.` : ` Did you mean ${nearest}?`
     return [`${place}: ${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`]

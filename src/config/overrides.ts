@@ -1,6 +1,6 @@
 // Settings from the environment and from flags. Their names come from the table of settings, so every setting has an
 // environment variable; text becomes a number, boolean or list where the setting is one.
-import { referenceChains } from '../chains.ts'
+import { builtInChains } from '../chains.ts'
 import { type SettingLeaf, settingLeaves } from './setting.ts'
 import { settingsSchema } from './settings.ts'
 
@@ -52,7 +52,7 @@ function findLeaf(name: string): { leaf: SettingLeaf; path: readonly string[] } 
     const match = new RegExp(`^${variableOf(leaf.path).replace('__NAME__', '_(.+)_')}$`).exec(name)
     if (match === null) continue
     const [, spelled = ''] = match
-    const chain = referenceChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
+    const chain = builtInChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
     return { leaf, path: leaf.path.map(part => (part === '<name>' ? chain : part)) }
   }
   return undefined

@@ -1,6 +1,6 @@
 // The simulator and the indexer were written apart: what one generates the other must fetch, prove and decode to the last row.
 import { afterEach, expect, test } from 'vitest'
-import { referenceChains } from '../../src/chains.ts'
+import { builtInChains } from '../../src/chains.ts'
 import { ChainRpc } from '../../src/evm/rpc/chain-rpc.ts'
 import { FullSource } from '../../src/evm/source/full-source.ts'
 import type { ActivityRow, Address, Evidence, TransferRow } from '../../src/model.ts'
@@ -29,7 +29,7 @@ test.each([
 ] satisfies [string, Partial<SimChainOptions>, Fault[], Evidence][])(
   '%s with %j and faults %j is proven by %s',
   async (name, options, faults, evidence) => {
-    const chain = referenceChains.find(known => known.name === name)!
+    const chain = builtInChains.find(known => known.name === name)!
     const shape = { height: 330, chainId: chain.id, denseEvery: 40, emptyEvery: 9, finalityDepth: 100, seed: 17 }
     node = await startSimNode({ chain: { ...shape, ...options }, endpoints: [{ faults }] })
     node.reorg({ depth: 20, length: 25 })

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { referenceChains } from '../../chains.ts'
+import { builtInChains } from '../../chains.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { hotBlocksOf } from '../index/backfill.ts'
 import type { RpcBlock, RpcLog } from '../rpc/port.ts'
 import { decodeRange } from './decode-range.ts'
 
 const recording = '../shared/fixtures/polygon/watch1.jsonl.gz'
-const polygon = referenceChains.find(chain => chain.name === 'polygon')!
+const polygon = builtInChains.find(chain => chain.name === 'polygon')!
 const orphan = '0x6f01a5163724e4bfbbcac469a9a2aafd16bc1a50f15c346b1ab1347561fb7c4d'
 const interval = { from: 13_522_175, to: 13_522_230 }
 
