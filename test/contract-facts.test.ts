@@ -1,4 +1,5 @@
-// What is found out of contracts while a chain is indexed: in both modes, when blocks are taken back, when endpoints fail, after a restart.
+// What is found out of contracts while a chain is indexed: in both modes, when blocks are taken back, when endpoints
+// fail, after a restart.
 import { afterEach, expect, test } from 'vitest'
 import { rulesVersion } from '../src/annotate/spam-rules.ts'
 import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
@@ -12,7 +13,7 @@ import type { Fault } from './sim/faults.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { Collection, type CollectionFacts } from './spam/collection.ts'
 import { RandomSource } from './spam/random-source.ts'
-import { eagerAnnotator, scenarioOf } from './spam/world.ts'
+import { eagerAnnotator, judgeStored, scenarioOf } from './spam/world.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -100,7 +101,7 @@ test('a verdict goes with the blocks that it rests on, and comes with others', a
   const { node, store } = await world([late])
   const { indexer, annotator } = start({ node, store })
   await caughtUp(indexer, node)
-  await annotator.settled()
+  await judgeStored(annotator, [late])
   const flagged = await factsOf(store, late)
   expect(flagged?.possibleSpam).toBe(true)
   expect(flagged?.verdict?.reasons.map(({ rule }) => rule)).toContain('unasked')
@@ -150,7 +151,7 @@ test('what another version of the rules said is judged again after a restart', a
   const { node, store } = await world([spam])
   const first = start({ node, store })
   await caughtUp(first.indexer, node)
-  await first.annotator.settled()
+  await judgeStored(first.annotator, [spam])
   await first.stop()
   const right = (await factsOf(store, spam)) as ContractFacts
   const verdict = { ...right.verdict!, rulesVersion: rulesVersion - 1, score: 0, reasons: [] }
@@ -169,7 +170,7 @@ test('events that the contract denies are spam whatever it is called', async () 
   const { node, store } = await world([fake, everyones, honest])
   const { indexer, annotator } = start({ node, store })
   await caughtUp(indexer, node)
-  await annotator.settled()
+  await judgeStored(annotator, [fake, everyones, honest])
   const rules = async (each: Collection) => (await factsOf(store, each))?.verdict?.reasons.map(({ rule }) => rule)
   expect(await rules(fake)).toContain('denied')
   expect(await rules(everyones)).toContain('held-by-all')

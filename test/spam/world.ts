@@ -90,6 +90,17 @@ export function eagerAnnotator(
   return { annotator, close: () => rpc.close() }
 }
 
+/** Waits for judgements on what is stored now: of each contract the first one may have been under way before. */
+export async function judgeStored(annotator: ContractAnnotator, collections: readonly Collection[]): Promise<void> {
+  const atOnce = 500
+  for (let at = 0; at < collections.length; at += atOnce) {
+    const some = collections.slice(at, at + atOnce)
+    const judge = () => Promise.all(some.map(({ address }) => annotator.ensure(address as Address, 60_000)))
+    await judge()
+    await judge()
+  }
+}
+
 /** Indexes the chain with the real indexer and returns what it says of each collection. */
 export async function judgeWorld(options: SpamWorldOptions): Promise<{ judged: Judged[]; transfers: number }> {
   const collections = makeCollections(options)
@@ -112,7 +123,7 @@ export async function judgeWorld(options: SpamWorldOptions): Promise<{ judged: J
   const { indexer, stop } = startIndexer(node, store, { annotator })
   try {
     await caughtUp(indexer, node, 300_000)
-    await annotator.settled()
+    await judgeStored(annotator, collections)
     const counted = collections.filter(({ facts }) => facts.kind !== 'verified')
     const judged: Judged[] = []
     for (const collection of counted) {

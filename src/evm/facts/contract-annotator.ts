@@ -129,13 +129,6 @@ export class ContractAnnotator {
     over.abort()
   }
 
-  /** Resolves when nothing is left to do: for tests and benchmarks. */
-  async settled(): Promise<void> {
-    while (!this.#stopping.signal.aborted && (this.#queue.length > 0 || this.#round !== undefined || this.#busy))
-      await pause(10, this.#stopping.signal)
-  }
-
-  #busy = false
   #filling = true
   /** Thread time of the current step, without waiting for nodes. */
   #workMs = 0
@@ -144,22 +137,19 @@ export class ContractAnnotator {
     let delayMs = this.#pace.retryDelayMs.first
     while (!signal.aborted) {
       this.#workMs = 0
-      this.#busy = true
       try {
         const worked = await this.#step(signal)
         delayMs = this.#pace.retryDelayMs.first
-        this.#busy = false
         if (!worked) await this.#sleep(signal)
         else if (!this.#queue.hasAsked) {
           const restPerWork = this.#filling ? this.#pace.restPerWorkFilling : this.#pace.restPerWork
           await pause(Math.min(restMsMax, this.#workMs * restPerWork), signal)
         }
       } catch (error) {
-        this.#busy = false
         if (signal.aborted) return
         const { log, chain } = this.#options
         if (!(error instanceof AlmanacError))
-          log.error({ err: error, chain: chain.name }, 'Contract judging failed; retrying.')
+          log.error({ err: error, chain: chain.name }, 'Contract judging failed; retrying')
         await pause(delayMs, signal)
         delayMs = Math.min(delayMs * 2, this.#pace.retryDelayMs.max)
       }
@@ -234,7 +224,7 @@ export class ContractAnnotator {
     } catch (error) {
       if (signal.aborted || !(error instanceof AlmanacError)) throw error
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'failed' }, contracts.length)
-      log.debug({ chain: chain.name, reason: messageOf(error) }, 'Contract reading failed; retrying.')
+      log.debug({ chain: chain.name, reason: messageOf(error) }, 'Contract reading failed; retrying')
       // The endpoints get a rest, each time a longer one.
       const restMs = this.#endpointsRestMs
       this.#endpointsRestUntilMs = performance.now() + restMs

@@ -46,7 +46,7 @@ export class DecodePool implements Decoder {
     const outcome = await worker.run({ range: { ...task, bodies } }, bodies)
     if ('columns' in outcome) return { ok: true, range: rangeOf(outcome.columns) }
     if ('failure' in outcome) return { ok: false, failure: outcome.failure }
-    throw new Error('The decode thread answered another task.')
+    throw new Error('The decode thread answered a different task.')
   }
 
   async facts(task: FactsTask): Promise<ReadFacts | string> {
@@ -55,13 +55,7 @@ export class DecodePool implements Decoder {
     const bodies = task.bodies.map(ownBytes)
     const outcome = await worker.run({ facts: { ...task, bodies } }, bodies)
     if ('facts' in outcome) return outcome.facts
-    throw new Error('The decode thread answered another task.')
-  }
-
-  /** Starts all threads and waits until they are ready. */
-  async start(): Promise<void> {
-    for (const [at] of this.#workers.entries()) this.#workers[at] ??= new DecodeWorker()
-    await Promise.all(this.#workers.map(worker => worker?.ready))
+    throw new Error('The decode thread answered a different task.')
   }
 
   async close(): Promise<void> {
@@ -90,7 +84,6 @@ function usualThreads(): number {
 class DecodeWorker {
   state: 'starting' | 'ready' | 'ended' = 'starting'
   readonly #worker: Worker
-  readonly #started = Promise.withResolvers<void>()
   readonly #tasks = new Map<number, { resolve: (outcome: WorkerOutcome) => void; reject: (error: Error) => void }>()
   #next = 0
 
@@ -103,10 +96,6 @@ class DecodeWorker {
     this.#worker.on('exit', code => this.#end(new Error(`exit code ${code}`)))
     // Only work under way keeps the process alive.
     this.#worker.unref()
-  }
-
-  get ready(): Promise<void> {
-    return this.#started.promise
   }
 
   get waiting(): number {
@@ -131,7 +120,6 @@ class DecodeWorker {
   #received(message: WorkerMessage): void {
     if ('ready' in message) {
       if (this.state === 'starting') this.state = 'ready'
-      this.#started.resolve()
       return
     }
     const waiting = this.#tasks.get(message.id)
@@ -143,7 +131,6 @@ class DecodeWorker {
 
   #end(cause: Error): void {
     this.state = 'ended'
-    this.#started.resolve()
     const error = new AlmanacError('internal', 'The decode thread ended.', { cause, retryable: true })
     for (const { reject } of this.#tasks.values()) reject(error)
     this.#tasks.clear()
