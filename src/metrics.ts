@@ -23,12 +23,14 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
     },
     solana: {
       readings: counter('almanac_solana_readings_total', 'Owners read in full from the endpoints.', ['network']),
-      lag: gauge('almanac_solana_lag_seconds', 'Time since the last WebSocket message; 0 without one.', ['network']),
+      lag: gauge('almanac_solana_lag_seconds', 'Time since the last WebSocket message; 0 if there was none.', [
+        'network',
+      ]),
       slot: gauge('almanac_solana_slot', 'Highest slot reported by the endpoints or the WebSocket.', ['network']),
       owners: gauge('almanac_solana_owners_live', 'Owners kept fresh by subscriptions.', ['network']),
       differences: counter(
         'almanac_solana_differences_total',
-        'Holdings for which a reconciliation found another value than the subscriptions reported.',
+        'Holdings whose value at a reconciliation differed from what the subscriptions reported.',
         ['network'],
       ),
     },
@@ -56,9 +58,11 @@ export function createEvmMetrics() {
       'Logs that claim to be transfers but cannot be decoded, by reason.',
       ['chain', 'reason'],
     ),
-    reorganisations: counter('almanac_evm_reorganisations_total', 'Times another branch replaced hot blocks.', [
-      'chain',
-    ]),
+    reorganisations: counter(
+      'almanac_evm_reorganisations_total',
+      'Times another branch replaced stored blocks that were not final.',
+      ['chain'],
+    ),
     failures: counter(
       'almanac_evm_failures_total',
       'Failed attempts to follow the head or to fill history. Each is retried.',
