@@ -39,7 +39,8 @@ type ChainRow = [
   retired?: true,
 ]
 
-// In the order of the reference, which is the order of answers. Depths are what exchanges wait for, rounded up.
+// In the order in which answers list chains, which is that of the API that Almanac is compatible with. Depths are what
+// exchanges wait for, rounded up.
 const rows: ChainRow[] = [
   ['eth', 0x1, true, 96, 12_000, { ethereumHeaders: true }],
   ['goerli', 0x5, true, 96, 12_000, { ethereumHeaders: true }, true],
@@ -55,6 +56,7 @@ const rows: ChainRow[] = [
   ['arbitrum', 0xa4b1, true, 4_096, 250],
 ]
 
+/** The chains that need no settings but an endpoint. */
 export const builtInChains: readonly Chain[] = rows.map(
   ([name, id, finalizedTag, finalityDepth, blockTimeMs, quirks, retired]) => ({
     ...defineChain({ name, id }),
@@ -123,7 +125,7 @@ export function chainCommonlyCalled(name: string): string | undefined {
   return builtInChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
-/** Every chain that this instance knows: the twelve of the reference, then the operator's own. */
+/** Every chain that this instance knows: the built-in ones, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */

@@ -1,4 +1,5 @@
-// The log: JSON lines on stderr, or readable lines on a terminal. Every line loses keys and the secret parts of URLs.
+// The log: JSON lines on stderr, or readable lines on a terminal, and a throttle for lines that repeat. Every line
+// loses keys and the secret parts of URLs.
 import { pino } from 'pino'
 import { redactText } from './redact.ts'
 

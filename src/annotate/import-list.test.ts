@@ -1,4 +1,4 @@
-// Lists in every form that people share become entries, with each bad line told. No store is written.
+// Lists in every form that people share become entries, with each bad line reported. No store is written.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ChainTable } from '../chains.ts'
@@ -67,7 +67,7 @@ describe('the forms of a list', () => {
   })
 })
 
-test('every bad line is told by its number and the others are kept, or nothing is', async () => {
+test('every bad line is reported with its number and the others are kept, or nothing is', async () => {
   const text = [
     'address,label,chain,source',
     `${address(1)},One,eth,mine`,

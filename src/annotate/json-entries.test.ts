@@ -1,4 +1,4 @@
-// Entries of a JSON document are told as they come, however the text is cut. No file is read.
+// Entries of a JSON document are reported as they come, however the text is cut. No file is read.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonEntries, type JsonEntry } from './json-entries.ts'
@@ -34,7 +34,7 @@ test('a map and a list come back as JSON.parse reads them, in pieces cut anywher
   )
 })
 
-test('the list of a token list is opened, and the members around it are told too', () => {
+test('the list of a token list is opened, and the members around it are reported too', () => {
   const text = '{\n "name": "List",\n "tokens": [\n  {"a": 1},\n  {"b": [2]}\n ],\n "version": {"major": 1}\n}'
   expect(read(text)).toEqual([
     { line: 2, key: 'name', value: 'List' },
@@ -44,7 +44,7 @@ test('the list of a token list is opened, and the members around it are told too
   ])
 })
 
-test('a broken entry costs that entry, an unfinished document is told', () => {
+test('a broken entry costs that entry, an unfinished document is reported', () => {
   expect(read('{"a": 1,\n"b": x,\n"c": 3}')).toMatchObject([
     { line: 1, key: 'a' },
     { line: 2, problem: expect.stringContaining('not JSON') },

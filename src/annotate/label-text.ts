@@ -1,4 +1,5 @@
-// Makes names fit to be shown: one line of visible text. Pure.
+// Makes names fit to be shown, as one line of visible text, and reads text, flags, numbers and addresses from the
+// answers of contracts. Pure.
 
 export const labelCharactersMax = 200
 

@@ -1,5 +1,5 @@
-// The built-in pack holds well-formed facts with their sources, and a store takes it over. Nobody else is asked whether
-// they are true.
+// The built-in pack holds well-formed facts with their sources, and a store takes it over. No other source is
+// asked whether they are true.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Writes the built-in pack into a store, as a whole and only where the version differs.
+// The built-in pack of labels and verified collections, and writing it into a store: as a whole, and only where the
+// version differs.
 import { builtInChains } from '../chains.ts'
 import { type Address, parseAddress } from '../model.ts'
 import type { SourceContent } from '../store/annotation-store.ts'

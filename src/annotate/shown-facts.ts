@@ -1,4 +1,5 @@
-// Decides what answers show of a contract from facts and marks, and forgets sources. No clock.
+// Decides what answers show of a contract from facts and marks, names the sources of our own, and forgets what a source
+// said. No clock.
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 

@@ -48,7 +48,7 @@ test('burns and rows of unknown senders say nothing', () => {
   )
 })
 
-test('shares lie between 0 and 1, and the order of rows does not matter', () => {
+test('shares are between 0 and 1, and the order of rows does not matter', () => {
   const drawn = fc.record({
     from: fc.nat(6).map(address),
     to: fc.nat(6).map(address),

@@ -44,7 +44,7 @@ describe('lures', () => {
       ['$PRITE'],
       ['Ether.Cards'],
     ],
-  ])('%s lures nobody', name => expect(found(name)).not.toContain('lureInName'))
+  ])('%s is not a lure', name => expect(found(name)).not.toContain('lureInName'))
 })
 
 describe('imitation', () => {

@@ -38,7 +38,7 @@ export interface LabelStore {
   removeLabels(labels: readonly LabelKey[]): Promise<number>
   /** Changes whenever labels change, by any process. Cheap enough for every request. */
   labelVersion(): number
-  /** Where labels changed since this number of changes; everywhere where that is no longer known. */
+  /** Where labels changed since this number of changes; every address if that is no longer known. */
   labelChanges(since: number | undefined): Promise<LabelChanges>
   /**
    * The labels of the first `addressesMax` labelled addresses of the range, in the order of addresses. Of one address

@@ -14,7 +14,7 @@ export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'c
 /** A row of an unknown block could not be answered with the block's hash and time. */
 export function unknownBlock(block: number): AlmanacError {
   return new AlmanacError('conflict', `The commit has a transfer in block ${block}, but not that block.`, {
-    hint: 'give every block that holds a row in the same commit.',
+    hint: 'include every block that has a transfer in the same commit.',
   })
 }
 
@@ -30,7 +30,8 @@ export function requireSameBranch(blocks: readonly Block[], hotHashes: ReadonlyM
 
 export function requireStored({ number, hash }: Block, stored: Hash | undefined): void {
   if (stored === hash) return
-  throw new AlmanacError('conflict', `Block ${number} is no longer stored as ${hash}: ${stored ?? 'not hot'}.`, {
+  const now = stored === undefined ? 'it is not a hot block' : `it is now ${stored}`
+  throw new AlmanacError('conflict', `Block ${number} is no longer stored as ${hash}: ${now}.`, {
     hint: 'read the hot blocks again and fetch the rows for those.',
     retryable: true,
   })
@@ -38,7 +39,7 @@ export function requireStored({ number, hash }: Block, stored: Hash | undefined)
 
 export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
   if (ancestor < finalized)
-    throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: ${finalized} is final.`, {
+    throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: block ${finalized} is final.`, {
       hint: 'check the endpoint that reported the fork. If finality itself was wrong, set finality of the chain to more blocks, stop the service and run almanac verify --chain <name> --repair over these blocks.',
     })
   let previous = ancestor
@@ -53,13 +54,13 @@ export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, 
     if (claimedNext !== undefined) claimedNext = Math.max(claimedNext, number + 1)
   }
   if (blocks.length > 0 && head.number < previous)
-    throw new AlmanacError('conflict', `The head ${head.number} lies below the commit's last block ${previous}.`)
+    throw new AlmanacError('conflict', `The commit has head ${head.number}, which is below its last block ${previous}.`)
 }
 
 export function requireOwnRows(number: number, rows: readonly TransferRow[]): void {
   const foreign = rows.find(row => row.block !== number)
   if (foreign !== undefined)
-    throw new AlmanacError('conflict', `Block ${number} of the commit holds a transfer of block ${foreign.block}.`)
+    throw new AlmanacError('conflict', `The commit lists a transfer of block ${foreign.block} under block ${number}.`)
 }
 
 export function leaseLost({ name, token }: Lease): AlmanacError {

@@ -1,4 +1,4 @@
-// Changes of labels are told as ranges that hold every changed address, or as everything. No engine is asked.
+// Changes of labels are reported as ranges that hold every changed address, or as everything. No engine is asked.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '../model.ts'
@@ -8,7 +8,7 @@ const address = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
   .map(bytes => `0x${Buffer.from(bytes).toString('hex')}` as Address)
 
-test('what was packed is told again, each address as a range of its own', () => {
+test('what was packed is read back, each address as a range of its own', () => {
   fc.assert(
     fc.property(fc.array(fc.array(address, { maxLength: 20 }), { maxLength: 5 }), changes => {
       const { count, ranges } = changesSince(7, 7 + changes.length, changes.map(packRanges))

@@ -1,4 +1,5 @@
-// Opens the store at an address: the only place that knows the engines.
+// Opens stores, replicas, plain parts and bulk imports by address, and backs up files: the only place that knows the
+// engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
@@ -23,7 +24,7 @@ export async function openStore(url: string, { role }: OpenStoreOptions): Promis
     return await openPostgresStore(url)
   }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
-  throw new AlmanacError('not_configured', `This version has no store for an address with ${scheme}.`, {
+  throw new AlmanacError('not_configured', `Almanac has no store for addresses with ${scheme}.`, {
     hint: 'set store to a file, such as file:./almanac.db, or to postgres://user:password@host/database.',
   })
 }
@@ -53,9 +54,13 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
     const { backUpFile } = await import('./sqlite/backup.ts')
     return await backUpFile(resolve(pathOf(url)), target)
   }
-  throw new AlmanacError('config_invalid', 'A store on a server is backed up with the tools of that server.', {
-    hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
-  })
+  throw new AlmanacError(
+    'config_invalid',
+    'almanac backup copies file stores only; back up a database server with its own tools.',
+    {
+      hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
+    },
+  )
 }
 
 /** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */

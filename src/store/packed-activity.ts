@@ -144,7 +144,7 @@ export function joinActivity(parts: readonly PackedActivity[]): PackedActivity {
   return joined as PackedActivity
 }
 
-/** The rows from `from` on whose first transaction is in the block, where rows lie block by block. */
+/** The rows from `from` on whose first transaction is in the block, where rows are in the order of blocks. */
 export function activityOfBlock(packed: PackedActivity, block: number, from: number): PackedActivity {
   let to = from
   while (to < packed.length && wordAt(packed, to + rowAt.first) === block) to += rowBytes

@@ -1,5 +1,5 @@
-// Everything that a store holds as plain rows, the same for every engine: for copying a store and for comparing two.
-// Requests are not answered from here.
+// Everything that a store holds as plain rows, the same for every engine, and how a store is copied and two are
+// compared. Requests are not answered from here.
 import { hash } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 
@@ -167,7 +167,7 @@ async function beginOrResume(source: StoreParts, target: StoreParts): Promise<Ch
   if (found !== undefined) {
     const checkpoint = JSON.parse(found) as Checkpoint
     if (checkpoint.source === source.location) return checkpoint
-    throw new AlmanacError('conflict', `${target.location} is half way through a copy from ${checkpoint.source}.`, {
+    throw new AlmanacError('conflict', `${target.location} holds an unfinished copy of ${checkpoint.source}.`, {
       hint: 'finish that copy, or name an empty store under --to.',
     })
   }

@@ -1,5 +1,5 @@
-// The only door to the data: what every engine offers, in the words of the domain. No engine, SQL or rule of an answer
-// here.
+// The Store interface: everything that reads or writes stored data goes through it. Each engine implements it. No
+// engine, SQL or rule of an answer here.
 //
 // From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between
 // processes. Solana, keys and annotations have files of their own.
@@ -127,7 +127,7 @@ export type HotCommit = {
    * where blocks are really replaced, coverage above it is forgotten in every scope.
    */
   covered?: { scope: CoverageScope; from: number; evidence: CoveredInterval['evidence'] }
-  /** The chain's new head; it may lie above the last block given. */
+  /** The chain's new head; it may be above the last block given. */
   head: Block
 }
 
@@ -146,7 +146,7 @@ export interface ChainWriter {
   /** Records coverage without rows, as for the blocks below a contract's deployment. */
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**
-   * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that vouched for
+   * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that claimed
    * them: they are indexed again.
    */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>

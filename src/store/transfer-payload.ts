@@ -1,5 +1,5 @@
-// How a transfer is packed into bytes. Every engine stores the same payload, so a page is answered by copying bytes:
-// unpacking each row into columns costs three times the whole query.
+// How a transfer is packed into bytes, and reading packed rows one by one. Every engine stores the same payload, so a
+// page is answered by copying bytes: unpacking each row into columns costs three times the whole query.
 //
 //   byte 0      flags (below)
 //   byte 1..3   lengths of the token id, the amount and the value

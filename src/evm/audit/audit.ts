@@ -16,7 +16,7 @@ export type AuditTarget = {
   interval: Interval
   /** Undefined: every contract and every wallet. */
   contract: Address | undefined
-  /** What the store claims of the range; rows may lie outside of any claim. */
+  /** What the store claims of the range; rows may be outside of every claim. */
   covered: readonly CoveredInterval[]
 }
 

@@ -1,5 +1,5 @@
-// Compares what the node says with what the store says: the transfers of one contract in both directions, and a
-// wallet's first and last transaction. It asks no node.
+// Compares what the node says with what the store says, and lists the differences: the transfers of one contract in
+// both directions, and a wallet's first and last transaction. It asks no node.
 import { isCovered } from '../../coverage.ts'
 import {
   type ActivityRow,

@@ -54,7 +54,7 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
   return targets
 }
 
-/** Everything covered, if that is no more than was asked for. */
+/** Everything covered, if that is at most what was asked for. */
 export async function randomTargets(
   options: TargetOptions,
   { samples, blocks }: { samples: number; blocks: number },
@@ -88,7 +88,7 @@ function randomInterval(open: readonly Interval[], blocks: number, random: () =>
     if (skip <= to - from) return { from: from + skip, to: Math.min(to, from + skip + blocks - 1) }
     skip -= to - from + 1
   }
-  throw new Error('There is no covered block to choose from.')
+  throw new Error('No covered block is left to choose from.')
 }
 
 async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {

@@ -140,7 +140,7 @@ describe('token transfers', () => {
     expect(unreadable).toBe(0)
   })
 
-  test('a log behind the listed transactions counts with its own hash', () => {
+  test('a log after the listed transactions counts with its own hash', () => {
     const place = { transactionIndex: '0x5', transactionHash: hashOf(1, 5) }
     const { rows } = spans([block(1, [{}])], [log({ topics: [topics.transfer, ...parties], ...place })])
     expect(rows.find(row => row.address === wallet('5'))?.first).toMatchObject({

@@ -101,8 +101,8 @@ class ActivityCollector {
   }
 
   #addCreated(transaction: RpcTransaction, ref: number): void {
-    const told = this.#input.receiptOf?.(transaction)?.contractAddress
-    const digits = isHexOf(told, 20) ? told.slice(2) : createdContractDigits(transaction)
+    const reported = this.#input.receiptOf?.(transaction)?.contractAddress
+    const digits = isHexOf(reported, 20) ? reported.slice(2) : createdContractDigits(transaction)
     if (digits === undefined) this.unreadable++
     else this.#add(digits, ref)
   }

@@ -220,7 +220,7 @@ describe('ERC-1155', () => {
     expect(batch(words(0x40n, 0x60n, 0n, 0n))).toMatchObject({ rows: [], malformed: {} })
   })
 
-  test('what the ABI accepts is accepted: any order, gaps, overlap, bytes behind', () => {
+  test('what the ABI accepts is accepted: any order, gaps, overlap, bytes after it', () => {
     const one = [{ ...token, batch: true, tokenId: 9n, amount: 4n }]
     expect(batch(words(0x80n, 0x40n, 1n, 4n, 1n, 9n)).facts, 'amounts first').toEqual(one)
     expect(batch(words(0x60n, 0xa0n, 99n, 1n, 9n, 1n, 4n, 5n)).facts, 'a gap and a tail').toEqual(one)

@@ -18,7 +18,7 @@ const places = ({ length, blocks, transactionIndexes, logIndexes }: ReturnType<t
   Array.from({ length }, (_, at) => [blocks[at]!, transactionIndexes[at]!, logIndexes[at]!])
 
 describe('numbers', () => {
-  test('indexes that start anew with every transaction are given anew where all logs are there', () => {
+  test('indexes that restart with every transaction are renumbered where all logs are there', () => {
     const logs = [log(1, 0, 0), log(1, 0, 1), log(1, 2, 0), log(2, 0, 0)]
     const complete = sequenceLogs(logs, { complete: true })
     expect(places(complete)).toEqual([

@@ -1,5 +1,5 @@
-// The events that move tokens, by signature hash, with the layout of their data. Transfers and activity share it, so
-// that both mean the same by a well-formed event.
+// The events that move tokens, by signature hash, with the layout of their data, and the collections with events of
+// their own. Transfers and activity share it, so that both mean the same by a well-formed event.
 import { type Address, type ChainId, parseAddress } from '../../model.ts'
 
 export const topics = {

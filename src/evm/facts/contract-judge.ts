@@ -156,15 +156,15 @@ export class ContractJudge {
    */
   async #creation(contract: Address, signal: AbortSignal): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
     const { store, chain, rpc, budget } = this.#options
-    const told = this.#creations.get(contract)
+    const noted = this.#creations.get(contract)
     const first = (await store.activityOf(contract)).get(chain.id)?.first
-    const hint = told ?? (first === undefined ? undefined : { block: first.block, transactionHash: first.hash })
+    const hint = noted ?? (first === undefined ? undefined : { block: first.block, transactionHash: first.hash })
     const place = `${hint?.block} ${hint?.transactionHash}`
     if (hint === undefined || this.#creationsTried.get(contract) === place) return {}
     try {
       const creation = await creationOf(contract, hint, { rpc, budget, signal })
       this.#creationsTried.set(contract, place)
-      return creation ?? (told === undefined ? {} : { createdBlock: told.block })
+      return creation ?? (noted === undefined ? {} : { createdBlock: noted.block })
     } catch (error) {
       if (signal.aborted || !(error instanceof AlmanacError)) throw error
       return {}

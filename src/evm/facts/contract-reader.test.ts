@@ -13,7 +13,7 @@ const no = `0x${'0'.repeat(64)}`
 
 type Behaviour = (data: string) => unknown | { fails: RpcFailureKind }
 
-/** A transport whose contracts behave as told; an answer `{ fails }` fails the whole batch. */
+/** A transport whose contracts behave as given; an answer `{ fails }` fails the whole batch. */
 function port(behaviours: Record<Address, Behaviour>) {
   const asked: number[] = []
   const rpc: Pick<RpcPort, 'ask'> = {
@@ -53,7 +53,7 @@ test('many contracts are read in one batch, and each says what it can', async ()
   expect(said.get(contract(1))).toEqual({ name: 'Name', symbol: 'SYM', interfaces: ['erc721'] })
   for (const index of [2, 4])
     expect(said.get(contract(index))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
-  // Who says yes to what nobody supports declares nothing.
+  // A contract that says yes to an interface that does not exist declares nothing.
   expect(said.get(contract(3))?.interfaces).toEqual([])
 })
 
@@ -69,7 +69,7 @@ test('one that answers megabytes or never ends hides no other', async () => {
   expect(slow).toEqual([contract(3)])
 })
 
-test('one that is refused in words that nobody knows has said nothing, and hides no other', async () => {
+test('one that is refused in unknown words has said nothing, and hides no other', async () => {
   const { port: way } = port({ [contract(1)]: ordinary, [contract(2)]: () => ({ fails: 'refused' }) })
   const { said, slow } = await readContracts([1, 2].map(contract), way)
   expect(said.get(contract(1))?.name).toBe('Name')

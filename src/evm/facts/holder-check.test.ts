@@ -6,7 +6,7 @@ import { holdersOf } from './holder-check.ts'
 const people = Array.from({ length: 5 }, (_, at) => `0x${String(at + 1).repeat(40)}` as Address)
 const address = fc.constantFrom(zeroAddress, ...people)
 
-test('whoever is asked about holds the token, if the events are true', () => {
+test('every holder that is asked about holds the token, if the events are true', () => {
   const move = fc.record({
     standard: fc.constantFrom('ERC721' as const, 'ERC1155' as const),
     ...{ from: address, to: address, tokenId: fc.bigInt(0n, 4n), amount: fc.bigInt(0n, 2n) },
@@ -14,7 +14,7 @@ test('whoever is asked about holds the token, if the events are true', () => {
   })
   fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), drawn => {
-      // Oldest first, as a contract would do it: nobody gives what they do not have.
+      // Oldest first, as a contract would do it: a holder gives only what it has.
       const owners = new Map<bigint, Address>()
       const balances = new Map<string, bigint>()
       const key = (holder: Address, id: bigint) => `${holder} ${id}`

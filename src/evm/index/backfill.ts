@@ -33,7 +33,7 @@ export type BackfillOptions = {
   activityPerClaim: number
   retryDelayMs: { first: number; max: number }
   onProgress?: (progress: BackfillProgress) => void
-  /** Told of each failed fetch, and with undefined of each that succeeded. */
+  /** Called after each failed fetch, and with undefined after each that succeeded. */
   onFailure?: (reason: string | undefined) => void
 }
 

@@ -235,7 +235,7 @@ export class ChainIndexer {
         // A node's failure shows in the status; a defect must be logged.
         const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
         if (!isExpected)
-          this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying.')
+          this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying')
         this.#stats.failed(part, reasonOf(error))
         await this.#sleep(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)

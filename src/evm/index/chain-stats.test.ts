@@ -21,7 +21,7 @@ test('a chain at its head has rates', () => {
   expect(chain.progress.rates()).toBeUndefined()
 })
 
-test('reorganisations of one size are told once in a while', () => {
+test('reorganisations of one size are logged once in a while', () => {
   const said: { level: string; depth: number }[] = []
   const log = createLog({ level: 'debug', format: 'json', write: line => said.push(JSON.parse(line)) })
   const chain = new ChainStats('eth', { metrics: createEvmMetrics(), log })

@@ -37,7 +37,7 @@ export class ChainStats {
     if (step.kind === 'reorganised') {
       const { ancestor, depth } = step
       this.#metrics.reorganisations.inc({ chain })
-      const message = 'Chain reorganised; switched to the new branch.'
+      const message = 'Chain reorganised; switched to the new branch'
       this.#log.debug({ chain, ancestor, depth }, message)
       // Some chains reorganise all the time, and only unusual depths are news.
       this.#throttle.say(`${Math.floor(Math.log2(depth + 1))}`, repeated =>
@@ -76,7 +76,7 @@ export class ChainStats {
   failed(part: Part, reason: string): void {
     this.failures.failed(part, reason)
     this.#metrics.failures.inc({ chain: this.#chain, part })
-    this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying.')
+    this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying')
   }
 }
 

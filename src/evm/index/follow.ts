@@ -104,7 +104,7 @@ export class Follower {
 
   /**
    * Brings the stored state to where following can go on: the first start begins above the final block; after a long
-   * absence old hot blocks become cold if the chain still has them, and go if not. The backfill fills what lies in
+   * absence old hot blocks become cold if the chain still has them, and go if not. The backfill fills what is in
    * between.
    */
   async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
@@ -132,7 +132,7 @@ export class Follower {
     this.#hot = this.#hot.filter(block => block.number > upTo)
   }
 
-  /** Keeps the hash of block 0 while nothing is stored: later nothing could vouch for it. */
+  /** Keeps the hash of block 0 while nothing is stored: later nothing could confirm it. */
   async #keepGenesis(signal: AbortSignal): Promise<void> {
     const { source, store } = this.#options
     if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return

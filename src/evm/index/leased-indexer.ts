@@ -95,7 +95,7 @@ export class LeasedIndexer {
           await this.#hold(lease)
         }
       } catch (error) {
-        log.debug({ chain: setup.chain.name, reason: messageOf(error) }, 'Lease renewal failed.')
+        log.debug({ chain: setup.chain.name, reason: messageOf(error) }, 'Lease renewal failed')
       }
       if (performance.now() >= heldUntilMs) await this.#letGo()
       await pause(this.#leaseMs / renewalsPerLease, signal)
@@ -116,7 +116,7 @@ export class LeasedIndexer {
     this.#indexer = undefined
     this.#lease = undefined
     if (indexer === undefined) return
-    this.#options.log.warn({ chain: this.#options.setup.chain.name }, 'Lease lost to another process; standing by.')
+    this.#options.log.warn({ chain: this.#options.setup.chain.name }, 'Lease lost to another process; standing by')
     await indexer.stop()
   }
 }

@@ -1,5 +1,5 @@
-// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full. Requests for the same
-// contract or wallet share one job.
+// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full, a few at a time.
+// Requests for the same contract or wallet share one job.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'

@@ -1,5 +1,5 @@
-// Recomputes the hash of a block from its header: it ties the bloom, the roots and the parent to the hash that the next
-// block names. A header with an unknown field is not hashed, so that a fork of a chain stops nothing.
+// Keccak, and the hash of a block recomputed from its header: it ties the bloom, the roots and the parent to the hash
+// that the next block names. A header with an unknown field is not hashed, so that a fork of a chain stops nothing.
 import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { parseHex, quantityBytes } from '../../hex.ts'

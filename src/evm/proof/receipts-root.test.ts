@@ -66,9 +66,9 @@ test.each([
   ['no object', null],
   ['no logs', { logs: null }],
   ['a log that is none', { logs: [null] }],
-  ['a topic that is no hex', { logs: [{ address: '0x00', topics: [`0x${'zz'.repeat(32)}`], data: '0x' }] }],
+  ['a topic that is not hex', { logs: [{ address: '0x00', topics: [`0x${'zz'.repeat(32)}`], data: '0x' }] }],
   ['half a byte', { logs: [{ address: '0x00', topics: [], data: '0x123' }] }],
-  ['long data that is no hex', { logs: [{ address: '0x00', topics: [], data: `0x${'g'.repeat(400)}` }] }],
+  ['long data that is not hex', { logs: [{ address: '0x00', topics: [], data: `0x${'g'.repeat(400)}` }] }],
   ['no bloom', { logsBloom: undefined }],
   ['a type beyond all', { type: '0x80' }],
 ])('%s cannot be read', (_, changed) => {

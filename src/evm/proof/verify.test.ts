@@ -14,7 +14,7 @@ const hash = (digit: string): string => `0x${digit.repeat(64)}`
 const hex = (number: number): string => `0x${number.toString(16)}`
 
 /**
- * A block of transactions with so many logs each, right in every respect. All logs look alike, so the bloom tells
+ * A block of transactions with that many logs each, right in every respect. All logs look alike, so the bloom tells
  * little.
  */
 function made(logCounts: readonly number[], { perTransaction = false, alike = false } = {}) {
@@ -188,7 +188,7 @@ describe('by logs', () => {
     expect(byLogs({ ...block, transactions: undefined as never }, logs)).toMatchObject(failed('transactions'))
   })
 
-  test('indexes that start anew with every transaction pass, with a hole they do not', () => {
+  test('indexes that restart with every transaction pass, with a hole they do not', () => {
     const { block, logs } = made([3, 0, 2, 1], { perTransaction: true, alike: true })
     expect(byLogs(block, logs)).toEqual({ ok: true, evidence: 'bloom' })
     for (const drop of [0, 1, 3]) expect(byLogs(block, logs.toSpliced(drop, 1))).toMatchObject(failed('log-gap'))
@@ -212,7 +212,7 @@ describe('by logs', () => {
     expect(byLogs(outside, logs)).toMatchObject(failed('bloom'))
     expect(byLogs(outside, logs, polygon).ok).toBe(true)
     expect(byLogs(outside, logs.with(2, { ...logs[2]!, logIndex: '0x0' }), polygon).ok, 'numbered from 0').toBe(true)
-    expect(byLogs({ ...outside, transactions: [first!] }, logs, polygon).ok, 'behind the list').toBe(true)
+    expect(byLogs({ ...outside, transactions: [first!] }, logs, polygon).ok, 'after the list').toBe(true)
     expect(byLogs({ ...block, transactions }, logs, polygon).ok, 'inside the bloom').toBe(true)
     expect(byLogs(outside, logs.slice(1), polygon)).toMatchObject(failed('log-gap'))
   })

@@ -13,7 +13,7 @@ export type WorkerRequest = { id: number; task: WorkerTask }
 export type WorkerMessage = { ready: true } | ({ id: number } & (WorkerOutcome | { error: PlainError }))
 
 const port = parentPort
-if (port === null) throw new Error('This file is a thread of the indexer.')
+if (port === null) throw new Error('This file runs only as a worker thread of the indexer.')
 const post = (message: WorkerMessage, buffers: ArrayBuffer[] = []): void => port.postMessage(message, buffers)
 
 port.on('message', ({ id, task }: WorkerRequest) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { firstBlockWhere } from './wallet-lookup.ts'
 
-test('finds the first block wherever it lies, in few batches', async () => {
+test('finds the first block wherever it is, in few batches', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(20_000_000), fc.nat(20_000_000), fc.nat(20_000_000), async (a, b, first) => {
       const interval = { from: Math.min(a, b), to: Math.max(a, b) }

@@ -115,7 +115,7 @@ export async function addCovered(
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer cover a dropped contract.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export async function dropRange(

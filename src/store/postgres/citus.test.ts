@@ -12,7 +12,7 @@ import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
 const citus = process.env.ALMANAC_TEST_CITUS_URL
-/** `host:port` of a server with the extension that is no worker yet. */
+/** `host:port` of a server with the extension that is not a worker yet. */
 const spareWorker = process.env.ALMANAC_TEST_CITUS_WORKER
 
 async function onCitus<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {

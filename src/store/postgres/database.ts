@@ -34,7 +34,7 @@ const stallMsMax = 10_000
 const lockWaitMsMax = 12_000
 /**
  * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut off,
- * would keep its locks for hours. A process that waited for such a lock in vain ends it.
+ * would keep its locks for hours. A process that gave up waiting for such a lock ends it.
  */
 const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()

@@ -59,7 +59,7 @@ const rules: readonly Rule[] = [
   {
     code: 'store_locked',
     fits: (code, error) => isRolledBackForOthers(error) || code === '55P03' || code === '57014',
-    says: 'has another process writing to the same rows.',
+    says: 'is locked: another process writes to the same rows.',
     hint: 'try again in a moment.',
     ...soon,
   },

@@ -1,5 +1,5 @@
-// Brings a database to the current schema. Any number of processes may start at once: the first one migrates, the
-// others wait.
+// Brings a database to the current schema and, where Citus is installed, distributes its tables. Any number of
+// processes may start at once: the first one migrates, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
 import { nextStep, requireKnown, versionAfter } from '../schema.ts'
@@ -55,7 +55,7 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
 // How tables are distributed where the Citus extension is installed. No other file knows Citus: statements are the
 // same.
 
-/** Tables by the column that decides on which worker a row lies; rows of one group lie together. */
+/** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [
   { column: 'contract', tables: ['transfers', 'hot_transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks', 'hot_blocks'] },

@@ -102,9 +102,9 @@ describe('opening', () => {
     await database.close()
   })
 
-  test('a server that is not there, and a database that is not, are told apart', async () => {
-    const nobody = openPostgresStore('postgres://almanac@127.0.0.1:1/almanac')
-    await expect(nobody).rejects.toMatchObject({ code: 'store_failed', retryable: true })
+  test('a server that is not there, and a database that is not, get different errors', async () => {
+    const absent = openPostgresStore('postgres://almanac@127.0.0.1:1/almanac')
+    await expect(absent).rejects.toMatchObject({ code: 'store_failed', retryable: true })
     const missing = openPostgresStore(server.url('missing'))
     await expect(missing).rejects.toMatchObject({ code: 'store_failed', retryable: false })
   })

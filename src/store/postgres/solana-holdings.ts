@@ -1,5 +1,5 @@
 // Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
-// Holdings lie with their owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
+// Holdings are stored by owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import {
   closedKeptMs,
@@ -178,7 +178,7 @@ async function storedUpdates(
   )
 }
 
-/** Deletes the old rows first, because an account that changed hands lies under another key. */
+/** Deletes the old rows first, because an account that changed hands is stored under another key. */
 async function writeUpdates(
   transaction: Transaction,
   network: number,

@@ -1,5 +1,5 @@
-// The database of a store for its tables: transactions that count the revision up, and the numbers of chains and
-// contracts. It knows no other table.
+// The database of a store for its tables: its address, transactions that count the revision up, and the numbers of
+// chains and contracts. It knows no other table.
 
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'

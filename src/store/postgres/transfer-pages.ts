@@ -42,7 +42,7 @@ async function transferPage(database: Database, contract: number, query: Transfe
   return pageOf(bytesOf(row[0]), bytesOf(row[1]), bytesOf(row[2]))
 }
 
-/** Rows lie strictly beyond it: the edge of the range or the cursor, whichever comes later. */
+/** Rows are strictly beyond it: the edge of the range or the cursor, whichever comes later. */
 function startOf({ order, after }: TransferPageQuery, from: number, to: number): Bound {
   const edge: Bound = order === 'asc' ? { block: from, place: -1n } : { block: to + 1, place: -1n }
   if (after === undefined) return edge

@@ -1,4 +1,4 @@
-// Writing transfers, cold and hot. Callers hold the transaction.
+// Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, TransferRow } from '../../model.ts'

@@ -1,5 +1,5 @@
-// Work that processes ask of each other, and their heartbeats. Time is the server's. Waiting is polling: a notification
-// would not pass through PgBouncer.
+// Work that processes ask of each other, their heartbeats, leases and checkpoints. Time is the server's. Waiting is
+// polling: a notification would not pass through PgBouncer.
 
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'

@@ -71,7 +71,7 @@ function lowestBlock(connection: Connection, table: BlockTable, ordinal: number)
 
 type Around = { before: Block | undefined; after: Block | undefined }
 
-/** Hot blocks lie above all cold ones. */
+/** Hot blocks are above all cold ones. */
 export function blocksAround(connection: Connection, ordinal: number, timestamp: number): Around {
   return connection.snapshot(() => {
     const hot = blocksAroundIn(connection, 'hot_blocks', ordinal, timestamp)

@@ -98,7 +98,7 @@ export function putHead({ connection, dictionary }: WriteContext, chain: ChainId
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer vouch for a dropped contract.
+ * Deletes rows and every claim that they are there: `full` and `watched` no longer cover a dropped contract.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export function dropRange(context: WriteContext, chain: ChainId, scope: CoverageScope, interval: Interval): void {

@@ -61,7 +61,7 @@ describe('a file that this version cannot use', () => {
       { code: 'store_newer', message: /schema version \d+; this version of Almanac knows up to/ },
     ],
     [
-      'that is no database',
+      'that is not a database',
       () => writeFileSync(path, 'store: file:./almanac.db\n'.repeat(1_000)),
       { code: 'store_corrupt', message: /not a readable database/ },
     ],
@@ -158,7 +158,7 @@ describe('a place that cannot hold a store', () => {
   })
 
   for (const url of ['file:', 'file:./', 'mysql://x/y', 'almanac.db'])
-    test(`${url} is no address of a store`, async () => {
+    test(`${url} is not an address of a store`, async () => {
       await expect(openStore(url, { role: 'owner' })).rejects.toMatchObject({
         code: expect.stringMatching(/^(not_configured|config_invalid)$/),
         hint: expect.stringContaining('file:./almanac.db'),

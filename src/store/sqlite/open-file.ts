@@ -1,5 +1,5 @@
-// Opens the file: checks what it is and whether this version may use it, and brings it to the current schema. A refused
-// file is left exactly as it was.
+// Opens the file: checks what it is and whether this version may use it, brings it to the current schema, and locks out
+// a second indexing process (`Ownership`). A refused file is left exactly as it was.
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

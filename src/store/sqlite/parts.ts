@@ -21,7 +21,7 @@ import { Ownership, ownerWriteOptions, prepareFile } from './open-file.ts'
 import { versionBytes } from './solana-holdings.ts'
 import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
 
-/** How a part lies in its table: what to select, the key to walk by, and what an inserted row needs. */
+/** How a part is stored in its table: what to select, the key to walk by, and what an inserted row needs. */
 type Layout = {
   table?: string
   /** Expressions in the order of the part's columns; without them the columns themselves. */
@@ -46,7 +46,7 @@ const blockLayout: Layout = {
 
 const solanaKey = ['network', 'account']
 
-/** Of the parts that do not lie as `parts.ts` says. */
+/** Of the parts that are not stored as `parts.ts` lists them. */
 const layouts: Partial<Record<ReadableName, Layout>> = {
   blocks: blockLayout,
   hot_blocks: blockLayout,
@@ -144,7 +144,7 @@ class SqliteParts implements StoreParts {
     ) as PartValue[][]
   }
 
-  /** Contract by contract, newest first, as the table lies: a row comparison cannot follow both directions. */
+  /** Contract by contract, newest first, in the order of the table: a row comparison cannot follow both directions. */
   #walkDown(after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
     const select = `SELECT contract, block, tx, log, pos, ${partColumns.transfers.join()} FROM transfers WHERE contract = ?`
     const order = 'ORDER BY block DESC, tx DESC, log DESC, pos DESC LIMIT ?'

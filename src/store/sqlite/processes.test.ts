@@ -163,7 +163,7 @@ describe('while another process holds the write lock', () => {
     other.close()
   })
 
-  test('a write that waited too long says so, can be retried, and those behind it still run', async () => {
+  test('a write that waited too long says so, can be retried, and those after it still run', async () => {
     await (await open('tool')).addUse([use])
     const store = sqliteStore({
       path,

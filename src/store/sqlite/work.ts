@@ -1,4 +1,5 @@
-// Work that processes ask of each other, and their heartbeats: tables of the file beside the store.
+// Work that processes ask of each other and their heartbeats, in tables of the file beside the store; leases and
+// checkpoints, in tables of the store.
 
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
