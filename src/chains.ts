@@ -3,7 +3,7 @@ import type { ChainId } from './model.ts'
 
 export type Chain = {
   id: ChainId
-  /** Short name of the reference, shown in answers. */
+  /** Short name, shown in answers. */
   name: string
   /** Lower-case hex of the id, as answers show it. */
   hexId: string
@@ -91,7 +91,7 @@ export function otherChain(id: number, expected: number): { serves: string; hint
   }
 }
 
-/** Common names of chains that have another name here. Requests accept only the names of the reference. */
+/** Common names of chains that have another name here. Requests accept only the names of the chain table. */
 const commonNames: Readonly<Record<string, string>> = {
   ethereum: 'eth',
   mainnet: 'eth',
