@@ -5,11 +5,11 @@ import { AlmanacError } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
 import type { RpcCall } from './batches.ts'
 import {
-  type Dialect,
   type EndpointAnswer,
   type EndpointAsk,
   methodOf,
   RpcEndpoint,
+  type RpcFamily,
   type RpcObserver,
 } from './endpoint.ts'
 import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
@@ -19,7 +19,7 @@ import { type LimitOptions, patienceMs } from './limits.ts'
 export type EndpointSettings = Omit<LimitOptions, 'isPrivate'> & { url: string }
 
 export type RpcClientOptions = AddressOptions & {
-  dialect: Dialect
+  family: RpcFamily
   endpoints: readonly EndpointSettings[]
   /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number | undefined
@@ -50,20 +50,20 @@ const overtaken = new Error('another endpoint was faster')
 export class RpcClient {
   readonly endpoints: readonly RpcEndpoint[]
   readonly #options: RpcClientOptions
-  readonly #dialect: Dialect
+  readonly #family: RpcFamily
   readonly #clock: Clock
   readonly #closed = new AbortController()
   #asks = 0
   #hedges = 0
 
   constructor(options: RpcClientOptions) {
-    const { dialect, clock = realClock, observer } = options
+    const { family, clock = realClock, observer } = options
     this.#options = options
-    this.#dialect = dialect
+    this.#family = family
     this.#clock = clock
     const urls = options.endpoints.map(({ url }) => url)
     this.endpoints = endpointAddresses(urls, options).map(
-      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], dialect, clock, observer }),
+      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], family, clock, observer }),
     )
   }
 
@@ -112,7 +112,7 @@ export class RpcClient {
 
   /** Cancels what is under way. */
   async close(): Promise<void> {
-    this.#closed.abort(new AlmanacError('interrupted', `${this.#dialect.chain} endpoints are closed.`))
+    this.#closed.abort(new AlmanacError('interrupted', `${this.#family.chain} endpoints are closed.`))
     await Promise.all(this.endpoints.map(endpoint => endpoint.close()))
   }
 
@@ -139,7 +139,7 @@ export class RpcClient {
         const failed = failures.get(endpoint)
         if (failed === undefined) return true
         const kind = rpcFailureOf(failed)?.kind
-        return kind !== undefined && this.#dialect.isRepeatable(kind, calls)
+        return kind !== undefined && this.#family.isRepeatable(kind, calls)
       })
       .map(endpoint => ({ endpoint, rank: rank(endpoint) }))
       .sort((a, b) => a.rank - b.rank)
@@ -173,7 +173,7 @@ export class RpcClient {
     const { urgent, idle, tolerated } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
-    const method = methodOf(calls, this.#dialect)
+    const method = methodOf(calls, this.#family)
     const clock = this.#clock
     return new Promise((resolve, reject) => {
       const running = new Map<RpcEndpoint, LinkedSignal>()
@@ -239,13 +239,13 @@ export class RpcClient {
   }
 
   #noEndpoint(calls: readonly RpcCall[], said: string, retryAfterMs?: number): AlmanacError {
-    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls, this.#dialect) } as const
-    return rpcError(failure, { chain: this.#dialect.chain, said, retryAfterMs })
+    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls, this.#family) } as const
+    return rpcError(failure, { chain: this.#family.chain, said, retryAfterMs })
   }
 
   #interrupted({ reason }: AbortSignal): AlmanacError {
     if (reason instanceof AlmanacError) return reason
-    return new AlmanacError('interrupted', `${this.#dialect.chain} request was cancelled.`, { cause: reason })
+    return new AlmanacError('interrupted', `${this.#family.chain} request was cancelled.`, { cause: reason })
   }
 }
 

@@ -5,13 +5,13 @@ import { AlmanacError, type ErrorCode } from '../errors.ts'
 export type FailureRule = { code: ErrorCode; retryable: boolean; hint?: string | undefined }
 
 const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'upstream_failed', retryable, hint })
-const lessBlocks = failed(false, 'ask for fewer blocks at once.')
+const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
 const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
 
 const rules = {
-  'range-too-large': lessBlocks,
-  'too-many-results': lessBlocks,
-  'response-too-large': lessBlocks,
+  'range-too-large': fewerBlocks,
+  'too-many-results': fewerBlocks,
+  'response-too-large': fewerBlocks,
   'filter-too-large': failed(false, 'ask for fewer contracts at once.'),
   timeout: { ...failed(true, 'check that the node is not overloaded, or add a second endpoint.'), code: 'timeout' },
   'rate-limited': limited('lower requests_per_second or add a second endpoint.'),

@@ -36,7 +36,7 @@ export class LimitExceeded extends Error {
 }
 
 /** `urgent` goes before everything that waits, `idle` after it. */
-type Admission = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
+type PermitRequest = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
 
 type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
 
@@ -79,7 +79,7 @@ export class AdaptiveLimit {
   }
 
   /** Waits until the request may start. `cost` is its number of calls: providers count calls, not requests. */
-  acquire({ cost, urgent, idle = false, signal }: Admission): Promise<Permit> {
+  acquire({ cost, urgent, idle = false, signal }: PermitRequest): Promise<Permit> {
     if (this.#budget.left <= 0) return Promise.reject(this.#overBudget())
     const queueMax = this.#options.queueMax ?? 2_000
     if (this.#queues.reduce((sum, queue) => sum + queue.length, 0) >= queueMax) {

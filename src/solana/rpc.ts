@@ -5,7 +5,7 @@ import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
-import type { Dialect, RpcEndpoint } from '../rpc/endpoint.ts'
+import type { RpcEndpoint, RpcFamily } from '../rpc/endpoint.ts'
 import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
 import { DailyBudget } from '../rpc/limits.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
@@ -50,7 +50,7 @@ export class SolanaRpc {
       ...options,
       timeoutMs,
       clock,
-      dialect: dialectOf(network),
+      family: familyOf(network),
       nameOf: url => redactUrl(url.href),
       endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax: waiting })),
       attemptsMax: 2 * urls.length,
@@ -168,7 +168,7 @@ export class SlotProgress {
   }
 }
 
-function dialectOf(network: SolanaNetwork): Dialect {
+function familyOf(network: SolanaNetwork): RpcFamily {
   const setting = `solana.${network}`
   return {
     chain: `solana ${network}`,
