@@ -1,5 +1,5 @@
-// One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies or an
-// AlmanacError. What refusals mean, and which answers can be true, is up to the family and the caller.
+// One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies
+// or an AlmanacError. What refusals mean, and which answers can be true, is up to the family and the caller.
 import type { Clock } from '../abort.ts'
 import { AlmanacError } from '../errors.ts'
 import { problemIn, type RpcRefusal, readAnswers, refusalIn, type Tolerated, UnreadableAnswer } from './answers.ts'
@@ -52,7 +52,7 @@ export type EndpointAnswer = {
   split: boolean
 }
 
-/** Told of each request; made for counters and histograms. */
+/** Called for each request and each hedge; made for counters and histograms. */
 export type RpcObserver = {
   request(facts: {
     endpoint: string
@@ -68,6 +68,8 @@ export type EndpointOptions = Omit<LimitOptions, 'isPrivate'> & {
   family: RpcFamily
   clock: Clock
   observer: RpcObserver | undefined
+  /** Refuses what waits when the endpoint begins to rest. */
+  failsFast: boolean
 }
 
 const batchCallsMax = { private: 500, public: 100 }
@@ -87,7 +89,7 @@ export class RpcEndpoint {
   readonly #batches: Batches
   #identified: Promise<void> | undefined
 
-  constructor(address: EndpointAddress, { family, clock, observer, ...limits }: EndpointOptions) {
+  constructor(address: EndpointAddress, { family, clock, observer, failsFast, ...limits }: EndpointOptions) {
     const { name, isPrivate } = address
     this.name = name
     this.#address = address
@@ -96,8 +98,8 @@ export class RpcEndpoint {
     this.#observer = observer
     this.#channel = new HttpChannel(address)
     this.#batches = new Batches(isPrivate ? batchCallsMax.private : batchCallsMax.public)
-    this.health = new EndpointHealth(clock)
     this.limit = new AdaptiveLimit(clock, { isPrivate, ...limits })
+    this.health = new EndpointHealth(clock, failsFast ? restMs => this.limit.refuseWaiting(restMs) : undefined)
   }
 
   async ask(calls: readonly RpcCall[], options: EndpointAsk): Promise<EndpointAnswer> {
@@ -127,8 +129,9 @@ export class RpcEndpoint {
 
   /** The answer cannot be one to the method. */
   invalid(method: string, what: string): AlmanacError {
-    const error = this.fail({ kind: 'invalid-answer', method }, this.#address.redact(what))
-    this.health.failed(error.message)
+    const said = this.#address.redact(what)
+    const error = this.fail({ kind: 'invalid-answer', method }, said)
+    this.health.failed(withCause(error.message, said))
     return error
   }
 
@@ -157,7 +160,7 @@ export class RpcEndpoint {
         const said = objection(this.read(bodies, [call])[0])
         if (said === undefined) return
         const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
-        this.health.failed(`${failure.message} (${said})`, { restMs: longRestMs })
+        this.health.failed(withCause(failure.message, said), { restMs: longRestMs })
         throw failure
       })
       .catch(error => {
@@ -185,7 +188,7 @@ export class RpcEndpoint {
       const body = await this.#exchange(calls, options)
       bytes = body.length
       outcome = { result: 'ok' }
-      this.health.succeeded(method, this.#clock.now() - startedAt)
+      this.health.answered(method, this.#clock.now() - startedAt)
       return body
     } catch (error) {
       kind = rpcFailureOf(error)?.kind ?? 'transport'
@@ -205,13 +208,16 @@ export class RpcEndpoint {
       return await this.limit.acquire({ cost: calls.length, urgent, idle, signal })
     } catch (error) {
       if (!(error instanceof LimitExceeded)) throw error
-      if (error.reason === 'queue-full') {
-        const message = `${this.#family.chain} endpoint ${this.name} has too many requests waiting.`
-        throw new AlmanacError('overloaded', message, { cause: error, retryable: true, hint: 'ask for less at once.' })
+      const { reason, message, retryAfterMs, hint } = error
+      const kind = kindOfLimit[reason]
+      if (kind === undefined) {
+        const waiting = `${this.#family.chain} endpoint ${this.name} has too many requests waiting.`
+        const later = retryAfterMs === undefined ? {} : { retryAfterMs }
+        const options = { cause: error, retryable: true, hint: 'ask for less at once.', ...later }
+        throw new AlmanacError('overloaded', waiting, options)
       }
-      const kind = error.reason === 'paused' ? 'rate-limited' : 'quota'
-      const { message, retryAfterMs } = error
-      throw this.fail({ kind, method: methodOf(calls, this.#family) }, message, { retryAfterMs })
+      const rule = hint === undefined ? {} : { hint }
+      throw this.fail({ kind, method: methodOf(calls, this.#family) }, message, { retryAfterMs, rule })
     }
   }
 
@@ -251,7 +257,7 @@ export class RpcEndpoint {
     const failure = { ...sorted, method, status, ...(rpcCode === undefined ? {} : { rpcCode }) }
     const malformed = sorted.kind === 'refused' && (rpcCode === -32600 || rpcCode === -32602)
     const error = this.fail(failure, said, { retryAfterMs, ...(malformed ? { rule: { retryable: false } } : {}) })
-    this.#judge(sorted.kind, { method, reason: `${error.message} (${said})`, retryAfterMs })
+    this.#judge(sorted.kind, { method, reason: withCause(error.message, said), retryAfterMs })
     return error
   }
 
@@ -265,12 +271,24 @@ export class RpcEndpoint {
   }
 }
 
+/** The failure that a limit of ours amounts to. Where there is none, too much waits. */
+const kindOfLimit: Partial<Record<LimitExceeded['reason'], RpcFailureKind>> = {
+  'daily-budget': 'quota',
+  paused: 'rate-limited',
+  'over-rate': 'rate-limited',
+  resting: 'transport',
+}
+
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])
 
 /** The method that a request is known by: the heaviest of a batch. */
 export function methodOf(calls: readonly RpcCall[], { heavyMethods = [] }: RpcFamily): string {
   const heavy = heavyMethods.find(method => calls.some(call => call.method === method))
   return heavy ?? calls[0]?.method ?? 'batch'
+}
+
+function withCause(message: string, said: string): string {
+  return `${message.replace(/\.$/, '')}: ${said}`
 }
 
 function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {

@@ -1,8 +1,14 @@
-// What can go wrong with a JSON-RPC request, as a closed list of kinds. Every failure becomes an AlmanacError that names the
-// endpoint and never shows its URL.
+// What can go wrong with a JSON-RPC request, as a closed list of kinds. Every failure becomes an AlmanacError that
+// names the endpoint and never shows its URL.
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 
-export type FailureRule = { code: ErrorCode; retryable: boolean; hint?: string | undefined }
+export type FailureRule = {
+  code: ErrorCode
+  retryable: boolean
+  hint?: string | undefined
+  /** When to come back where the endpoint does not say. */
+  retryAfterMs?: number | undefined
+}
 
 const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'upstream_failed', retryable, hint })
 const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
@@ -64,15 +70,18 @@ export type FailureContext = {
 
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
   const { endpoint, method, kind, status } = failure
-  const { code, retryable, hint }: FailureRule = { ...rules[kind], ...rule }
+  const { code, retryable, hint, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
   const how =
     status === undefined || status === 200 ? `failed ${method} (${kind})` : `answered ${status} to ${method} (${kind})`
-  return new AlmanacError(code, `${chain} endpoint ${endpoint} ${how}.`, {
+  const message =
+    kind === 'no-endpoint' ? `No ${chain} endpoint answers ${method}.` : `${chain} endpoint ${endpoint} ${how}.`
+  const comeBackMs = retryAfterMs ?? laterMs
+  return new AlmanacError(code, message, {
     cause: new Error(said),
     details: failure,
     retryable,
     ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(comeBackMs === undefined ? {} : { retryAfterMs: comeBackMs }),
   })
 }
 
