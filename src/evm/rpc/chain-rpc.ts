@@ -1,9 +1,10 @@
-// JSON-RPC over the endpoints of one EVM chain. It checks the form of answers only; `verify.ts` checks whether they are true.
+// JSON-RPC over the endpoints of one EVM chain. It checks the form of answers only; `verify.ts` checks whether they are
+// true.
 //
 //   const rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints: [{ url: 'http://127.0.0.1:8545' }] })
 //   const { values, endpoint } = await rpc.ask([{ method: 'eth_blockNumber', params: [] }], { signal })
 //   const again = await rpc.ask(calls, { signal, exclude: new Set([endpoint]) })     // any other endpoint
-//   const { bodies } = await rpc.askRaw(calls, { signal })                          // parse with `readAnswers` in a worker
+//   const { bodies } = await rpc.askRaw(calls, { signal })                      // parse with `readAnswers` in a worker
 //
 // All calls of one `ask` go to one endpoint, in one batch where it takes batches. They succeed or fail together.
 import { otherChain } from '../../chains.ts'
