@@ -139,10 +139,10 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
       [
         'answers a JSON-RPC error',
         { kind: 'rpc-error', code: -32005, message: 'Node is behind' },
-        /failed \w+ \(refused\)\S* \(Node is behind\)/,
+        /failed \w+ \(refused\): Node is behind\.$/,
       ],
       ['answers cut bodies', { kind: 'cut' }, /failed \w+ \((transport|invalid-answer)\)/],
-      ['answers HTML', { kind: 'garbage', body: '<html></html>' }, /failed \w+ \(invalid-answer\) \(an HTML page\)/],
+      ['answers HTML', { kind: 'garbage', body: '<html></html>' }, /failed \w+ \(invalid-answer\): an HTML page\.$/],
       [
         'answers an empty result',
         { kind: 'garbage', body: '{"jsonrpc":"2.0","id":0,"result":null}' },
@@ -154,7 +154,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
           kind: 'garbage',
           body: '{"jsonrpc":"2.0","id":0,"result":{"context":{"slot":9007199254740990},"value":[{}]}}',
         },
-        /\(invalid-answer\) \(an answer of another shape\)/,
+        /\(invalid-answer\): an answer of another shape\.$/,
       ],
       ['resets connections', { kind: 'reset' }, /failed \w+ \(transport\)/],
     ]

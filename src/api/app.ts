@@ -65,14 +65,15 @@ function contextOf(dependencies: AppDependencies): Context {
   }
 }
 
-/** A request that waits for an indexer does no work, so it takes no slot. */
+/** A request that waits for an indexer or a node does no work, so it takes no slot. */
 function freshenWithoutSlot(freshen: Freshen | undefined, queue: AdmissionQueue): Freshen | undefined {
   if (freshen === undefined) return undefined
-  const { contract, wallet } = freshen
+  const { contract, wallet, portfolio } = freshen
   return {
     ...freshen,
     ...(contract === undefined ? {} : { contract: (...asked) => queue.withoutSlot(() => contract(...asked)) }),
     ...(wallet === undefined ? {} : { wallet: (...asked) => queue.withoutSlot(() => wallet(...asked)) }),
+    ...(portfolio === undefined ? {} : { portfolio: (...asked) => queue.withoutSlot(() => portfolio(...asked)) }),
   }
 }
 

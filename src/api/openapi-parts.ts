@@ -123,7 +123,11 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   quota_exceeded: ['Rate limit exceeded', { quotaPerDay: 1_000 }],
   overloaded: ['Too many requests are being worked on'],
   timeout: ['The request took longer than 15000 ms'],
-  upstream_failed: ['The token accounts of the account could not be read: endpoint rpc.example answered 503.'],
+  upstream_failed: [
+    'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet: ' +
+      'solana mainnet endpoint https://rpc.example answered 503 to getTokenAccountsByOwner (transport): HTTP status 503.',
+    { network: 'mainnet', part: 'token' },
+  ],
   not_configured: [
     'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',
   ],

@@ -1,5 +1,6 @@
 // Runs the EVM chains of one process: an indexer and a transport for each. Its methods take and return plain data, so
 // that they can be called from another thread.
+import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
@@ -7,6 +8,7 @@ import type { Address, ChainId, Hash, SocketStatus } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
+import { DailyBudget } from '../rpc/limits.ts'
 import type { Store } from '../store/store.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
@@ -141,12 +143,11 @@ export function connectChain(
     ...(finality === 'tag' ? { finalizedTag: true } : {}),
     ...(typeof finality === 'number' ? { finalizedTag: false, finalityDepth: finality } : {}),
   }
-  // Limits are set for the whole chain; each endpoint gets its share.
-  const share = (whole: number | undefined): number | undefined =>
-    whole === undefined ? undefined : whole / urls.length
+  // Limits are set for the whole chain: each endpoint gets its share of the rate, and all share one daily budget.
+  const setting = `chains.${name}.daily_budget`
   const limits: Omit<EndpointSettings, 'url'> = {
-    requestsPerSecond: share(requestsPerSecond),
-    requestsPerDay: share(dailyBudget),
+    requestsPerSecond: requestsPerSecond === undefined ? undefined : requestsPerSecond / urls.length,
+    budget: dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, realClock, setting),
   }
   return { chain, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }

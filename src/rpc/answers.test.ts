@@ -77,7 +77,7 @@ describe('problems', () => {
     expect(refusalIn(Buffer.from('<html>"error"</html>'))).toBeUndefined()
   })
 
-  test.each(['{"ok":true}', '<html></html>', '{"error":}', ''])('%j is no answer', text => {
+  test.each(['{"ok":true}', '<html></html>', '{"error":}', ''])('%j is not an answer', text => {
     expect(problemIn(Buffer.from(text), calls)).toHaveProperty('unreadable')
   })
 })

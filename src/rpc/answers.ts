@@ -54,17 +54,18 @@ export function problemIn(
 }
 
 /**
- * Results of the methods in use are hex, base64 and numbers, and have no such key. A search jumps between occurrences of the
- * first character: quotes abound in JSON and this letter is rare, so searching for the end of the word first is 8 times as fast.
+ * Results of the methods in use are hex, base64 and numbers, and have no such key. A search jumps between occurrences
+ * of the first character: quotes abound in JSON and this letter is rare, so searching for the end of the word first is
+ * 8 times as fast.
  */
 function mentionsError(body: Buffer): boolean {
   return body.includes('rror"') && body.includes('"error"')
 }
 
 /**
- * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls. Throws an
- * UnreadableAnswer where a body is not JSON or an answer is missing. A tolerated refusal gives null. `amend` changes a body's
- * text before it is parsed.
+ * The results of `count` calls whose ids were 0 to count - 1, from one body or several, in the order of the calls.
+ * Throws an UnreadableAnswer where a body is not JSON or an answer is missing. A tolerated refusal gives null. `amend`
+ * changes a body's text before it is parsed.
  */
 export function readAnswers(
   bodies: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-// Sends calls in batches of a size that an endpoint takes, and learns that size from its refusals.
+// A JSON-RPC call, and sending calls in batches of a size that an endpoint takes: it learns that size from refusals.
 import { followSignals } from '../abort.ts'
 import { rpcFailureOf } from './failures.ts'
 
@@ -21,7 +21,7 @@ export class Batches {
     } catch (error) {
       const failure = rpcFailureOf(error)
       if (calls.length === 1 || failure === undefined) throw error
-      // An answer that is too large for us has no status: fetching its halves would be in vain.
+      // An answer that is too large for us has no status: its halves would not help.
       const tooLargeForThem = failure.kind === 'response-too-large' && failure.status !== undefined
       if (failure.kind !== 'batch-refused' && !tooLargeForThem) throw error
       if (failure.kind === 'batch-refused') this.#callsMax = Math.max(1, Math.min(this.#callsMax, calls.length >> 1))

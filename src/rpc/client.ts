@@ -1,15 +1,15 @@
-// JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and tells the caller which one
+// JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and says which one
 // answered. It checks the form of answers; whether they are true is up to the caller.
 import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '../abort.ts'
 import { AlmanacError } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
 import type { RpcCall } from './batches.ts'
 import {
-  type Dialect,
   type EndpointAnswer,
   type EndpointAsk,
   methodOf,
   RpcEndpoint,
+  type RpcFamily,
   type RpcObserver,
 } from './endpoint.ts'
 import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
@@ -19,15 +19,17 @@ import { type LimitOptions, patienceMs } from './limits.ts'
 export type EndpointSettings = Omit<LimitOptions, 'isPrivate'> & { url: string }
 
 export type RpcClientOptions = AddressOptions & {
-  dialect: Dialect
+  family: RpcFamily
   endpoints: readonly EndpointSettings[]
   /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number | undefined
+  /** Of one `ask` with all its waits and requests; undefined: it ends with its attempts. */
+  deadlineMs?: number | undefined
   bytesMax?: number | undefined
   attemptsMax?: number | undefined
   /** While a node catches up, it is asked this often, with this pause. */
   behind?: { attemptsMax: number; pauseMs: number }
-  /** Fails at once while every endpoint rests, instead of asking one anyway. */
+  /** Never asks an endpoint that rests, and fails at once while all do. */
   failsFast?: boolean
   observer?: RpcObserver | undefined
   clock?: Clock | undefined
@@ -45,25 +47,26 @@ type Failures = Map<RpcEndpoint, AlmanacError>
 const backoffFirstMs = 100
 const hedgeShareMax = 0.1
 const hedgeMs = { least: 50, unknown: 1_000, most: 2_000 }
+const deadlinePassed = new Error('the deadline has passed')
 const overtaken = new Error('another endpoint was faster')
 
 export class RpcClient {
   readonly endpoints: readonly RpcEndpoint[]
   readonly #options: RpcClientOptions
-  readonly #dialect: Dialect
+  readonly #family: RpcFamily
   readonly #clock: Clock
   readonly #closed = new AbortController()
   #asks = 0
   #hedges = 0
 
   constructor(options: RpcClientOptions) {
-    const { dialect, clock = realClock, observer } = options
+    const { family, clock = realClock, observer, failsFast = false } = options
     this.#options = options
-    this.#dialect = dialect
+    this.#family = family
     this.#clock = clock
     const urls = options.endpoints.map(({ url }) => url)
     this.endpoints = endpointAddresses(urls, options).map(
-      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], dialect, clock, observer }),
+      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], family, clock, observer, failsFast }),
     )
   }
 
@@ -74,18 +77,19 @@ export class RpcClient {
     const { signal } = linked
     const failures: Failures = new Map()
     let last: AlmanacError | undefined
+    const { deadlineMs } = this.#options
+    const endByDeadline = (): void => linked.abort(deadlinePassed)
+    using _ = deadlineMs === undefined ? undefined : { [Symbol.dispose]: this.#clock.after(deadlineMs, endByDeadline) }
     for (let attempt = 0; attempt < this.#attemptsMax(last); attempt++) {
-      const candidates = this.#candidates(calls, options, failures)
-      const [first, second] = candidates
-      if (first === undefined) throw last ?? this.#noEndpoint(calls, 'no endpoint is left to ask')
-      const mayRefuse = attempt === 0 && this.#options.failsFast === true
-      if (mayRefuse && candidates.every(({ health }) => !health.healthy)) throw this.#allRest(calls)
+      const [first, second] = this.#candidates(calls, options, failures)
+      if (first === undefined) throw last ?? this.#noneLeft(calls)
       if (failures.has(first) && !(await this.#patient(failures.get(first)!, attempt, signal))) break
+      if (signal.aborted) throw this.#interrupted(signal, calls)
       const hedge = second !== undefined && !failures.has(second) ? second : undefined
       try {
         return await this.#hedged([first, hedge], calls, { ...options, signal, accept, failures })
       } catch (error) {
-        if (signal.aborted) throw this.#interrupted(signal)
+        if (signal.aborted) throw this.#interrupted(signal, calls)
         if (!(error instanceof AlmanacError)) throw error
         const failure = rpcFailureOf(error)
         if (failure !== undefined && endsTheAsk.has(failure.kind)) throw error
@@ -100,10 +104,11 @@ export class RpcClient {
   }
 
   status(): EndpointStatus[] {
-    return this.endpoints.map(({ name, health, limit }) => ({
+    return this.endpoints.map(({ name, health, limit: { closed } }) => ({
       endpoint: name,
-      healthy: health.healthy && limit.availableInMs < patienceMs,
-      reason: health.reason,
+      healthy: health.healthy && closed === undefined,
+      // A failure says more than the pause that it led to.
+      reason: closed?.reason === 'daily-budget' ? closed.message : (health.reason ?? closed?.message),
       latency_ms: health.latencyMs === undefined ? undefined : Math.round(health.latencyMs),
       requests: health.requests,
       errors: health.errors,
@@ -112,7 +117,7 @@ export class RpcClient {
 
   /** Cancels what is under way. */
   async close(): Promise<void> {
-    this.#closed.abort(new AlmanacError('interrupted', `${this.#dialect.chain} endpoints are closed.`))
+    this.#closed.abort(new AlmanacError('interrupted', `${this.#family.chain} endpoints are closed.`))
     await Promise.all(this.endpoints.map(endpoint => endpoint.close()))
   }
 
@@ -136,10 +141,11 @@ export class RpcClient {
       .filter(endpoint => {
         if (options.endpoint !== undefined && endpoint.name !== options.endpoint) return false
         if (options.exclude?.has(endpoint.name) === true) return false
+        if (this.#options.failsFast === true && !endpoint.health.healthy) return false
         const failed = failures.get(endpoint)
         if (failed === undefined) return true
         const kind = rpcFailureOf(failed)?.kind
-        return kind !== undefined && this.#dialect.isRepeatable(kind, calls)
+        return kind !== undefined && this.#family.isRepeatable(kind, calls)
       })
       .map(endpoint => ({ endpoint, rank: rank(endpoint) }))
       .sort((a, b) => a.rank - b.rank)
@@ -152,13 +158,12 @@ export class RpcClient {
     const waitMs = failure.retryAfterMs ?? behindMs ?? backoffFirstMs * 2 ** attempt * (0.5 + Math.random() / 2)
     if (waitMs > patienceMs) return false
     await pause(waitMs, signal, this.#clock)
-    if (signal.aborted) throw this.#interrupted(signal)
     return true
   }
 
   /**
-   * Asks the first endpoint, and the second as well when the first takes longer than usual. The first good answer wins and
-   * cancels the other request.
+   * Asks the first endpoint, and the second as well when the first takes longer than usual. The first good answer wins
+   * and cancels the other request.
    */
   #hedged<T>(
     [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
@@ -173,7 +178,7 @@ export class RpcClient {
     const { urgent, idle, tolerated } = options
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
     const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
-    const method = methodOf(calls, this.#dialect)
+    const method = methodOf(calls, this.#family)
     const clock = this.#clock
     return new Promise((resolve, reject) => {
       const running = new Map<RpcEndpoint, LinkedSignal>()
@@ -205,7 +210,11 @@ export class RpcClient {
         running.set(endpoint, linked)
         endpoint
           .ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, signal: linked.signal, onSent })
-          .then(answer => accept(endpoint, answer))
+          .then(answer => {
+            const accepted = accept(endpoint, answer)
+            endpoint.health.succeeded()
+            return accepted
+          })
           .then(
             accepted => won(endpoint, accepted),
             error => lost(endpoint, error),
@@ -232,20 +241,23 @@ export class RpcClient {
     return health.healthy && limit.availableInMs === 0 && this.#hedges < 3 + this.#asks * hedgeShareMax
   }
 
-  #allRest(calls: readonly RpcCall[]): AlmanacError {
-    const reasons = this.endpoints.map(({ name, health }) => `${name} rests: ${health.reason ?? 'it failed'}`)
-    const retryAfterMs = Math.max(100, Math.min(...this.endpoints.map(({ health }) => health.restsForMs)))
-    return this.#noEndpoint(calls, reasons.join('; '), retryAfterMs)
+  #noneLeft(calls: readonly RpcCall[]): AlmanacError {
+    const resting = this.#options.failsFast === true ? this.endpoints.filter(({ health }) => !health.healthy) : []
+    if (resting.length === 0) return this.#none(calls, 'no endpoint is left to ask')
+    const reasons = resting.map(({ name, health }) => health.reason ?? `${name} rests`)
+    const restMs = Math.min(...resting.map(({ health }) => health.restsForMs))
+    return this.#none(calls, reasons.join('; '), Math.max(100, restMs))
   }
 
-  #noEndpoint(calls: readonly RpcCall[], said: string, retryAfterMs?: number): AlmanacError {
-    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls, this.#dialect) } as const
-    return rpcError(failure, { chain: this.#dialect.chain, said, retryAfterMs })
+  #none(calls: readonly RpcCall[], said: string, retryAfterMs?: number): AlmanacError {
+    const failure = { kind: 'no-endpoint', endpoint: 'none', method: methodOf(calls, this.#family) } as const
+    return rpcError(failure, { chain: this.#family.chain, said, retryAfterMs })
   }
 
-  #interrupted({ reason }: AbortSignal): AlmanacError {
+  #interrupted({ reason }: AbortSignal, calls: readonly RpcCall[]): AlmanacError {
+    if (reason === deadlinePassed) return this.#none(calls, `no answer within ${this.#options.deadlineMs} ms`)
     if (reason instanceof AlmanacError) return reason
-    return new AlmanacError('interrupted', `${this.#dialect.chain} request was cancelled.`, { cause: reason })
+    return new AlmanacError('interrupted', `${this.#family.chain} request was cancelled.`, { cause: reason })
   }
 }
 

@@ -1,5 +1,5 @@
-// An endpoint's URL, taken apart: what may be shown, and what is secret. Keys are in paths, queries and credentials, and
-// providers repeat them in their errors.
+// An endpoint's URL, taken apart: what may be shown, and what is secret. Keys are in paths, queries and credentials,
+// and providers repeat them in their errors.
 
 export type EndpointAddress = {
   /** Safe to log. It ends in a number where several endpoints would share it. */
@@ -37,7 +37,8 @@ export function endpointAddresses(
   })
 }
 
-// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"); hiding them would garble every message.
+// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"); hiding them would garble every
+// message.
 const pathSecretLengthMin = 8
 const credentialLengthMin = 4
 

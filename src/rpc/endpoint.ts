@@ -1,5 +1,5 @@
-// One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies or an
-// AlmanacError. What refusals mean, and which answers can be true, is up to the dialect and the caller.
+// One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies
+// or an AlmanacError. What refusals mean, and which answers can be true, is up to the family and the caller.
 import type { Clock } from '../abort.ts'
 import { AlmanacError } from '../errors.ts'
 import { problemIn, type RpcRefusal, readAnswers, refusalIn, type Tolerated, UnreadableAnswer } from './answers.ts'
@@ -19,7 +19,7 @@ import { HttpChannel, HttpFailure } from './http.ts'
 import { AdaptiveLimit, LimitExceeded, type LimitOptions, type Outcome } from './limits.ts'
 
 /** What one family of chains adds to the transport. */
-export type Dialect = {
+export type RpcFamily = {
   /** Names the chain in messages. */
   chain: string
   sort(refusal: Refusal): SortedRefusal
@@ -52,7 +52,7 @@ export type EndpointAnswer = {
   split: boolean
 }
 
-/** Told of each request; made for counters and histograms. */
+/** Called for each request and each hedge; made for counters and histograms. */
 export type RpcObserver = {
   request(facts: {
     endpoint: string
@@ -65,9 +65,11 @@ export type RpcObserver = {
 }
 
 export type EndpointOptions = Omit<LimitOptions, 'isPrivate'> & {
-  dialect: Dialect
+  family: RpcFamily
   clock: Clock
   observer: RpcObserver | undefined
+  /** Refuses what waits when the endpoint begins to rest. */
+  failsFast: boolean
 }
 
 const batchCallsMax = { private: 500, public: 100 }
@@ -79,7 +81,7 @@ export class RpcEndpoint {
   readonly limit: AdaptiveLimit
   /** Requests in flight or waiting. */
   pending = 0
-  readonly #dialect: Dialect
+  readonly #family: RpcFamily
   readonly #address: EndpointAddress
   readonly #clock: Clock
   readonly #channel: HttpChannel
@@ -87,17 +89,17 @@ export class RpcEndpoint {
   readonly #batches: Batches
   #identified: Promise<void> | undefined
 
-  constructor(address: EndpointAddress, { dialect, clock, observer, ...limits }: EndpointOptions) {
+  constructor(address: EndpointAddress, { family, clock, observer, failsFast, ...limits }: EndpointOptions) {
     const { name, isPrivate } = address
     this.name = name
     this.#address = address
-    this.#dialect = dialect
+    this.#family = family
     this.#clock = clock
     this.#observer = observer
     this.#channel = new HttpChannel(address)
     this.#batches = new Batches(isPrivate ? batchCallsMax.private : batchCallsMax.public)
-    this.health = new EndpointHealth(clock)
     this.limit = new AdaptiveLimit(clock, { isPrivate, ...limits })
+    this.health = new EndpointHealth(clock, failsFast ? restMs => this.limit.refuseWaiting(restMs) : undefined)
   }
 
   async ask(calls: readonly RpcCall[], options: EndpointAsk): Promise<EndpointAnswer> {
@@ -115,20 +117,21 @@ export class RpcEndpoint {
   /** Reads the bodies of an answer; what cannot be read counts against the endpoint. */
   read(bodies: readonly Buffer[], calls: readonly RpcCall[], tolerated?: Tolerated): unknown[] {
     try {
-      const answers = readAnswers(bodies, calls.length, tolerated, this.#dialect.amend)
+      const answers = readAnswers(bodies, calls.length, tolerated, this.#family.amend)
       if (!('refusal' in answers)) return answers.values
       const { refusal, call } = answers
       throw this.#refused({ status: 200, refusal, method: calls[call ?? 0]?.method ?? 'batch' })
     } catch (error) {
       if (!(error instanceof UnreadableAnswer)) throw error
-      throw this.invalid(methodOf(calls, this.#dialect), error.message)
+      throw this.invalid(methodOf(calls, this.#family), error.message)
     }
   }
 
   /** The answer cannot be one to the method. */
   invalid(method: string, what: string): AlmanacError {
-    const error = this.fail({ kind: 'invalid-answer', method }, this.#address.redact(what))
-    this.health.failed(error.message)
+    const said = this.#address.redact(what)
+    const error = this.fail({ kind: 'invalid-answer', method }, said)
+    this.health.failed(withCause(error.message, said))
     return error
   }
 
@@ -137,7 +140,7 @@ export class RpcEndpoint {
     said: string,
     context: { retryAfterMs?: number | undefined; rule?: Partial<FailureRule> } = {},
   ): AlmanacError {
-    const { chain, rules } = this.#dialect
+    const { chain, rules } = this.#family
     const rule = { ...rules?.[failure.kind], ...context.rule }
     return rpcError({ ...failure, endpoint: this.name }, { chain, said, retryAfterMs: context.retryAfterMs, rule })
   }
@@ -147,7 +150,7 @@ export class RpcEndpoint {
   }
 
   #identify(options: EndpointAsk): Promise<void> {
-    const { identity } = this.#dialect
+    const { identity } = this.#family
     if (identity === undefined) return Promise.resolve()
     // A caller that has given up must not start the check: its failure would go unhandled.
     if (options.signal.aborted) return Promise.reject(options.signal.reason)
@@ -157,7 +160,7 @@ export class RpcEndpoint {
         const said = objection(this.read(bodies, [call])[0])
         if (said === undefined) return
         const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
-        this.health.failed(`${failure.message} (${said})`, { restMs: longRestMs })
+        this.health.failed(withCause(failure.message, said), { restMs: longRestMs })
         throw failure
       })
       .catch(error => {
@@ -175,7 +178,7 @@ export class RpcEndpoint {
   async #sendOne(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
     const permit = await this.#acquire(calls, options)
     const startedAt = this.#clock.now()
-    const method = methodOf(calls, this.#dialect)
+    const method = methodOf(calls, this.#family)
     let outcome: Outcome = { result: 'neutral' }
     let kind: 'ok' | RpcFailureKind = 'ok'
     let bytes = 0
@@ -185,7 +188,7 @@ export class RpcEndpoint {
       const body = await this.#exchange(calls, options)
       bytes = body.length
       outcome = { result: 'ok' }
-      this.health.succeeded(method, this.#clock.now() - startedAt)
+      this.health.answered(method, this.#clock.now() - startedAt)
       return body
     } catch (error) {
       kind = rpcFailureOf(error)?.kind ?? 'transport'
@@ -205,20 +208,23 @@ export class RpcEndpoint {
       return await this.limit.acquire({ cost: calls.length, urgent, idle, signal })
     } catch (error) {
       if (!(error instanceof LimitExceeded)) throw error
-      if (error.reason === 'queue-full') {
-        const message = `${this.#dialect.chain} endpoint ${this.name} has too many requests waiting.`
-        throw new AlmanacError('overloaded', message, { cause: error, retryable: true, hint: 'ask for less at once.' })
+      const { reason, message, retryAfterMs, hint } = error
+      const kind = kindOfLimit[reason]
+      if (kind === undefined) {
+        const waiting = `${this.#family.chain} endpoint ${this.name} has too many requests waiting.`
+        const later = retryAfterMs === undefined ? {} : { retryAfterMs }
+        const options = { cause: error, retryable: true, hint: 'ask for less at once.', ...later }
+        throw new AlmanacError('overloaded', waiting, options)
       }
-      const kind = error.reason === 'paused' ? 'rate-limited' : 'quota'
-      const { message, retryAfterMs } = error
-      throw this.fail({ kind, method: methodOf(calls, this.#dialect) }, message, { retryAfterMs })
+      const rule = hint === undefined ? {} : { hint }
+      throw this.fail({ kind, method: methodOf(calls, this.#family) }, message, { retryAfterMs, rule })
     }
   }
 
   async #exchange(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
     const messages = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     const request = JSON.stringify(calls.length === 1 ? messages[0] : messages)
-    const method = methodOf(calls, this.#dialect)
+    const method = methodOf(calls, this.#family)
     try {
       const { status, body, retryAfterMs } = await this.#channel.post(request, options)
       if (status >= 300) throw this.#refused({ status, refusal: refusalIn(body), method, retryAfterMs })
@@ -245,13 +251,13 @@ export class RpcEndpoint {
     const { status, refusal, method, retryAfterMs, aboutBatch } = answer
     const rpcCode = refusal?.rpcCode
     const text = refusal?.text ?? `HTTP status ${status}`
-    const sorted = this.#dialect.sort({ status, rpcCode, text, method })
+    const sorted = this.#family.sort({ status, rpcCode, text, method })
     if (aboutBatch === true && sorted.kind === 'refused') sorted.kind = 'batch-refused'
     const said = this.#address.redact(text)
     const failure = { ...sorted, method, status, ...(rpcCode === undefined ? {} : { rpcCode }) }
     const malformed = sorted.kind === 'refused' && (rpcCode === -32600 || rpcCode === -32602)
     const error = this.fail(failure, said, { retryAfterMs, ...(malformed ? { rule: { retryable: false } } : {}) })
-    this.#judge(sorted.kind, { method, reason: `${error.message} (${said})`, retryAfterMs })
+    this.#judge(sorted.kind, { method, reason: withCause(error.message, said), retryAfterMs })
     return error
   }
 
@@ -265,12 +271,24 @@ export class RpcEndpoint {
   }
 }
 
+/** The failure that a limit of ours amounts to. Where there is none, too much waits. */
+const kindOfLimit: Partial<Record<LimitExceeded['reason'], RpcFailureKind>> = {
+  'daily-budget': 'quota',
+  paused: 'rate-limited',
+  'over-rate': 'rate-limited',
+  resting: 'transport',
+}
+
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])
 
 /** The method that a request is known by: the heaviest of a batch. */
-export function methodOf(calls: readonly RpcCall[], { heavyMethods = [] }: Dialect): string {
+export function methodOf(calls: readonly RpcCall[], { heavyMethods = [] }: RpcFamily): string {
   const heavy = heavyMethods.find(method => calls.some(call => call.method === method))
   return heavy ?? calls[0]?.method ?? 'batch'
+}
+
+function withCause(message: string, said: string): string {
+  return `${message.replace(/\.$/, '')}: ${said}`
 }
 
 function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {

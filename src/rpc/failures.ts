@@ -1,17 +1,23 @@
-// What can go wrong with a JSON-RPC request, as a closed list of kinds. Every failure becomes an AlmanacError that names the
-// endpoint and never shows its URL.
+// What can go wrong with a JSON-RPC request, as a closed list of kinds. Every failure becomes an AlmanacError that
+// names the endpoint and never shows its URL.
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 
-export type FailureRule = { code: ErrorCode; retryable: boolean; hint?: string | undefined }
+export type FailureRule = {
+  code: ErrorCode
+  retryable: boolean
+  hint?: string | undefined
+  /** When to come back where the endpoint does not say. */
+  retryAfterMs?: number | undefined
+}
 
 const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'upstream_failed', retryable, hint })
-const lessBlocks = failed(false, 'ask for fewer blocks at once.')
+const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
 const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
 
 const rules = {
-  'range-too-large': lessBlocks,
-  'too-many-results': lessBlocks,
-  'response-too-large': lessBlocks,
+  'range-too-large': fewerBlocks,
+  'too-many-results': fewerBlocks,
+  'response-too-large': fewerBlocks,
   'filter-too-large': failed(false, 'ask for fewer contracts at once.'),
   timeout: { ...failed(true, 'check that the node is not overloaded, or add a second endpoint.'), code: 'timeout' },
   'rate-limited': limited('lower requests_per_second or add a second endpoint.'),
@@ -64,15 +70,18 @@ export type FailureContext = {
 
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
   const { endpoint, method, kind, status } = failure
-  const { code, retryable, hint }: FailureRule = { ...rules[kind], ...rule }
+  const { code, retryable, hint, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
   const how =
     status === undefined || status === 200 ? `failed ${method} (${kind})` : `answered ${status} to ${method} (${kind})`
-  return new AlmanacError(code, `${chain} endpoint ${endpoint} ${how}.`, {
+  const message =
+    kind === 'no-endpoint' ? `No ${chain} endpoint answers ${method}.` : `${chain} endpoint ${endpoint} ${how}.`
+  const comeBackMs = retryAfterMs ?? laterMs
+  return new AlmanacError(code, message, {
     cause: new Error(said),
     details: failure,
     retryable,
     ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(comeBackMs === undefined ? {} : { retryAfterMs: comeBackMs }),
   })
 }
 

@@ -19,14 +19,14 @@ test('three failures in a row and it rests, longer each time, until it answers',
   expect(health.healthy).toBe(true)
   health.failed('no route')
   expect(health.restsForMs).toBe(2_000)
-  health.succeeded('eth_getLogs', 10)
+  health.succeeded()
   expect([health.healthy, health.reason, health.errors]).toEqual([true, undefined, 4])
 })
 
 test('wrong answers make it rest at once, whatever it answers besides', async () => {
   const { clock, health } = started()
   health.distrusted('its bloom differs')
-  health.succeeded('eth_getLogs', 10)
+  health.succeeded()
   expect([health.healthy, health.reason]).toEqual([false, 'its bloom differs'])
   await clock.advance(1_000)
   expect([health.healthy, health.reason]).toEqual([true, undefined])
@@ -39,16 +39,16 @@ test('wrong answers make it rest at once, whatever it answers besides', async ()
 
 test('the tail of a method is known once enough was seen of it', () => {
   const { health } = started()
-  for (let at = 1; at <= 7; at++) health.succeeded('eth_getLogs', at)
+  for (let at = 1; at <= 7; at++) health.answered('eth_getLogs', at)
   expect(health.tailMs('eth_getLogs')).toBeUndefined()
-  for (let at = 8; at <= 24; at++) health.succeeded('eth_getLogs', at)
+  for (let at = 8; at <= 24; at++) health.answered('eth_getLogs', at)
   expect(health.tailMs('eth_getLogs')).toBe(23)
   expect(health.tailMs('eth_call')).toBeUndefined()
 })
 
 test('failures and slowness make it the worse choice, and fade', async () => {
   const { clock, health } = started()
-  health.succeeded('eth_call', 100)
+  health.answered('eth_call', 100)
   const fresh = health.expectedMs
   health.overtaken('eth_call', 1_000)
   const slow = health.expectedMs

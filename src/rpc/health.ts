@@ -1,4 +1,5 @@
-// How well an endpoint has done lately: latency, failures, and whether it rests. Bookkeeping only: no requests, no timers.
+// How well an endpoint has done lately: latency, failures, and whether it rests. Bookkeeping only: no requests, no
+// timers.
 import type { Clock } from '../abort.ts'
 
 const samplesMax = 64
@@ -14,6 +15,7 @@ const fadeHalfMs = 60_000
 
 export class EndpointHealth {
   readonly #clock: Clock
+  readonly #onRest: ((restMs: number) => void) | undefined
   readonly #latencies = new Map<string, Latencies>()
   readonly #missing = new Map<string, number>()
   #failureShare = 0
@@ -30,8 +32,9 @@ export class EndpointHealth {
   requests = 0
   errors = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onRest?: (restMs: number) => void) {
     this.#clock = clock
+    this.#onRest = onRest
   }
 
   /** False while the endpoint rests; the next success or failure after that decides. */
@@ -59,8 +62,13 @@ export class EndpointHealth {
     return this.#latencies.get(method)?.tailMs
   }
 
-  succeeded(method: string, elapsedMs: number): void {
+  /** A whole answer came. Whether it is a good one shows when it is read. */
+  answered(method: string, elapsedMs: number): void {
     this.#sample(method, elapsedMs)
+  }
+
+  /** The answer was read and accepted. */
+  succeeded(): void {
     this.#failureShare *= 1 - memory
     this.#failuresInARow = 0
     this.#rests = 0
@@ -78,6 +86,7 @@ export class EndpointHealth {
     const ownMs = Math.min(restMaxMs, restFirstMs * 2 ** this.#rests)
     this.#rests++
     this.#restUntil = this.#clock.now() + (restMs ?? ownMs)
+    this.#onRest?.(this.restsForMs)
   }
 
   /** It gave a wrong answer. Successes do not shorten this rest: it goes on answering. */
@@ -89,6 +98,7 @@ export class EndpointHealth {
     this.#distrustedAt = now
     this.#distrustReason = reason
     this.#distrustUntil = now + Math.min(restMaxMs, restFirstMs * 2 ** (this.#distrusts - 1))
+    this.#onRest?.(this.restsForMs)
   }
 
   /** Another endpoint was faster: the time so far is a lower bound for this one. */

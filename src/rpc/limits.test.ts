@@ -1,12 +1,11 @@
 // How much an endpoint is asked at once, with time moved by hand.
 import { describe, expect, test } from 'vitest'
 import { ManualClock } from '../../test/sim/manual-clock.ts'
-import { AdaptiveLimit, type LimitOptions, type Permit } from './limits.ts'
+import { AdaptiveLimit, DailyBudget, type LimitOptions, type Permit } from './limits.ts'
 
 const { signal } = new AbortController()
 
-function started(options: Partial<LimitOptions> = {}) {
-  const clock = new ManualClock()
+function started(options: Partial<LimitOptions> = {}, clock = new ManualClock()) {
   const limit = new AdaptiveLimit(clock, { isPrivate: false, ...options })
   const permits: Permit[] = []
   const ask = (count: number, { cost = 1, urgent = false } = {}): void => {
@@ -81,7 +80,7 @@ describe('pauses', () => {
     expect(permits.length).toBe(1)
   })
 
-  test('a pause that is too long for anyone to wait is told at once, to those who wait as well', async () => {
+  test('a pause that is too long to wait for refuses at once, also what waits already', async () => {
     const { clock, limit, permits, ask, release } = started()
     ask(4)
     await clock.advance(0)
@@ -117,6 +116,49 @@ describe('pauses', () => {
   })
 })
 
+describe('waiting', () => {
+  test('a request that has waited too long leaves the queue, and those after it go on', async () => {
+    const { clock, limit, permits, ask, release } = started({ waitMaxMs: 10_000 })
+    ask(4)
+    await clock.advance(0)
+    const early = limit.acquire({ cost: 1, urgent: false, signal })
+    const refused = expect(early).rejects.toMatchObject({ reason: 'waited-too-long', retryAfterMs: 1_000 })
+    await clock.advance(5_000)
+    ask(1)
+    await clock.advance(5_000)
+    await refused
+    expect(permits.length).toBe(4)
+    release(1, 'ok')
+    await clock.advance(0)
+    expect(permits.length).toBe(4)
+    // A permit in time is not taken back.
+    await clock.advance(60_000)
+    expect(permits.length).toBe(4)
+  })
+
+  test('a request is refused at once where the rate would keep it waiting too long', async () => {
+    const { clock, limit, permits, ask } = started({ isPrivate: true, requestsPerSecond: 2, waitMaxMs: 1_000 })
+    ask(4)
+    await clock.advance(0)
+    expect(permits.length).toBe(2)
+    await expect(limit.acquire({ cost: 1, urgent: true, signal })).rejects.toMatchObject({
+      reason: 'over-rate',
+      retryAfterMs: 1_500,
+    })
+    await clock.advance(1_000)
+    expect(permits.length).toBe(4)
+  })
+
+  test('what waits is refused when the endpoint begins to rest', async () => {
+    const { clock, limit, ask } = started()
+    ask(4)
+    await clock.advance(0)
+    const waiting = limit.acquire({ cost: 1, urgent: false, signal })
+    limit.refuseWaiting(2_000)
+    await expect(waiting).rejects.toMatchObject({ reason: 'resting', retryAfterMs: 2_000 })
+  })
+})
+
 describe('budgets', () => {
   test('requestsPerSecond counts calls, not requests', async () => {
     const { clock, permits, ask, release } = started({ isPrivate: true, requestsPerSecond: 10 })
@@ -141,7 +183,8 @@ describe('budgets', () => {
   })
 
   test('the daily budget ends at midnight UTC', async () => {
-    const { limit, clock, permits, ask } = started({ requestsPerDay: 3 })
+    const clock = new ManualClock()
+    const { limit, permits, ask } = started({ budget: new DailyBudget(3, clock) }, clock)
     await clock.advance(23 * 3_600_000)
     ask(3)
     await clock.advance(0)
@@ -171,4 +214,20 @@ describe('budgets', () => {
     await Promise.all([patient, urgent, idle])
     expect(order).toEqual(['urgent', 'patient', 'idle'])
   })
+})
+
+test('a daily budget counts from midnight to midnight UTC', () => {
+  let now = Date.UTC(2025, 0, 31, 23, 59, 59)
+  const budget = new DailyBudget(2, { now: () => now })
+  const spend = () => {
+    if (budget.left > 0) return budget.use(1) === undefined
+    return false
+  }
+  expect([spend(), spend(), spend()]).toEqual([true, true, false])
+  expect(budget.renewsInMs).toBe(1_000)
+  now += 999
+  expect(spend()).toBe(false)
+  now += 1
+  expect([spend(), spend(), spend()]).toEqual([true, true, false])
+  expect(budget.renewsInMs).toBe(86_400_000)
 })

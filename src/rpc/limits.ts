@@ -1,15 +1,16 @@
-// How much an endpoint is asked at once: everything a local node takes, and elsewhere what the endpoint has shown to bear.
-// Additive increase, multiplicative decrease, Retry-After, calls per second and per day. The queue is bounded.
+// How much an endpoint is asked at once: everything a local node takes, and elsewhere what the endpoint has shown to
+// bear. Additive increase, multiplicative decrease, Retry-After, calls per second and per day. The queue is bounded.
 import type { Clock } from '../abort.ts'
 
 export type LimitOptions = {
   /** A local node starts at the maximum, any other at a few. */
   isPrivate: boolean
   requestsPerSecond?: number | undefined
-  requestsPerDay?: number | undefined
-  /** In place of `requestsPerDay`, where several endpoints share one. */
+  /** The endpoints of a chain share one. */
   budget?: DailyBudget | undefined
   queueMax?: number
+  /** A request that would wait, or has waited, longer than this is refused; undefined: it waits on. */
+  waitMaxMs?: number | undefined
 }
 
 export type Permit = { readonly startedAt: number }
@@ -22,21 +23,25 @@ const pauseFirstMs = 250
 const pauseMaxMs = 30_000
 /** Upper bound on what a server's Retry-After may ask for. */
 const retryAfterMaxMs = 10 * 60_000
-/** Callers are not kept waiting for a longer pause: they are told when to come back. */
+/** No caller waits for a longer pause: the refusal says when to come back. */
 export const patienceMs = 10_000
+/** When to come back where the limits cannot tell. */
+const comeBackMs = 1_000
 
 export class LimitExceeded extends Error {
-  readonly reason: 'queue-full' | 'daily-budget' | 'paused'
+  readonly reason: 'queue-full' | 'waited-too-long' | 'daily-budget' | 'paused' | 'over-rate' | 'resting'
   readonly retryAfterMs: number | undefined
-  constructor(reason: LimitExceeded['reason'], message: string, retryAfterMs?: number) {
+  readonly hint: string | undefined
+  constructor(reason: LimitExceeded['reason'], message: string, retryAfterMs?: number, hint?: string) {
     super(message)
     this.reason = reason
     this.retryAfterMs = retryAfterMs
+    this.hint = hint
   }
 }
 
 /** `urgent` goes before everything that waits, `idle` after it. */
-type Admission = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
+type PermitRequest = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
 
 type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
 
@@ -61,7 +66,7 @@ export class AdaptiveLimit {
   constructor(clock: Clock, options: LimitOptions) {
     this.#clock = clock
     this.#options = options
-    this.#budget = options.budget ?? new DailyBudget(options.requestsPerDay ?? Number.POSITIVE_INFINITY, clock)
+    this.#budget = options.budget ?? new DailyBudget(Number.POSITIVE_INFINITY, clock)
     this.#concurrency = options.isPrivate ? concurrencyMax : politeStart
     this.#tokens = this.#bucketSize
     this.#tokensAt = clock.now()
@@ -78,28 +83,47 @@ export class AdaptiveLimit {
     return Math.max(0, this.#pausedUntil - now)
   }
 
+  /** The refusal that every request gets for a while; undefined where one can start. */
+  get closed(): LimitExceeded | undefined {
+    if (this.availableInMs < patienceMs) return undefined
+    return this.#budget.left <= 0 ? this.#overBudget() : this.#paused()
+  }
+
   /** Waits until the request may start. `cost` is its number of calls: providers count calls, not requests. */
-  acquire({ cost, urgent, idle = false, signal }: Admission): Promise<Permit> {
+  acquire({ cost, urgent, idle = false, signal }: PermitRequest): Promise<Permit> {
     if (this.#budget.left <= 0) return Promise.reject(this.#overBudget())
-    const queueMax = this.#options.queueMax ?? 2_000
+    const { queueMax = 2_000, waitMaxMs } = this.#options
     if (this.#queues.reduce((sum, queue) => sum + queue.length, 0) >= queueMax) {
       return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
     }
     if (this.#pausedUntil - this.#clock.now() > patienceMs) return Promise.reject(this.#paused())
+    const forRateMs = waitMaxMs === undefined ? 0 : this.#queuedForRateMs(cost)
+    if (waitMaxMs !== undefined && forRateMs > waitMaxMs) {
+      const message = `requests_per_second allows it in ${Math.ceil(forRateMs)} ms`
+      return Promise.reject(new LimitExceeded('over-rate', message, forRateMs))
+    }
     if (signal.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const queue = urgent ? this.#urgent : idle ? this.#idle : this.#waiting
-      const onAbort = (): void => {
-        queue.splice(queue.indexOf(waiting), 1)
-        reject(signal.reason)
-      }
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T): void => {
           signal.removeEventListener('abort', onAbort)
+          cancelTimer()
           settle(value)
         }
       const waiting: Waiting = { cost, start: settled(resolve), refuse: settled(reject) }
+      const leave = (reason: unknown): void => {
+        queue.splice(queue.indexOf(waiting), 1)
+        settled(reject)(reason)
+      }
+      const onAbort = (): void => leave(signal.reason)
+      const tooLate = (): void => {
+        this.#pump()
+        const message = `it could not be sent within ${waitMaxMs} ms`
+        if (queue.includes(waiting)) leave(new LimitExceeded('waited-too-long', message, comeBackMs))
+      }
+      const cancelTimer = waitMaxMs === undefined ? () => {} : this.#clock.after(waitMaxMs, tooLate)
       signal.addEventListener('abort', onAbort, { once: true })
       queue.push(waiting)
       this.#pump()
@@ -116,6 +140,11 @@ export class AdaptiveLimit {
       this.#concurrency = Math.min(concurrencyMax, this.#concurrency + 1 / this.#concurrency)
     }
     this.#pump()
+  }
+
+  /** The endpoint rests: what waits is refused, so that it can go elsewhere. */
+  refuseWaiting(restsForMs: number): void {
+    this.#refuseAll(new LimitExceeded('resting', `it rests for ${Math.ceil(restsForMs)} ms`, restsForMs))
   }
 
   #decrease(permit: Permit): void {
@@ -139,12 +168,13 @@ export class AdaptiveLimit {
 
   #paused(): LimitExceeded {
     const waitMs = this.#pausedUntil - this.#clock.now()
-    return new LimitExceeded('paused', `it asked to be left alone for another ${Math.ceil(waitMs)} ms`, waitMs)
+    return new LimitExceeded('paused', `it asked for a pause of another ${Math.ceil(waitMs)} ms`, waitMs)
   }
 
   #overBudget(): LimitExceeded {
     const { requestsPerDay, setting, renewsInMs } = this.#budget
-    return new LimitExceeded('daily-budget', `the ${requestsPerDay} calls a day of ${setting} are used up`, renewsInMs)
+    const message = `the ${requestsPerDay} calls a day of ${setting} are used up`
+    return new LimitExceeded('daily-budget', message, renewsInMs, `raise ${setting}, or wait until midnight UTC.`)
   }
 
   #pump(): void {
@@ -176,19 +206,32 @@ export class AdaptiveLimit {
     return Math.max(1, this.#options.requestsPerSecond ?? 1)
   }
 
+  /** How long the rate alone keeps a request waiting that joins the queue now. */
+  #queuedForRateMs(cost: number): number {
+    const { requestsPerSecond } = this.#options
+    if (requestsPerSecond === undefined) return 0
+    this.#refill(this.#clock.now(), requestsPerSecond)
+    const queued = this.#queues.flat().reduce((sum, waiting) => sum + waiting.cost, 0)
+    return ((queued + cost - this.#tokens) / requestsPerSecond) * 1_000
+  }
+
   /** A batch larger than the bucket may go into debt once the bucket is full. */
   #tokenWaitMs(cost: number, now: number): number {
     const perSecond = this.#options.requestsPerSecond
     if (perSecond === undefined) return 0
+    this.#refill(now, perSecond)
+    return Math.max(0, ((Math.min(cost, this.#bucketSize) - this.#tokens) / perSecond) * 1_000)
+  }
+
+  #refill(now: number, perSecond: number): void {
     this.#tokens = Math.min(this.#bucketSize, this.#tokens + ((now - this.#tokensAt) / 1_000) * perSecond)
     this.#tokensAt = now
-    return Math.max(0, ((Math.min(cost, this.#bucketSize) - this.#tokens) / perSecond) * 1_000)
   }
 }
 
 const dayMs = 86_400_000
 
-/** Counts requests from midnight to midnight UTC. A restart begins anew. */
+/** Counts calls from midnight to midnight UTC. The count starts at 0 again after a restart. */
 export class DailyBudget {
   readonly requestsPerDay: number
   /** The setting it comes from, for messages. */

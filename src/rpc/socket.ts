@@ -1,4 +1,5 @@
-// A WebSocket that reconnects by itself and takes a silent connection for dead. It knows nothing of what is sent over it.
+// A WebSocket that reconnects by itself and takes a silent connection for dead. It knows nothing of what is sent over
+// it.
 import { WebSocket } from 'undici'
 
 export type SocketOptions = {

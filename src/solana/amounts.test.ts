@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { displayAmount, fixedText, formatAmountRule, parseAmountRule } from './amounts.ts'
+import { displayAmount, exp, fixedText, formatAmountRule, parseAmountRule } from './amounts.ts'
 
 describe('fixed text of doubles', () => {
   test('is toFixed wherever that is exact about ties', () => {
@@ -64,4 +64,24 @@ describe('amount rules', () => {
     expect(displayAmount(123456789n, mint, 1794705637)).toBe('155.819485')
     expect(displayAmount(123456789n, mint, 1800000001)).toBe('162.829723')
   })
+})
+
+test('exp is the exponential function to the last bit but one', () => {
+  for (let x = -744; x < 709; x += 0.37) {
+    const expected = Math.exp(x)
+    const bound = Math.max(expected * 2 ** -52, Number.MIN_VALUE)
+    expect(Math.abs(exp(x) - expected)).toBeLessThanOrEqual(bound)
+  }
+})
+
+test.each([
+  [0, 1],
+  [1e-300, 1],
+  [710, Number.POSITIVE_INFINITY],
+  [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  [-746, 0],
+  [Number.NEGATIVE_INFINITY, 0],
+  [Number.NaN, Number.NaN],
+])('exp(%d) is %d', (x, expected) => {
+  expect(exp(x)).toBe(expected)
 })

@@ -1,6 +1,6 @@
-// Raw token amounts as the decimal text that the chain's own programs show. Pure. For interest-bearing and scaled mints the
-// Token-2022 program computes in doubles, so this follows its exact steps: digits beyond a double's precision are part of
-// its answer.
+// Raw token amounts as the decimal text that the chain's own programs show. Pure. For interest-bearing and scaled mints
+// the Token-2022 program computes in doubles, so this follows its exact steps: digits beyond a double's precision are
+// part of its answer.
 import { LRUCache } from 'lru-cache'
 import { exactAmount } from '../exact-amount.ts'
 
@@ -133,8 +133,8 @@ function isInteger(text: string): boolean {
   return /^-?\d{1,20}$/.test(text)
 }
 
-// The exponential function as the token programs compute it: the algorithm of fdlibm with their runtime's order of additions.
-// `Math.exp` sometimes differs in the last bit, and the shown amount would then differ in a digit.
+// The exponential function as the token programs compute it: the algorithm of fdlibm with their runtime's order of
+// additions. `Math.exp` sometimes differs in the last bit, and the shown amount would then differ in a digit.
 
 const ln2High = 0.6931471803691238
 const ln2Low = 1.9082149292705877e-10

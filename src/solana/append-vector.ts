@@ -1,5 +1,5 @@
-// Walks the accounts in a file of a snapshot ("append vector") as its bytes come. It skips accounts of other programs, which
-// are most of a snapshot, without an object or a copy.
+// Walks the accounts in a file of a snapshot ("append vector") as its bytes come. It skips accounts of other programs,
+// which are most of a snapshot, without an object or a copy.
 import type { StoredAccount } from './account-rows.ts'
 import { programKeys } from './decode.ts'
 

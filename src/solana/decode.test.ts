@@ -180,7 +180,7 @@ describe('odd bytes', () => {
     )
   })
 
-  test('a string length beyond the account is no string', () => {
+  test('a string length beyond the account is not a string', () => {
     const data = new Uint8Array(679)
     data[0] = 4
     data.set([255, 255, 255, 255], 65)

@@ -1,5 +1,5 @@
-// Decodes token accounts, mints and Metaplex metadata. Pure; odd bytes give undefined, never a throw or a long loop. It reads
-// bytes in place: the official codecs are a hundred times slower and serve as oracles in the tests.
+// Decodes token accounts, mints and Metaplex metadata. Pure; odd bytes give undefined, never a throw or a long loop. It
+// reads bytes in place: the official codecs are a hundred times slower and serve as oracles in the tests.
 import { base58 } from '@scure/base'
 import type { TokenProgram } from '../model.ts'
 import { type AmountRule, formatAmountRule } from './amounts.ts'

@@ -1,9 +1,10 @@
-// One Solana network of the service: reads owners on demand, keeps them fresh where there is a socket, and reports its status.
-// It builds its parts and closes them.
+// One Solana network of the service: reads owners on demand, keeps them fresh where there is a socket, and reports its
+// status. It builds its parts and closes them. Also the check of one endpoint.
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
+import { rpcFailureOf } from '../rpc/failures.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
 import { OwnerFollower } from './owner-follower.ts'
@@ -80,6 +81,14 @@ export class Network {
   }
 
   async freshen(owner: Uint8Array): Promise<Freshness> {
+    try {
+      return await this.#freshen(owner)
+    } catch (error) {
+      throw withoutTransportDetails(error)
+    }
+  }
+
+  async #freshen(owner: Uint8Array): Promise<Freshness> {
     const complete = await this.#fromFeed(owner)
     if (complete !== undefined) return complete
     const live = await this.#follower?.liveAt(owner)
@@ -147,6 +156,18 @@ export class Network {
       log.warn({ network, reason: messageOf(error) }, 'Solana ledger not checked')
     }
   }
+}
+
+/** Clients see an error's details: which request failed in what way is not for them. */
+function withoutTransportDetails(error: unknown): unknown {
+  if (!(error instanceof AlmanacError) || rpcFailureOf(error) === undefined) return error
+  const { code, message, cause, hint, retryable, retryAfterMs } = error
+  return new AlmanacError(code, message, {
+    cause,
+    retryable,
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
 }
 
 export type SolanaOptions = {

@@ -1,6 +1,6 @@
-// Keeps owners fresh by subscriptions: to the owner itself, to each of its token accounts (only that shows a close), and to
-// both token programs filtered by owner (only that shows a new token account). An owner counts as fresh from a whole reading
-// that began after every subscription was confirmed, until the socket goes down.
+// Keeps owners fresh by subscriptions: to the owner itself, to each of its token accounts (only that shows a close),
+// and to both token programs filtered by owner (only that shows a new token account). An owner counts as fresh from a
+// whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageOf } from '../errors.ts'
@@ -290,7 +290,7 @@ export class OwnerFollower {
       for (let readings = 0; ; readings++) {
         if (readings === startReadingsMax) throw new Error('its token accounts change faster than they can be read')
         const stored = wasLive && readings === 0 ? await this.#storedOf(watch) : undefined
-        const reading = await this.#while(watch, this.#options.onDemand.read(watch.owner, { anew: true }))
+        const reading = await this.#while(watch, this.#options.onDemand.read(watch.owner, { joins: false }))
         if (stored !== undefined) this.#options.onReconciled?.(differencesOf(stored.holdings, reading))
         watch.slot = reading.account.slot
         this.#knownSlots.set(watch.address, reading.account.slot)

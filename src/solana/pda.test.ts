@@ -34,7 +34,7 @@ describe('metadata addresses', () => {
   test
     .skipIf(!hasSolanaFixtures)
     .each(['usdc-metadata', 'jitosol-metadata', 'madlads-9963-metadata', 'silurian-edition-metadata'])(
-    '%s lies where it was found on mainnet',
+    '%s is where it was found on mainnet',
     name => {
       const { key: address, data } = readSolanaFixture(name)
       expect(metadataAddress(decodeMetadata(data)!.mint)).toEqual(address)

@@ -1,11 +1,12 @@
-// The methods of a Solana node that portfolios need. It checks the slot and the shape of every answer and knows no store.
+// The methods of a Solana node that portfolios need. It checks the slot and the shape of every answer and knows no
+// store.
 import { base58 } from '@scure/base'
-import { realClock } from '../abort.ts'
+import { type Clock, realClock } from '../abort.ts'
 import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
-import type { Dialect, RpcEndpoint } from '../rpc/endpoint.ts'
+import type { RpcEndpoint, RpcFamily } from '../rpc/endpoint.ts'
 import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
 import { DailyBudget } from '../rpc/limits.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
@@ -19,7 +20,9 @@ const stallMs = 30_000
 /** A slot this far below the last one means a new ledger, not another node of a provider. */
 const resetSlots = 10_000
 const queueMax = 1_000
-const queueSecondsMax = 10
+const waitMaxMs = 10_000
+/** One call with its waits and retries; a client has given up by then. */
+const deadlineMs = 30_000
 
 /** An account as a node describes it; `program` owns it in the runtime's sense. */
 export type AccountInfo = { lamports: bigint; program: string; data: Uint8Array }
@@ -45,20 +48,20 @@ export class SolanaRpc {
     const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
     const budget =
       dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.daily_budget`)
-    const waiting = Math.min(queueMax, Math.ceil((requestsPerSecond ?? queueMax) * queueSecondsMax))
     this.#client = new RpcClient({
       ...options,
       timeoutMs,
+      deadlineMs,
       clock,
-      dialect: dialectOf(network),
+      family: familyOf(network),
       nameOf: url => redactUrl(url.href),
-      endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax: waiting })),
+      endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax, waitMaxMs })),
       attemptsMax: 2 * urls.length,
       // A node that is a moment behind gets the time to catch up.
       behind: { attemptsMax: 10, pauseMs: 250 },
       failsFast: true,
     })
-    for (const endpoint of this.#client.endpoints) this.#progress.set(endpoint, new SlotProgress())
+    for (const endpoint of this.#client.endpoints) this.#progress.set(endpoint, new SlotProgress(clock))
   }
 
   /** The accounts of up to 100 keys, undefined for those that do not exist. */
@@ -142,18 +145,23 @@ export class SolanaRpc {
           ? `it lags ${best - slot} slots behind another endpoint`
           : undefined
     if (said === undefined) return
-    endpoint.health.distrusted(said)
-    throw endpoint.fail({ kind: 'invalid-answer', method }, said)
+    throw endpoint.invalid(method, said)
   }
 }
 
 /** The highest slot that an endpoint answered with, and when it last moved. */
 export class SlotProgress {
   slot = 0
+  readonly #clock: Pick<Clock, 'now'>
   #movedAtMs = 0
 
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
   /** For how long the endpoint has stood still, though its chain cannot have; 0 where it has not. */
-  stalledMs(slot: number, nowMs = performance.now()): number {
+  stalledMs(slot: number): number {
+    const nowMs = this.#clock.now()
     if (slot > this.slot || slot < this.slot - resetSlots) {
       this.slot = slot
       this.#movedAtMs = nowMs
@@ -163,12 +171,12 @@ export class SlotProgress {
   }
 
   /** 0 where the endpoint was not seen moving lately; others are measured by it. */
-  recentSlot(nowMs = performance.now()): number {
-    return nowMs - this.#movedAtMs > stallMs ? 0 : this.slot
+  recentSlot(): number {
+    return this.#clock.now() - this.#movedAtMs > stallMs ? 0 : this.slot
   }
 }
 
-function dialectOf(network: SolanaNetwork): Dialect {
+function familyOf(network: SolanaNetwork): RpcFamily {
   const setting = `solana.${network}`
   return {
     chain: `solana ${network}`,
@@ -176,8 +184,10 @@ function dialectOf(network: SolanaNetwork): Dialect {
     isRepeatable: kind => repeatableKinds.has(kind) || kind === 'timeout' || kind === 'behind',
     rules: {
       timeout: { code: 'upstream_failed' },
-      'rate-limited': { hint: `lower ${setting}.requests_per_second or add a second endpoint.` },
-      quota: { hint: `raise ${setting}.daily_budget, or wait until midnight UTC.` },
+      'rate-limited': {
+        hint: `lower ${setting}.requests_per_second or add a second endpoint.`,
+        retryAfterMs: 1_000,
+      },
       'method-missing': { code: 'upstream_failed' },
       'response-too-large': { code: 'upstream_invalid', retryable: true, hint: undefined },
     },
@@ -192,7 +202,8 @@ function kindOfRefusal({ status, rpcCode }: Refusal): RpcFailureKind {
   if (rpcCode === -32016) return 'behind'
   // Invalid parameters, and keys that are excluded from a node's index: one odd account must not stop all others.
   if (rpcCode === -32602 || rpcCode === -32010) return 'question-refused'
-  return kindOfStatus(status)
+  // Public nodes answer 403 to some questions and to bursts: it does not mean a wrong key.
+  return status === 403 ? 'refused' : kindOfStatus(status)
 }
 
 function configOf(minContextSlot: number | undefined) {

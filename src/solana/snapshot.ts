@@ -1,5 +1,5 @@
-// Streams a snapshot archive into the store: token accounts, mints and metadata, with memory that does not grow with the
-// archive. An interrupted import continues after the last committed file.
+// Streams a snapshot archive into the store: token accounts, mints and metadata, with memory that does not grow with
+// the archive. An interrupted import continues after the last committed file.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -235,8 +235,8 @@ export function joins(coverage: FeedCoverage | undefined, slot: number): boolean
 }
 
 /**
- * The slots at or before which a replay must begin, the best first. Where the feed does not reach back to the snapshot, the
- * changes since the snapshot are wanted, or at least those since the feed.
+ * The slots at or before which a replay must begin, the best first. Where the feed does not reach back to the snapshot,
+ * the changes since the snapshot are wanted, or at least those since the feed.
  */
 export function replayCandidates(coverage: FeedCoverage | undefined, snapshotSlot: number | undefined): number[] {
   if (coverage === undefined) return snapshotSlot === undefined ? [] : [snapshotSlot]

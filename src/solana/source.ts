@@ -1,4 +1,5 @@
-// Reads everything that a node knows of one owner, as of one slot or later, or fails as a whole.
+// Reads what a node knows of one owner, as of one slot or later, or fails as a whole; on demand, once for all who ask.
+// Also the chain's clock, and the differences between what is stored and what is read.
 import { LRUCache } from 'lru-cache'
 import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
@@ -14,8 +15,8 @@ const partNames = { account: 'account itself', token: 'Token accounts', 'token-2
 type Part = keyof typeof partNames
 
 /**
- * Asks for the three parts at once, then again for those older than the newest, with that slot as the least. `notBefore`
- * keeps answers from falling behind what was already shown.
+ * Asks for the three parts at once, then again for those older than the newest, with that slot as the least.
+ * `notBefore` keeps answers from falling behind what was already shown.
  */
 export async function readOwner(
   { rpc, nowMs }: { rpc: SolanaRpc; nowMs: () => number },
@@ -110,7 +111,7 @@ async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Pr
 }
 
 function reason(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : ''
   return messageOf(error).replace(/\.$/, '') + cause
 }
 
@@ -129,7 +130,10 @@ export type OnDemandOptions = {
   onReading?: (reading: OwnerReading) => void
 }
 
-/** Reads an owner when what is stored is too old, once for all who ask at the same time. It remembers only the freshness. */
+/**
+ * Reads an owner when what is stored is too old, once for all who ask at the same time. It remembers only the
+ * freshness.
+ */
 export class OnDemand {
   readonly #options: Required<Pick<OnDemandOptions, 'nowMs'>> & OnDemandOptions
   readonly #readings = new Map<string, Promise<OwnerReading>>()
@@ -147,13 +151,13 @@ export class OnDemand {
     return (await this.read(owner)).account
   }
 
-  /** Reads the owner, or joins the reading that is under way; with `anew`, one that begins after this call. */
-  read(owner: Uint8Array, { anew = false } = {}): Promise<OwnerReading> {
+  /** Reads the owner, or joins the reading that is under way; with `joins: false`, reads it again after that one. */
+  read(owner: Uint8Array, { joins = true } = {}): Promise<OwnerReading> {
     const key = keyText(owner)
     const underWay = this.#readings.get(key)
     if (underWay !== undefined) {
       const next = () => this.read(owner)
-      return anew ? underWay.then(next, next) : underWay
+      return joins ? underWay : underWay.then(next, next)
     }
     if (this.#readings.size >= readingsAtOnceMax) {
       const message = `More than ${readingsAtOnceMax} Solana accounts are being read at once.`

@@ -1,5 +1,5 @@
-// The subscriptions on one WebSocket to a Solana node. A new connection starts with none: the user must subscribe again and
-// catch up on what was missed.
+// The subscriptions on one WebSocket to a Solana node. A new connection starts with none: the user must subscribe again
+// and catch up on what was missed.
 import { AlmanacError } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork, TokenProgram } from '../model.ts'

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { ManualClock } from '../../test/sim/manual-clock.ts'
+import { realClock } from '../abort.ts'
 import { systemProgram } from './decode.ts'
 import { SolanaRpc, type SolanaRpcOptions } from './rpc.ts'
 
@@ -44,6 +45,19 @@ const gives =
     outgoing.end(body(lamports))
 const never: Answer = () => {}
 const lamportsOf = async (rpc: SolanaRpc) => (await rpc.accounts([systemProgram])).value[0]?.lamports
+/** Moves the clock in small steps until the promise settles: pauses and real requests take turns. */
+async function passing<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+  let settled = false
+  promise.then(
+    () => (settled = true),
+    () => (settled = true),
+  )
+  while (!settled) {
+    await clock.advance(50)
+    await turn()
+  }
+  return promise
+}
 const turn = () => new Promise(resolve => setTimeout(resolve, 5))
 
 test.each([
@@ -101,7 +115,7 @@ test('Retry-After is respected, by those who come later too', async () => {
   for (const at of sentAt.slice(1)) expect(at - sentAt[0]!).toBeGreaterThan(950)
 })
 
-test('a Retry-After that is too long to wait for is told at once, with the setting to change', async () => {
+test('a Retry-After that is too long to wait for fails at once, with the setting to change', async () => {
   const node = await serve((_, outgoing) => outgoing.writeHead(429, { 'retry-after': '60' }).end())
   const rpc = connect([node])
   const refusal = {
@@ -171,19 +185,112 @@ test('while every endpoint rests it fails at once, and says when to come back', 
   const sent = node.requests()
   const error = await lamportsOf(rpc).catch((failure: unknown) => failure)
   expect(error).toMatchObject({ code: 'upstream_failed', retryable: true, details: { kind: 'no-endpoint' } })
+  expect((error as Error).message).toBe('No solana devnet endpoint answers getMultipleAccounts.')
   expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThanOrEqual(100)
-  expect(String((error as Error).cause)).toContain('answered 503')
+  expect((error as { cause: Error }).cause.message).toBe(
+    `solana devnet endpoint ${node.url} answered 503 to getMultipleAccounts (transport): HTTP status 503`,
+  )
   expect(node.requests()).toBe(sent)
 })
 
-test('no more wait for a set rate than ten seconds can serve', async () => {
+test('a call that a set rate would delay by more than ten seconds is refused, with the time to come back', async () => {
+  const clock = new ManualClock()
   const node = await serve(gives(7))
-  const rpc = connect([node], { requestsPerSecond: 10 })
-  const asked = Array.from({ length: 130 }, () => lamportsOf(rpc).then(String, ({ code }) => String(code)))
-  await expect.poll(node.requests).toBeGreaterThanOrEqual(10)
-  expect(node.requests()).toBeLessThan(20)
+  const rpc = connect([node], { requestsPerSecond: 10, clock })
+  const refusals: { code: string; retryAfterMs: number }[] = []
+  const asked = Array.from({ length: 130 }, () => lamportsOf(rpc).then(String, error => void refusals.push(error)))
+  await expect.poll(node.requests).toBe(10)
   await rpc.close()
   const outcomes = await Promise.all(asked)
-  expect(outcomes.filter(outcome => outcome === 'overloaded').length).toBe(20)
-  expect(outcomes.filter(outcome => outcome === '7').length).toBeGreaterThanOrEqual(10)
+  const overRate = refusals.filter(({ code }) => code === 'upstream_rate_limited')
+  expect(overRate.map(({ retryAfterMs }) => Math.round(retryAfterMs))).toEqual(Array.from({ length: 20 }, () => 10_100))
+  expect(outcomes.filter(outcome => outcome === '7').length).toBeLessThanOrEqual(10)
+})
+
+test('a call behind requests that hang is refused after ten seconds', async () => {
+  const clock = new ManualClock()
+  const node = await serve(never)
+  const rpc = connect([node], { isPrivate: () => false, timeoutMs: 60_000, clock })
+  const hanging = Array.from({ length: 4 }, () => lamportsOf(rpc).catch(({ code }) => code))
+  await expect.poll(node.requests).toBe(4)
+  const waiting = expect(lamportsOf(rpc)).rejects.toMatchObject({
+    code: 'overloaded',
+    cause: { message: 'it could not be sent within 10000 ms' },
+    retryAfterMs: 1_000,
+  })
+  await turn()
+  await clock.advance(10_000)
+  await waiting
+  expect(node.requests()).toBe(4)
+  await rpc.close()
+  await Promise.all(hanging)
+})
+
+test('a call ends after half a minute, whatever its endpoints do', async () => {
+  const clock = new ManualClock()
+  const node = await serve(never)
+  const rpc = connect([node], { timeoutMs: 60_000, clock })
+  const asked = expect(lamportsOf(rpc)).rejects.toMatchObject({
+    code: 'upstream_failed',
+    message: 'No solana devnet endpoint answers getMultipleAccounts.',
+    cause: { message: 'no answer within 30000 ms' },
+  })
+  await expect.poll(node.requests).toBe(1)
+  await clock.advance(30_000)
+  await asked
+})
+
+test('what waits for an endpoint that begins to rest goes to another', async () => {
+  const clock = new ManualClock()
+  const held: ServerResponse[] = []
+  const broken = await serve((_, outgoing) => void held.push(outgoing))
+  const good = await serve(gives(7))
+  const rpc = connect([broken, good], { isPrivate: () => false, clock })
+  // More than both take at once: some wait for the first.
+  const asked = Array.from({ length: 20 }, () => lamportsOf(rpc))
+  await expect.poll(() => held.length).toBe(4)
+  for (const outgoing of held) outgoing.writeHead(503).end()
+  expect(await passing(clock, Promise.all(asked))).toEqual(asked.map(() => 7n))
+  // The first two failures let one more go each; the third makes it rest.
+  expect(broken.requests()).toBeLessThanOrEqual(6)
+})
+
+test('an endpoint that rests is not asked by later attempts either', async () => {
+  const clock = new ManualClock()
+  let [first, second] = [503, 200]
+  const resting = await serve((_, outgoing) => outgoing.writeHead(first).end(body(5)))
+  const other = await serve((_, outgoing) => outgoing.writeHead(second).end(body(7)))
+  const rpc = connect([resting, other], { clock })
+  for (let at = 0; at < 3; at++) expect(await lamportsOf(rpc)).toBe(7n)
+  expect(rpc.status()[0]).toMatchObject({ healthy: false, errors: 3 })
+  ;[first, second] = [200, 503]
+  await expect(passing(clock, lamportsOf(rpc))).rejects.toMatchObject({ code: 'upstream_failed' })
+  expect([resting.requests(), other.requests()]).toEqual([3, 6])
+})
+
+test('answers of another shape make an endpoint rest', async () => {
+  const node = await serve((_, outgoing) =>
+    outgoing.end('{"jsonrpc":"2.0","id":0,"result":{"context":{"slot":1000},"value":[]}}'),
+  )
+  const rpc = connect([node], { clock: { ...realClock, now: () => 1 } })
+  for (let at = 0; at < 2; at++) await expect(lamportsOf(rpc)).rejects.toMatchObject({ code: 'upstream_invalid' })
+  expect(rpc.status()).toMatchObject([
+    { healthy: false, requests: 3, errors: 3, fault: expect.stringContaining('an answer of another shape') },
+  ])
+})
+
+test('one 403 is a failure like any other', async () => {
+  let requests = 0
+  const node = await serve((_, outgoing) => outgoing.writeHead(++requests === 1 ? 403 : 200).end(body(7)))
+  const rpc = connect([node])
+  expect(await lamportsOf(rpc)).toBe(7n)
+  expect(rpc.status()).toMatchObject([{ healthy: true, errors: 1 }])
+})
+
+test('a 429 without Retry-After says to come back in a second', async () => {
+  const node = await serve((_, outgoing) => outgoing.writeHead(429).end())
+  await expect(lamportsOf(connect([node]))).rejects.toMatchObject({
+    code: 'upstream_rate_limited',
+    retryAfterMs: 1_000,
+  })
 })

@@ -1,5 +1,5 @@
-// Writes what subscriptions report, in order and in batches. A holding is written only once its mint is known: a reader could
-// not show it otherwise.
+// Writes what subscriptions report, in order and in batches. A holding is written only once its mint is known: a reader
+// could not show it otherwise. Also the loop that runs one piece of work at a time.
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'

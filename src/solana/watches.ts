@@ -119,7 +119,9 @@ export class Watches {
     this.#byMint.set(mint, (this.#byMint.get(mint) ?? new Set()).add(watch))
   }
 
-  /** The owners that must leave for `wanted` more subscriptions, never `keep`; undefined where even that is not enough. */
+  /**
+   * The owners that must leave for `wanted` more subscriptions, never `keep`; undefined where even that is not enough.
+   */
   leavingFor(wanted: number, keep?: Watch): Watch[] | undefined {
     if ((keep === undefined ? 0 : sizeOf(keep)) + wanted > this.#max) return undefined
     const leaving: Watch[] = []

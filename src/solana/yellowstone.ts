@@ -1,5 +1,5 @@
-// A Yellowstone gRPC feed of everything that portfolios are made of. After a disconnect it asks for a replay from the last
-// stored slot; where the server cannot go back that far, it counts as complete again only above a newer snapshot.
+// A Yellowstone gRPC feed of everything that portfolios are made of. After a disconnect it asks for a replay from the
+// last stored slot; where the server cannot go back that far, it counts as complete again only above a newer snapshot.
 import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
@@ -238,7 +238,7 @@ export class YellowstoneFeed {
     try {
       if (mints.length > 0) await store.putMints(network, mints)
       if (holdings.length > 0) await store.applyHoldings(network, holdings)
-      // The coverage changed where the stream began anew meanwhile: these rows say nothing of it.
+      // The coverage changed where the stream started again meanwhile: these rows say nothing of it.
       if (coverage !== undefined && coverage === this.#coverage && slot > coverage.to) {
         this.#coverage = { ...coverage, to: slot }
         await putFeedCoverage(store, network, this.#coverage)

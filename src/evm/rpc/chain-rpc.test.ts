@@ -155,7 +155,7 @@ describe('one endpoint', () => {
     const error = await failureOf(rpc.ask([logsOf(100, 120), blockNumber], { signal }))
     expect(error).toBeInstanceOf(RangeRefused)
     expect(error).toMatchObject({ reason, blocksAllowed })
-    // A limit on questions is no illness of the endpoint.
+    // A limit on questions says nothing against the endpoint.
     expect(rpc.status()[0]).toMatchObject({ healthy: true, errors: 0 })
   })
 

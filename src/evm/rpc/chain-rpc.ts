@@ -1,22 +1,23 @@
-// JSON-RPC over the endpoints of one EVM chain. It checks the form of answers only; `verify.ts` checks whether they are true.
+// JSON-RPC over the endpoints of one EVM chain. It checks the form of answers only; `verify.ts` checks whether they are
+// true.
 //
 //   const rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints: [{ url: 'http://127.0.0.1:8545' }] })
 //   const { values, endpoint } = await rpc.ask([{ method: 'eth_blockNumber', params: [] }], { signal })
 //   const again = await rpc.ask(calls, { signal, exclude: new Set([endpoint]) })     // any other endpoint
-//   const { bodies } = await rpc.askRaw(calls, { signal })                          // parse with `readAnswers` in a worker
+//   const { bodies } = await rpc.askRaw(calls, { signal })                      // parse with `readAnswers` in a worker
 //
 // All calls of one `ask` go to one endpoint, in one batch where it takes batches. They succeed or fail together.
 import { otherChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { EndpointStatus } from '../../model.ts'
 import { type ClientAsk, type EndpointSettings, RpcClient, type RpcClientOptions } from '../../rpc/client.ts'
-import type { Dialect, EndpointAnswer, RpcEndpoint } from '../../rpc/endpoint.ts'
+import type { EndpointAnswer, RpcEndpoint, RpcFamily } from '../../rpc/endpoint.ts'
 import { type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
 import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
 
-export type ChainRpcOptions = Omit<RpcClientOptions, 'dialect' | 'behind' | 'failsFast' | 'nameOf'> & {
+export type ChainRpcOptions = Omit<RpcClientOptions, 'family' | 'behind' | 'failsFast' | 'nameOf'> & {
   /** Endpoints that serve another chain than `id` are never used; undefined: not checked. */
   chain: { name: string; id: number | undefined }
   endpoints: readonly EndpointSettings[]
@@ -33,7 +34,7 @@ export class ChainRpc implements RpcPort {
 
   constructor({ chain, queueMax = 2_000, ...options }: ChainRpcOptions) {
     const endpoints = options.endpoints.map(endpoint => ({ queueMax, ...endpoint }))
-    this.#client = new RpcClient({ ...options, endpoints, dialect: dialectOf(chain) })
+    this.#client = new RpcClient({ ...options, endpoints, family: familyOf(chain) })
     this.endpoints = this.#client.endpoints.map(({ name }) => name)
   }
 
@@ -88,7 +89,7 @@ export class ChainRpc implements RpcPort {
   }
 }
 
-function dialectOf({ name, id }: { name: string; id: number | undefined }): Dialect {
+function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFamily {
   const objection = (value: unknown): string | undefined => {
     if (id === undefined || Number(value) === id) return undefined
     const { serves, hint } = otherChain(Number(value), id)

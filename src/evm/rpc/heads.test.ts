@@ -53,7 +53,7 @@ test('nothing happens after it is closed', async () => {
   expect(feed.status()).toMatchObject({ connected: false, reconnects })
 })
 
-test('an address where nobody listens is tried again, without a word', async () => {
+test('an address where nothing listens is tried again, without a word', async () => {
   await start()
   const { url } = node
   await node.close()

@@ -54,8 +54,8 @@ export class RangeRefused extends Error {
   }
 }
 
-// The shapes of Ethereum JSON-RPC answers, as far as Almanac reads them. They are what a node claims: every reader must expect
-// a field to be missing, null or of another type.
+// The shapes of Ethereum JSON-RPC answers, as far as Almanac reads them. They are what a node claims: every reader must
+// expect a field to be missing, null or of another type.
 
 /** A number as the nodes write it: `0x` and hex digits without leading zeros. */
 export type RpcQuantity = string

@@ -31,6 +31,32 @@ test('the daily budget bounds what is asked of all endpoints together', async ()
   }
 })
 
+test('all endpoints of a chain share its daily budget, and a refusal names the setting', async () => {
+  const node = await startSimNode({ chain: { height: 10 }, endpoints: [{}, {}] })
+  const settings = { rpc: node.endpoints.map(({ url }) => url), dailyBudget: 3 }
+  const observer = { request: () => {}, hedge: () => {} }
+  const { rpc } = connectChain('eth', settings, { chains: new ChainTable(), observer })
+  const { signal } = new AbortController()
+  const ask = () => rpc.ask([{ method: 'eth_blockNumber', params: [] }], { signal, endpoint: rpc.endpoints[0] })
+  const used = 'the 3 calls a day of chains.eth.daily_budget are used up'
+  try {
+    // The check of the chain is the first call.
+    for (let at = 0; at < 2; at++) expect((await ask()).values).toEqual(['0xa'])
+    await expect(ask()).rejects.toMatchObject({
+      code: 'upstream_rate_limited',
+      cause: { message: used },
+      hint: 'raise chains.eth.daily_budget, or wait until midnight UTC.',
+    })
+    expect(rpc.status().map(({ healthy, reason }) => ({ healthy, reason }))).toEqual([
+      { healthy: false, reason: used },
+      { healthy: false, reason: used },
+    ])
+  } finally {
+    await rpc.close()
+    await node.close()
+  }
+})
+
 test('the status of a chain says whether its WebSocket is up', async () => {
   const node = await startSimNode({ chain: { height: 20 } })
   const { store, remove } = await openTestStore()

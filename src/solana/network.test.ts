@@ -1,0 +1,59 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { base58 } from '@scure/base'
+import { expect, test } from 'vitest'
+import { problemAnswer } from '../api/problem.ts'
+import { createLog } from '../log.ts'
+import type { Store } from '../store/store.ts'
+import { clockSysvar, systemProgram, tokenProgramAddresses } from './decode.ts'
+import { Network } from './network.ts'
+
+const owner = new Uint8Array(32).fill(7)
+const address = base58.encode(owner)
+
+test('a portfolio whose mints cannot be read fails without the details of the request', async () => {
+  const at = (value: unknown) => ({ result: { context: { slot: 1_000 }, value } })
+  const account = (program: string, data: Buffer) => ({
+    lamports: 1,
+    owner: program,
+    data: [data.toString('base64'), 'base64'],
+  })
+  const holding = Buffer.alloc(165, 1)
+  holding.set(owner, 32)
+  const answers: Record<string, (params: [unknown, { programId: string }]) => object> = {
+    getGenesisHash: () => ({ result: 'another' }),
+    getTokenAccountsByOwner: ([, { programId }]) =>
+      at(programId === tokenProgramAddresses.token ? [{ pubkey: address, account: account(programId, holding) }] : []),
+    getMultipleAccounts: ([keys]) =>
+      (keys as string[]).includes(clockSysvar)
+        ? at([account(systemProgram, Buffer.alloc(0)), account(systemProgram, Buffer.alloc(40))])
+        : { error: { code: -32005, message: 'Node is unhealthy' } },
+  }
+  const server = createServer(async (incoming, outgoing) => {
+    const { id, method, params } = JSON.parse(Buffer.concat(await incoming.toArray()).toString())
+    outgoing.end(JSON.stringify({ jsonrpc: '2.0', id, ...answers[method]!(params) }))
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const network = new Network({
+    network: 'devnet',
+    settings: { rpc: [url], maxAgeMs: 0, subscriptionsMax: 0, reconcileMs: 60_000 },
+    store: { mintsOf: async () => [] } as unknown as Store,
+    log: createLog({ level: 'silent', format: 'json' }),
+  })
+  try {
+    const error = await network.freshen(owner).catch((failure: unknown) => failure)
+    expect(error).toMatchObject({ code: 'upstream_failed', retryable: true, details: undefined })
+    const { body } = problemAnswer(error, { requestId: 'r', accept: undefined, solana: true })
+    expect(JSON.parse(String(body))).toEqual({
+      message: `solana devnet endpoint ${url} failed getMultipleAccounts (refused).`,
+      code: 'upstream_failed',
+      request_id: 'r',
+      statusCode: 502,
+      error: 'Bad Gateway',
+    })
+  } finally {
+    await network.close()
+    server.close()
+  }
+})
