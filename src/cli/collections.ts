@@ -8,7 +8,7 @@ import { shownMark } from '../query/explain.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 import { type ListFlags, listCommand, rowsPerPage, runImport, sourceOf } from './list-import.ts'
-import { withStore } from './open.ts'
+import { withStore } from './open-store.ts'
 import { parseChain, requireAddress } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 

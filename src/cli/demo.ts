@@ -12,9 +12,9 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
+import { commandLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
-import { commandLine } from './process.ts'
-import { type Listening, start } from './service.ts'
+import { type Listening, start } from './service/service.ts'
 import { printNote } from './terminal.ts'
 
 export type DemoFlags = { seed?: string }

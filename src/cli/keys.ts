@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { findKey, issueKey, keyNamePattern, listKeys, parseExpiry, type Scope, scopes, showKey } from '../keys/keys.ts'
 import type { Store } from '../store/store.ts'
-import { withStore } from './open.ts'
+import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 

@@ -9,9 +9,9 @@ import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
-import { connectNodes } from './chain.ts'
+import { interruption } from './current-process.ts'
+import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
-import { interruption } from './process.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
 
 type PlanFlags = { chain?: string; samples: number; json?: true }

@@ -1,7 +1,7 @@
 // The table of commands, and how one is run. A command is one file of its name here and one entry in the table.
 import { Command } from 'commander'
 import { describeError } from '../errors.ts'
-import { commandLine, exitCodeOf, packageVersion } from './process.ts'
+import { commandLine, exitCodeOf, packageVersion } from './current-process.ts'
 import { printNote } from './terminal.ts'
 
 type Entry = [summary: string, load: () => Promise<Command>]

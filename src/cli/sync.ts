@@ -4,10 +4,10 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
-import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
+import { interruption } from './current-process.ts'
+import { connectNodes, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { interruption } from './process.ts'
 import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
 
 type SyncFlags = { chain: string; from: number; to: number; contract?: string; json?: true }

@@ -9,11 +9,11 @@ import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/ta
 import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
-import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
-import { openTool } from './open.ts'
+import { exitCodes, interruption } from './current-process.ts'
+import { connectNodes, takeChain } from './open-chain.ts'
+import { openTool } from './open-store.ts'
 import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { exitCodes, interruption } from './process.ts'
 import { countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }

@@ -1,12 +1,12 @@
 // The thread that indexes EVM chains, so parsing and writing never delay an answer. It opens its own connection to the
 // store, as the owner, and takes calls from the thread that serves.
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Chain, ChainTable } from '../chains.ts'
-import type { EvmChainSettings } from '../evm/create-evm.ts'
-import { createEvm } from '../evm/create-evm.ts'
-import { createLog, type LogOptions } from '../log.ts'
-import { openStore } from '../store/open.ts'
-import { serveThread, yieldToServing } from '../threads.ts'
+import { type Chain, ChainTable } from '../../chains.ts'
+import type { EvmChainSettings } from '../../evm/create-evm.ts'
+import { createEvm } from '../../evm/create-evm.ts'
+import { createLog, type LogOptions } from '../../log.ts'
+import { openStore } from '../../store/open.ts'
+import { serveThread, yieldToServing } from '../../threads.ts'
 
 export type IndexThreadData = {
   store: string

@@ -9,7 +9,7 @@ import { leaseChain } from '../evm/index/leased-indexer.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { openUnlocked } from './open.ts'
+import { openUnlocked } from './open-store.ts'
 import type { ChosenChain } from './options.ts'
 
 /** Connects to the nodes of a chain; `onBytes` hears of every answer. */
