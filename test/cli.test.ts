@@ -368,6 +368,14 @@ describe('signals', () => {
   }
 
   async function answerTo(socket: Socket): Promise<string> {
+  test('exits 75 with the cause if the thread that indexes cannot reach the database', async () => {
+    const { code, stderr } = await almanac(['start', '--store', 'postgres://almanac:secret@127.0.0.1:1/almanac'], {
+      ALMANAC_CHAINS_ETH_RPC: 'http://127.0.0.1:1',
+    })
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/^Error: The database .* cannot be reached\. \(.*ECONNREFUSED.*\)\nTry: {3}.*\n$/)
+  })
+
     let text = ''
     for await (const chunk of socket) text += chunk
     return text

@@ -1,7 +1,8 @@
 // The thread that indexes EVM chains, so parsing and writing never delay an answer. It opens its own connection to the
 // store, as the owner, and takes calls from the thread that serves.
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Chain, ChainTable } from '../../chains.ts'
+import { type PlainError, toPlain } from '../../errors.ts'
 import type { EvmChainSettings } from '../../evm/create-evm.ts'
 import { createEvm } from '../../evm/create-evm.ts'
 import { createLog, type LogOptions } from '../../log.ts'
@@ -16,19 +17,29 @@ export type IndexThreadData = {
   log: Pick<LogOptions, 'level' | 'format' | 'colours'>
 }
 
+/** What the thread posts once, before it answers calls. */
+export type IndexThreadStart = 'ready' | { failed: PlainError }
+
 if (parentPort === null) throw new Error('This file is a thread of almanac start.')
 yieldToServing()
-const data = workerData as IndexThreadData
-const store = await openStore(data.store, { role: 'owner' })
-const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
-const { settings, pageSizeMax } = data
-const evm = createEvm({ settings, pageSizeMax, chains: new ChainTable(data.addedChains), store, log })
+try {
+  await startIndexing(parentPort, workerData as IndexThreadData)
+  parentPort.postMessage('ready' satisfies IndexThreadStart)
+} catch (error) {
+  // An error that leaves the thread by itself loses its class and most of its fields.
+  parentPort.postMessage({ failed: toPlain(error) } satisfies IndexThreadStart)
+}
 
-serveThread(parentPort, {
-  ...evm,
-  async close() {
-    await evm.close()
-    await store.close()
-  },
-})
-parentPort.postMessage('ready')
+async function startIndexing(port: MessagePort, data: IndexThreadData): Promise<void> {
+  const { settings, pageSizeMax } = data
+  const store = await openStore(data.store, { role: 'owner' })
+  const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
+  const evm = createEvm({ settings, pageSizeMax, chains: new ChainTable(data.addedChains), store, log })
+  serveThread(port, {
+    ...evm,
+    async close() {
+      await evm.close()
+      await store.close()
+    },
+  })
+}

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
-import { AlmanacError, type ErrorCode, errorCodes } from '../../errors.ts'
+import { AlmanacError, fromPlain, toPlain } from '../../errors.ts'
 import type { Evm } from '../../evm/create-evm.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
@@ -17,7 +17,7 @@ import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 import { callThread, indexingMemory } from '../../threads.ts'
 import type { AskTransaction } from '../open-chain.ts'
-import type { IndexThreadData } from './index-chains.ts'
+import type { IndexThreadData, IndexThreadStart } from './index-chains.ts'
 
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
@@ -163,7 +163,7 @@ async function quietly(work: Promise<unknown>, log: Log): Promise<void> {
 }
 
 /** If the thread dies, calls fail with the reason. `write` takes what the thread writes to stderr. */
-export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
+async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
     workerData: data,
@@ -174,13 +174,17 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
   let running = false
   const { far, fail } = callThread<Evm>(worker)
   await new Promise<void>((resolve, reject) => {
-    worker.on('message', message => {
-      if (message !== 'ready') return
-      running = true
-      resolve()
+    worker.on('message', (message: IndexThreadStart | object) => {
+      if (message === 'ready') {
+        running = true
+        resolve()
+      } else if ('failed' in message) {
+        reject(fromPlain(message.failed))
+        void worker.terminate()
+      }
     })
     worker.on('error', error => {
-      const failure = asAlmanacError(error)
+      const failure = fromPlain(toPlain(error))
       fail(failure)
       reject(failure)
     })
@@ -191,7 +195,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       })
       fail(ended)
       reject(ended)
-      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store.')
+      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store')
     })
   })
   return {
@@ -207,13 +211,6 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       await worker.terminate()
     },
   }
-}
-
-/** An error that crosses threads loses its class and keeps its fields. */
-function asAlmanacError(error: unknown): AlmanacError {
-  const { message, code, hint } = error as { message: string; code?: string; hint?: string }
-  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'internal'
-  return new AlmanacError(known, message, hint === undefined ? {} : { hint })
 }
 
 export type Ages = {
