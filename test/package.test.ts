@@ -147,11 +147,18 @@ test('the published program runs from the archive', () => {
   expect(runProgram([program, '--version']).stdout).toBe(`${manifestOf('.').version}\n`)
 })
 
-test.each(['start', 'demo'])('%s without configuration and sandbox says in two lines what to do', command => {
+test.each([
+  [
+    'start',
+    /^Error: Nothing is configured, and the sandbox is not installed\.\nTry: {3}.*almanac init, or get the sandbox: /,
+  ],
+  ['demo', /^Error: The sandbox is not installed\.\nTry: {3}get the sandbox: /],
+])('%s without configuration and sandbox says in two lines what to do', (command, opening) => {
   const { program } = install(['almanac-sandbox'])
   const { status, stdout, stderr } = runProgram([program, command])
   expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*almanac init.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
+  expect(stderr).toMatch(opening)
+  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
 })
 
 test('the published sandbox is loaded where it is installed', () => {

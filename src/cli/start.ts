@@ -15,7 +15,7 @@ export function startCommand(): Command {
     const loaded = loadConfigFor(command)
     if (loaded.unconfigured && options.only === undefined) {
       const { demo } = await import('./demo.ts')
-      await demo(file => loadConfigFor(command, file), {})
+      await demo(file => loadConfigFor(command, file), { unconfigured: true })
       return
     }
     const { start } = await import('./service/service.ts')
