@@ -5,7 +5,7 @@ import { problemAnswer } from '../src/api/problem.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
-import { Heartbeat, Reports } from '../src/processes/heartbeat.ts'
+import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
 import { solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
 import { openStore } from '../src/store/open.ts'
@@ -125,7 +125,7 @@ describe.each(engineNames)('on %s', name => {
     })
     cleanups.push(() => claimer.close())
     const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
-    const heart = new Heartbeat(indexing, { process: 'p', report, log })
+    const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
     cleanups.push(() => heart.close())
     await vi.waitFor(async () => expect(await reports.serves(solanaTopic('mainnet'))).toBe(true), patience)
     expect(await freshen.portfolio('mainnet', owner)).toEqual(freshness)

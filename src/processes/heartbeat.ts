@@ -18,7 +18,8 @@ const beatMs = 1_000
 /** A process that is silent for longer counts as gone. */
 const silentMsMax = 5_000
 
-export class Heartbeat {
+/** Writes the report of this process until it is closed. */
+export class HeartbeatWriter {
   readonly #store: WorkStore
   readonly #process: string
   readonly #stopping = new AbortController()

@@ -8,7 +8,7 @@ import type { Evm } from '../../evm/create-evm.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
-import { Heartbeat, type Report, Reports } from '../../processes/heartbeat.ts'
+import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { mayIndex, remoteFreshen } from '../../processes/remote-freshen.ts'
 import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../../processes/remote-work.ts'
 import type { Freshen, PortfolioFreshness } from '../../query/freshen.ts'
@@ -83,7 +83,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   if (hasEvm || networks.length > 0) {
     const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
-    const heartbeat = new Heartbeat(store, { process: randomUUID(), report, log })
+    const heartbeat = new HeartbeatWriter(store, { process: randomUUID(), report, log })
     opened.defer(() => heartbeat.close())
     const claimer = new WorkClaimer({ store, log, topics, perform })
     opened.defer(() => claimer.close())
