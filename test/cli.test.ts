@@ -151,6 +151,26 @@ describe('configuration', () => {
 
   test.each(['config check', 'start', 'keys list'])(
     'an error in the file ends %s with 1 and says where',
+  test.each(['keys list --json', 'status --json', 'store backup copy.db'])(
+    '%s warns of a setting in the old spelling, on stderr alone',
+    async command => {
+      writeFileSync(join(directory, 'almanac.yaml'), 'listen: 127.0.0.1:1\nlimits:\n  pageSizeMax: 7\n')
+      const { stdout, stderr } = await almanac(command.split(' '))
+      expect(stderr).toContain('Warning: almanac.yaml:3:3: limits.pageSizeMax is now spelled limits.page_size_max.')
+      expect(stdout).not.toContain('Warning')
+    },
+  )
+
+  test('start logs a setting in the old spelling as an event with facts', async () => {
+    writeFileSync(join(directory, 'almanac.yaml'), 'limits:\n  pageSizeMax: 7\n')
+    const server = start()
+    await server.url()
+    const lines = server.stderr.split('\n').filter(line => line.includes('Setting renamed'))
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([
+      { level: 'warn', place: 'almanac.yaml:2:3', old: 'limits.pageSizeMax', new: 'limits.page_size_max' },
+    ])
+  })
+
     async command => {
       writeFileSync(join(directory, 'almanac.yaml'), 'listen: :0\nchanis: {}\n')
       const { code, stdout, stderr } = await almanac(command.split(' '))

@@ -97,9 +97,11 @@ solana:
 
   test('an unknown variable is reported, not refused: orchestrators set some of their own', () => {
     const { warnings } = load('{}', { environment: { ALMANAC_LOGLEVEL: 'x', ALMANAC_PORT_8080_TCP_ADDR: 'x' } })
-    expect(warnings[0]).toBe(
-      'The environment variable ALMANAC_LOGLEVEL is not a setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
-    )
+    expect(warnings[0]).toEqual({
+      text: 'The environment variable ALMANAC_LOGLEVEL is not a setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
+      event: 'Environment variable ignored',
+      facts: { variable: 'ALMANAC_LOGLEVEL', nearest: 'ALMANAC_LOG_LEVEL' },
+    })
     expect(warnings).toHaveLength(2)
   })
 
@@ -227,7 +229,7 @@ describe('the old spelling', () => {
     expect(before.config).toEqual(now.config)
     expect(JSON.stringify(now.config)).toContain(path.endsWith('page_size_max') ? ':7' : ':70007')
     expect(now.warnings).toEqual([])
-    expect(before.warnings.map(warning => warning.replace(/^.*almanac.yaml:1:\d+: /, ''))).toEqual([
+    expect(before.warnings.map(({ text }) => text.replace(/^.*almanac.yaml:1:\d+: /, ''))).toEqual([
       `${path.replace(key, old)} is now spelled ${path}. The old spelling works until 1.0.`,
     ])
     expect(shownConfig(before.config)).toEqual(shownConfig(now.config))
@@ -237,7 +239,11 @@ describe('the old spelling', () => {
 
   test('has its place in warnings and errors', () => {
     const { warnings } = load('limits:\n  queueMax: 5')
-    expect(warnings[0]).toContain('almanac.yaml:2:3: limits.queueMax is now spelled limits.queue_max.')
+    expect(warnings[0]!.text).toContain('almanac.yaml:2:3: limits.queueMax is now spelled limits.queue_max.')
+    expect(warnings[0]).toMatchObject({
+      event: 'Setting renamed',
+      facts: { place: `${file}:2:3`, old: 'limits.queueMax', new: 'limits.queue_max' },
+    })
     expect(refusal('limits:\n  queueMax: many')).toBe(
       'almanac.yaml:2:13: limits.queue_max is "many"; accepted: a whole number, at least 0.',
     )

@@ -62,7 +62,7 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   const hidden = [process.env.ALMANAC_KEY ?? '']
   const log = createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
   exitOnUncaught(log)
-  for (const warning of loaded.warnings) log.warn(warning)
+  for (const { event, facts } of loaded.warnings) log.warn(facts, event)
   const signal = firstSignal()
 
   // Everything opened here is closed in reverse order, also when a later step fails.
