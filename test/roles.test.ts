@@ -27,8 +27,7 @@ afterEach(async () => {
 
 async function startApi(place: CommandPlace, store: string): Promise<(path: string) => Promise<Response>> {
   const run = place.begin(['start', '--only', 'api', '--listen', '127.0.0.1:0', '--store', store], { ALMANAC_KEY: key })
-  await run.until(() => run.stderr.includes('Listening on'), 'listening')
-  const url = /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!
+  const url = await run.listening()
   return path => fetch(url + path, { headers: { 'x-api-key': key, prefer: 'wait=14' } })
 }
 

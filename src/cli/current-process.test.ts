@@ -24,7 +24,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain('S3cr3tS3cr3t')
     expect(JSON.parse(stderr)).toMatchObject({
       level: 'fatal',
-      msg: 'Uncaught exception; exiting.',
+      msg: 'Uncaught exception; exiting',
       err: { message: 'fetch https://rpc.example/… failed' },
     })
   })

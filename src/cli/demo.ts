@@ -85,7 +85,7 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const loaded = load(file)
     const whenListening = async (service: Listening): Promise<void> => {
       await annotateSandbox(sandbox, loaded.config.store)
-      sandbox.begin(failure => service.log.warn(failure))
+      sandbox.begin(failure => service.log.warn({ reason: failure }, 'Sandbox traffic stopped'))
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }

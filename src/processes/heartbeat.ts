@@ -47,7 +47,7 @@ export class HeartbeatWriter {
       try {
         await this.#store.putHeartbeat(this.#process, JSON.stringify(await report()))
       } catch (error) {
-        log.debug({ err: error }, 'Could not write the indexer heartbeat')
+        log.debug({ err: error }, 'Heartbeat not written')
       }
       await pause(beatMs, signal)
     }

@@ -78,22 +78,22 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
     await registerKnownKey(store, log, key)
     const pages = readConsole()
     const servers = await serve({ loaded, store, indexers, console: pages, log, metrics, opened })
-    for (const server of servers) log.info(`Listening on ${server.url}`)
+    for (const server of servers) log.info({ url: server.url }, 'Server listening')
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
     await provideFirstKey(store, consoleUrl)
     // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
-      log.info({ url: consoleUrl }, 'Console available; it asks for a key with the scope ops.')
+      log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
     const say = write ?? ((text: string) => process.stderr.write(text))
     const listening = { url: servers[0]!.url, log, say, status: indexers.status }
-    whenListening?.(listening).catch(error => log.warn({ err: error }, 'A post-start step failed.'))
+    whenListening?.(listening).catch(error => log.warn({ err: error }, 'Post-start step failed'))
   }
   // A process that only serves needs no chain: another one may index.
   if (!hasChains && only !== 'api')
-    log.warn('No chain is configured, so nothing is indexed. Add one under chains; see docs/settings.md.')
+    log.warn({ hint: 'add a chain under chains; see docs/settings.md' }, 'Indexing idle: no chain is configured')
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
 
-  log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
+  log.info({ signal: await signal }, 'Shutdown started; running requests finish, a second signal stops at once')
 }
 
 function colouredScreen(): Screen {
@@ -104,9 +104,9 @@ function colouredScreen(): Screen {
 /** The service works without the pack; what is wrong with the store shows elsewhere too. */
 async function providePack(store: Store, log: Log): Promise<void> {
   try {
-    if (await loadPack(store)) log.info('Built-in labels and verified collections written to the store.')
+    if (await loadPack(store)) log.info('Built-in labels and verified collections written')
   } catch (error) {
-    log.warn({ err: error }, 'Could not write the built-in labels; the next start tries again.')
+    log.warn({ err: error }, 'Built-in labels not written; the next start tries again')
   }
 }
 
@@ -137,9 +137,7 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
-      throttle.say('uses', repeated =>
-        log.warn({ err: error, repeated }, 'Could not write the use of keys; trying again.'),
-      ),
+      throttle.say('uses', repeated => log.warn({ err: error, repeated }, 'Use of keys not written; trying again')),
   })
   opened.defer(() => gatekeeper.close())
   const { limits } = config
@@ -183,7 +181,7 @@ export async function registerKnownKey(store: KeyStore, log: Log, known?: string
   if (secret === '') return
   await registerOperatorKey(store, secret)
   if (known === undefined && secret.length < lengthAdvised)
-    log.warn(`ALMANAC_KEY has fewer than ${lengthAdvised} characters and can be guessed.`)
+    log.warn({ variable: 'ALMANAC_KEY', characters_advised: lengthAdvised }, 'Operator key short enough to be guessed')
 }
 
 /** Creates a key for an empty store. Call it once the service listens: no later start shows the key again. */
