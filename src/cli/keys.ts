@@ -38,7 +38,7 @@ export function keysCommand(): Command {
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
   return new Command('keys')
-    .description('Create, list and revoke the keys that clients send as X-API-Key.')
+    .description('Create, list and revoke keys, which clients send as X-API-Key.')
     .addCommand(withStore(createCommand, create))
     .addCommand(withStore(listCommand, list))
     .addCommand(withStore(revokeCommand, revoke))

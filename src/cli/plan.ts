@@ -19,7 +19,7 @@ type PlanFlags = { chain?: string; samples: number; json?: true }
 export function planCommand(): Command {
   const command = new Command('plan')
     .description(
-      'Estimate the calls, bytes, time and disk that indexing the configured chains will take, from small samples of their history. Opens no store and writes nothing.',
+      'Estimate what indexing will cost: the calls, bytes, time and disk for the configured chains, from small samples of their history. Opens no store and writes nothing.',
     )
     .option('--chain <name>', 'Only this configured chain.')
     .option(

@@ -6,11 +6,13 @@ import { printNote } from './terminal.ts'
 
 type Entry = [summary: string, load: () => Promise<Command>]
 
-/** The summary is for `almanac --help`, which loads no file of a command. */
+/**
+ * The summary is for `almanac --help`, which loads no file of a command. The command's own description begins with it.
+ */
 const commands: Readonly<Record<string, Entry>> = {
   start: ['Run the service.', async () => (await import('./start.ts')).startCommand()],
   demo: [
-    'Run the sandbox: local chains with generated traffic.',
+    'Run the sandbox: local chains with generated collections and traffic.',
     async () => (await import('./demo.ts')).demoCommand(),
   ],
   init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],

@@ -19,7 +19,7 @@ export function solanaCommand(): Command {
     )
     .option('--json', 'Print the result as JSON.')
   return new Command('solana')
-    .description('Fill the index of a Solana network.')
+    .description('Import a Solana snapshot.')
     .addCommand(withConfig(command, ['store'], importArchive))
 }
 

@@ -15,7 +15,7 @@ type SyncFlags = { chain: string; from: number; to: number; contract?: string; j
 export function syncCommand(): Command {
   const command = new Command('sync')
     .description(
-      'Index one range of final blocks of a configured chain, then exit. Blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
+      'Index one range of blocks, then exit. Takes final blocks of a configured chain; blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .requiredOption('--from <block>', 'First block.', wholeNumber('--from'))

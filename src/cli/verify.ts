@@ -22,7 +22,7 @@ type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; j
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Read covered blocks again from the node, given or random ones, and compare them with the store row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
+      'Compare the store with the node: read covered blocks again, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
