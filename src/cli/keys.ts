@@ -8,7 +8,8 @@ import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 
-const defaultScopes: readonly Scope[] = ['nft-transfers', 'wallet-chains', 'portfolio']
+/** All that clients need. */
+const defaultScopes: readonly Scope[] = scopes.filter(scope => scope !== 'ops')
 
 export function keysCommand(): Command {
   const createCommand = new Command('create')
