@@ -123,7 +123,7 @@ export function chainCommonlyCalled(name: string): string | undefined {
   return referenceChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
-/** Every chain that this instance knows: the twelve of the reference, then the operator's own. */
+/** Every chain that this instance knows: the built-in chains, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */
