@@ -154,7 +154,8 @@ export const settingsSchema = section({
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about: 'Serves /status, /metrics, /events and the lists of contracts without a key.',
+    about:
+      'Serves /status, /metrics, /events, /explain/{chain}/{contract} and /chains/{chain}/contracts without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),
