@@ -1,5 +1,5 @@
-// Ends an old Node with a sentence instead of a SyntaxError. Node 12.20 and newer can run this file: keep it that old, and
-// import it before anything else.
+// Ends an old Node with a sentence instead of a SyntaxError. Node 12.20 and newer can run this file: keep it that old,
+// and import it before anything else.
 import { readFileSync, writeSync } from 'node:fs'
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

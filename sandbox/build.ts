@@ -1,5 +1,5 @@
-// Completes sandbox/dist, the folder that is published: the compiled contracts, so that it needs neither their sources nor
-// a compiler, and a manifest that speaks of built files. `tsc` has written the rest.
+// Completes sandbox/dist, the folder that is published: the compiled contracts, so that it needs neither their sources
+// nor a compiler, and a manifest that speaks of built files. `tsc` has written the rest.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadCollections } from './src/collections.ts'

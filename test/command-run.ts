@@ -1,4 +1,5 @@
-// Runs commands as their users do, in processes of their own, in a directory of their own with a configuration for simulated chains.
+// Runs commands as their users do, in processes of their own, in a directory of their own with a configuration for
+// simulated chains.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// What would be published: the right files and no others, small, clean for publint, and a program that runs from there, with
-// and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets through.
+// What would be published: the right files and no others, small, clean for publint, and a program that runs from there,
+// with and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets
+// through.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'

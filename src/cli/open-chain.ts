@@ -1,4 +1,5 @@
-// Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one transaction.
+// Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one
+// transaction.
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'

@@ -15,8 +15,8 @@ import { printNote } from './terminal.ts'
 const flagLeaves = allLeaves.filter(leaf => leaf.flag === true)
 
 /**
- * Completes a command that needs the configuration: adds its options, and gives `run` what they load. Prints the warnings;
- * a command that calls `loadConfigFor` itself shows them in its own way.
+ * Completes a command that needs the configuration: adds its options, and gives `run` what they load. Prints the
+ * warnings; a command that calls `loadConfigFor` itself shows them in its own way.
  */
 export function withConfig<Parameters extends unknown[]>(
   command: Command,

@@ -1,4 +1,5 @@
-// Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners.
+// Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners. It also
+// registers the first keys, and reads the files of the console.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'

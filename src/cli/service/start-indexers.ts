@@ -1,4 +1,5 @@
-// Starts the configured indexers: EVM chains in a separate thread, Solana networks beside the service.
+// Starts the configured indexers, EVM chains in a separate thread and Solana networks beside the service, and joins
+// them with those of other processes: work is asked of the one that has the chain, and claimed from the others.
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { ChainTable } from '../../chains.ts'
