@@ -13,9 +13,10 @@ RUN npm ci
 COPY . .
 RUN npm run build
 RUN sh scripts/install-production.sh /packages
-# Keeps the locked packages and drops the links to sources: the build takes their place.
+# Keeps the locked packages and drops the links to sources: the build takes their place. npm links a package of one
+# platform only there.
 RUN npm ci --omit=dev --omit=peer --ignore-scripts --workspace=almanac-sandbox --include-workspace-root \
-  && rm node_modules/almanac-sandbox node_modules/almanac-sandbox-edr
+  && rm -f node_modules/almanac-sandbox node_modules/almanac-sandbox-edr
 
 FROM node:26-trixie-slim AS service
 ENV NODE_ENV=production \

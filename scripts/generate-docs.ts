@@ -7,7 +7,7 @@ import { defaultApiSettings } from '../src/api/context.ts'
 import { openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { ChainTable } from '../src/chains.ts'
-import { packageVersion } from '../src/cli/process.ts'
+import { packageVersion } from '../src/cli/current-process.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
@@ -117,15 +117,20 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
   {
     title: 'Solana',
     text: 'The same under `solana.mainnet` and `solana.devnet`.',
-    has: path => path[0] === 'solana' && path[1] === 'mainnet',
+    has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
   { title: 'Browsers and logs', text: '', has: path => path[0] === 'cors' || path[0] === 'log' },
 ]
 
-export function settingsPage(): string {
+/** Each setting of devnet has its row under mainnet. */
+const listedLeaves = allLeaves.filter(({ path }) => path[1] !== 'devnet')
+
+export function settingsPage(leaves: readonly SettingLeaf[] = listedLeaves): string {
+  for (const { path } of leaves)
+    if (!sections.some(({ has }) => has(path))) throw new Error(`No section of the page lists ${path.join('.')}.`)
   const tables = sections.map(({ title, text, has }) => {
-    const rows = allLeaves.filter(leaf => has(leaf.path)).map(settingRow)
+    const rows = leaves.filter(leaf => has(leaf.path)).map(settingRow)
     const heading = ['| setting | default | accepted | what it does |', '|---|---|---|---|']
     return [`## ${title}`, '', ...(text === '' ? [] : [text, '']), ...heading, ...rows].join('\n')
   })

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs into a folder what the published package needs, in the versions of the lock file. npm itself would add what the
-# workspaces share with the development dependencies.
+# Installs into a folder what the published package needs, in the versions of the lock file. npm itself would add what
+# the workspaces share with the development dependencies.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p "$1"

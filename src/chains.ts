@@ -125,7 +125,7 @@ export function chainCommonlyCalled(name: string): string | undefined {
   return builtInChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
-/** Every chain that this instance knows: the built-in ones, then the operator's own. */
+/** Every chain that this instance knows: the built-in chains, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */

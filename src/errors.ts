@@ -35,7 +35,9 @@ export type AlmanacErrorOptions = {
   cause?: unknown
   /** What the reader can do about it: one imperative sentence. */
   hint?: string
-  /** Facts for programs, such as the parameter and its accepted values. Clients see them: JSON values and no secrets. */
+  /**
+   * Facts for programs, such as the parameter and its accepted values. Clients see them: JSON values and no secrets.
+   */
   details?: unknown
   /** The same call may succeed later with nothing changed. */
   retryable?: boolean

@@ -1,6 +1,5 @@
-// Calls between threads: the methods of an object on one side of a MessagePort, called from the other. It carries plain data
-// and errors with every field.
-
+// What threads need: calls from one to another (plain data, and errors with every field), limits for those that index,
+// and the compile cache. It starts no thread.
 import { readlinkSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { homedir, setPriority } from 'node:os'
@@ -69,8 +68,8 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
 // Limits of indexing threads, which share memory and processor time with the one that answers.
 
 /**
- * Three spaces of 8 MB for young objects: V8's default, four times as much, parses no faster and takes 100 MB more. Old objects
- * are what an answer or a commit holds; more than this is a leak.
+ * Three spaces of 8 MB for young objects: V8's default, four times as much, parses no faster and takes 100 MB more. Old
+ * objects are what an answer or a commit holds; more than this is a leak.
  */
 export const indexingMemory: ResourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
 

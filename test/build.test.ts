@@ -40,17 +40,16 @@ test('the build succeeds, says its version and indexes', { timeout: 120_000 }, a
   // No node is there, but the thread that looks for it must be.
   writeFileSync(join(directory, 'almanac.yaml'), 'chains: { eth: { rpc: "http://127.0.0.1:1" } }')
   const service = begin([process.execPath, entry, 'start', '--listen', '127.0.0.1:0'])
-  const listening = () => /Listening on (http:[^"]+)/.exec(service.stderr)?.[1]
-  await service.until(() => listening() !== undefined, 'listening')
-  const answer = await fetch(`${listening()}/status`, { headers: { 'x-api-key': key } })
+  const url = await service.listening()
+  const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': key } })
   expect(await answer.json()).toMatchObject({ version, chains: { eth: { rpc: [{ endpoint: '127.0.0.1:1' }] } } })
   // The built sandbox brings its contracts along.
   expect(Object.keys(JSON.parse(readFileSync(join(root, 'sandbox/dist/collections.json'), 'utf8')))).toContain(
     'Collection721A',
   )
-  const page = await fetch(`${listening()}/`, { headers: { 'accept-encoding': 'br' } })
+  const page = await fetch(`${url}/`, { headers: { 'accept-encoding': 'br' } })
   const script = /<script type="module" [^>]*src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
-  const asset = await fetch(`${listening()}${script}`, { headers: { 'accept-encoding': 'br' } })
+  const asset = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } })
   expect([asset.status, asset.headers.get('content-encoding')]).toEqual([200, 'br'])
   service.child.kill('SIGTERM')
   expect(await service.ended()).toMatchObject({ code: 0, stdout: '' })

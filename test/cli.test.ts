@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.ts'
+import { listeningUrls } from './command-run.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
@@ -66,7 +67,8 @@ class Run {
   }
 
   async url(): Promise<string> {
-    return (await this.written(/Listening on (http:\/\/[^"\s]+)/))[1]!
+    await this.written(/Server listening/)
+    return listeningUrls(this.stderr)[0]!
   }
 }
 
@@ -147,6 +149,26 @@ describe('configuration', () => {
     expect(stderr).toBe(
       'Warning: almanac.yaml:2:3: limits.pageSizeMax is now spelled limits.page_size_max. The old spelling works until 1.0.\nalmanac.yaml is valid.\n',
     )
+  })
+
+  test.each(['keys list --json', 'status --json', 'store backup copy.db'])(
+    '%s warns of a setting in the old spelling, on stderr alone',
+    async command => {
+      writeFileSync(join(directory, 'almanac.yaml'), 'listen: 127.0.0.1:1\nlimits:\n  pageSizeMax: 7\n')
+      const { stdout, stderr } = await almanac(command.split(' '))
+      expect(stderr).toContain('Warning: almanac.yaml:3:3: limits.pageSizeMax is now spelled limits.page_size_max.')
+      expect(stdout).not.toContain('Warning')
+    },
+  )
+
+  test('start logs a setting in the old spelling as an event with facts', async () => {
+    writeFileSync(join(directory, 'almanac.yaml'), 'limits:\n  pageSizeMax: 7\n')
+    const server = start()
+    await server.url()
+    const lines = server.stderr.split('\n').filter(line => line.includes('Setting renamed'))
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([
+      { level: 'warn', place: 'almanac.yaml:2:3', old: 'limits.pageSizeMax', new: 'limits.page_size_max' },
+    ])
   })
 
   test.each(['config check', 'start', 'keys list'])(
@@ -235,9 +257,9 @@ describe('start', () => {
     const logged = first.stderr.split('\n').filter(line => line.startsWith('{'))
     expect(logged.length).toBeGreaterThan(0)
     expect(logged.join('\n')).not.toContain('alm_')
-    expect(first.stderr).toContain('nothing is indexed')
+    expect(first.stderr).toContain('Indexing idle')
     expect(first.stderr).toContain('More keys: almanac keys create --help')
-    expect(first.stderr.indexOf('Listening on')).toBeLessThan(first.stderr.indexOf(secret))
+    expect(first.stderr.indexOf('Server listening')).toBeLessThan(first.stderr.indexOf(secret))
     first.child.kill('SIGTERM')
     expect(await first.code).toBe(0)
     expect(first.stdout).toBe('')
@@ -299,7 +321,7 @@ describe('start', () => {
     expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
     api.child.kill('SIGTERM')
     await api.code
-    expect(api.stderr).not.toContain('nothing is indexed')
+    expect(api.stderr).not.toContain('Indexing idle')
   })
 
   test('a port in use is refused clearly, and the store is free again', async () => {
@@ -346,10 +368,18 @@ describe('start', () => {
     }
   })
 
+  test('exits 75 with the cause if the thread that indexes cannot reach the database', async () => {
+    const { code, stderr } = await almanac(['start', '--store', 'postgres://almanac:secret@127.0.0.1:1/almanac'], {
+      ALMANAC_CHAINS_ETH_RPC: 'http://127.0.0.1:1',
+    })
+    expect(code).toBe(75)
+    expect(stderr).toMatch(/^Error: The database .* cannot be reached\. \(.*ECONNREFUSED.*\)\nTry: {3}.*\n$/)
+  })
+
   test('listens at a second place for Solana', async () => {
     const server = start(['--solana-listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
-    await server.written(/Listening on[\s\S]*Listening on/)
-    const urls = [...server.stderr.matchAll(/Listening on (http:\/\/[^"\s]+)/g)].map(([, url]) => url!)
+    await server.written(/Server listening[\s\S]*Server listening/)
+    const urls = listeningUrls(server.stderr)
     expect(new Set(urls).size).toBe(2)
     const path = '/account/mainnet/B8qdgQDsaTYR8QBmCB252oNrtyMKYhg6wMqRLaMcUr7i/portfolio'
     const statuses = await Promise.all(urls.map(url => ask(url, 'the-operator-key', path)))
@@ -378,7 +408,7 @@ describe('signals', () => {
     const url = await server.url()
     const socket = await slowRequest(url)
     server.child.kill(signal)
-    await server.written(/Stopping/)
+    await server.written(/Shutdown started/)
     await delay(200)
     expect(server.child.exitCode).toBeNull()
     await expect(fetch(`${url}/health`)).rejects.toThrow()
@@ -394,7 +424,7 @@ describe('signals', () => {
     const server = start()
     const socket = await slowRequest(await server.url())
     server.child.kill('SIGTERM')
-    await server.written(/Stopping/)
+    await server.written(/Shutdown started/)
     server.child.kill('SIGINT')
     expect(await server.code).toBe(130)
     socket.destroy()

@@ -48,8 +48,7 @@ afterAll(async () => {
 
 async function startApi(): Promise<{ run: CommandRun; address: ApiAddress }> {
   const run = place.begin(['start', '--only', 'api', '--listen', '127.0.0.1:0', '--store', url], { ALMANAC_KEY: key })
-  await run.until(() => run.stderr.includes('Listening on'), 'listening')
-  return { run, address: { url: /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!, key } }
+  return { run, address: { url: await run.listening(), key } }
 }
 
 /** Each has a way of its own to the database, which can be cut. */

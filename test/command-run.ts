@@ -1,4 +1,5 @@
-// Runs commands as their users do, in processes of their own, in a directory of their own with a configuration for simulated chains.
+// Runs commands as their users do, in processes of their own, in a directory of their own with a configuration for
+// simulated chains.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,6 +13,12 @@ const writtenTimeoutMs = 60_000
 
 type Environment = Readonly<Record<string, string>>
 export type Ended = { code: number | null; stdout: string; stderr: string }
+
+/** Where the services say that they listen, in JSON lines and in readable ones. */
+export function listeningUrls(written: string): string[] {
+  const line = /"url":"([^"]+)","msg":"Server listening"|Server listening \S*?url=(http:[\w.:/[\]-]+)(?=\s|\p{Cc})/gu
+  return [...written.matchAll(line)].map(([, json, text]) => (json ?? text)!)
+}
 
 /** One command under way. */
 export class CommandRun {
@@ -48,6 +55,13 @@ export class CommandRun {
         throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
       await delay(10)
     }
+  }
+
+  /** Waits until the service listens. */
+  async listening(): Promise<string> {
+    const url = () => listeningUrls(this.stderr + this.stdout)[0]
+    await this.until(() => url() !== undefined, 'listening')
+    return url()!
   }
 
   async kill(): Promise<void> {

@@ -56,7 +56,7 @@ async function expectTruth(node: SimNode, range: { from: number; to: number }, o
 
 /** What a service with open operations says of its chains. */
 async function chainsOf(service: CommandRun): Promise<Record<string, { state: string; complete: boolean }>> {
-  const url = /Listening on (http:\/\/[^"\s]+)/.exec(service.stderr)![1]!
+  const url = await service.listening()
   return ((await (await fetch(`${url}/status`)).json()) as { chains: Awaited<ReturnType<typeof chainsOf>> }).chains
 }
 
@@ -150,7 +150,7 @@ describe('sync', () => {
   test('is refused beside a service that indexes into the same file', async () => {
     await simulate()
     const service = place.begin(['start', '--listen', '127.0.0.1:0'])
-    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    await service.listening()
     const { code, stdout, stderr } = await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^Error: Another process is already indexing into the store .*\nTry: {3}stop it first/)
@@ -162,7 +162,7 @@ describe('sync', () => {
       ALMANAC_KEY: 'the-operator-key',
       ALMANAC_OPS_OPEN: 'true',
     })
-    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    await service.listening()
     await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
     service.child.kill('SIGTERM')
     expect(await service.ended()).toMatchObject({ code: 0 })
@@ -323,7 +323,7 @@ describe('verify', () => {
   test('works beside a running service', async () => {
     await simulate()
     const service = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
-    await service.until(() => service.stderr.includes('Listening on'), 'listening')
+    await service.listening()
     await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
     expect(await place.run(whole)).toMatchObject({ code: 0 })
     service.child.kill('SIGTERM')
@@ -453,12 +453,6 @@ describe('start and status', () => {
   /** The service under a terminal that `script` makes, where there is such a command. */
   const terminal = spawnSync('script', ['--version']).status === 0
 
-  async function urlOf(run: CommandRun): Promise<string> {
-    const pattern = /Listening on (http:\/\/[\d.:]+)/
-    await run.until(() => pattern.test(run.stderr + run.stdout), 'listening')
-    return pattern.exec(run.stderr + run.stdout)![1]!
-  }
-
   test('status shows how far each chain is, and why one is stalled', async () => {
     const node = await simulate()
     const down = await startSimNode({ chain: { chainId: 31_338 } })
@@ -466,7 +460,7 @@ describe('start and status', () => {
     place.configure({ sim, gone: { id: 31_338, rpc: down.url, index: 'full' } })
     await down.close()
     const service = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
-    const url = await urlOf(service)
+    const url = await service.listening()
     await service.until(async () => {
       const { sim: live, gone } = await chainsOf(service)
       return live?.state === 'live' && live.complete && gone?.state === 'stalled'
@@ -485,7 +479,7 @@ describe('start and status', () => {
       endpoints: [{ faults: [{ kind: 'latency', delayMs: 300 }] }],
     })
     const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
-    await urlOf(service)
+    await service.listening()
     await service.until(() => /sim {2}\[=*>? *\] +[\d.]+% {2}[\d,]+ of 1,064 blocks/.test(service.stdout), 'a bar')
     await service.until(
       () => /sim {2}\[={24}\] +100% {2}\S*live\S* {2}head 1,063 {2}0 s behind/.test(service.stdout),

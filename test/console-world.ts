@@ -53,12 +53,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   function start() {
     return place.begin(['start', '--listen', `127.0.0.1:${port}`], { ALMANAC_KEY: key })
   }
-  async function listening(): Promise<string> {
-    const found = () => /Listening on (http:[^"\s]+)/.exec(run.stderr)?.[1]
-    await run.until(() => found() !== undefined, 'listening')
-    return found()!
-  }
-  const url = await listening()
+  const url = await run.listening()
   port = Number(new URL(url).port)
   return {
     url,
@@ -71,7 +66,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     },
     async startService() {
       run = start()
-      await listening()
+      await run.listening()
     },
     async stop() {
       await place.dispose()

@@ -64,8 +64,7 @@ export class World {
       ALMANAC_KEY: key,
       ALMANAC_OPS_OPEN: 'true',
     })
-    await run.until(() => run.stderr.includes('Listening on'), 'listening')
-    this.url = /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!
+    this.url = await run.listening()
     this.#service = run
   }
 

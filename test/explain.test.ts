@@ -66,14 +66,12 @@ describe('on the command line', () => {
 
   test('a running service asks through the endpoints that it indexes with, so that limits and counts hold', async () => {
     const run = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
-    const url = () => /Listening on (http:[^"\s]+)/.exec(run.stderr)?.[1]
-    await run.until(() => url() !== undefined, 'listening')
+    const url = await run.listening()
     const [contract, [transfer]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
-    const ask = async () =>
-      (await fetch(`${url()}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`)).json()
+    const ask = async () => (await fetch(`${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`)).json()
     await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
     const uncounted = async () => {
-      const metrics = await (await fetch(`${url()}/metrics`)).text()
+      const metrics = await (await fetch(`${url}/metrics`)).text()
       const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)
       return node.endpoints[0]!.requests - [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
     }

@@ -1,5 +1,6 @@
-// What would be published: the right files and no others, small, clean for publint, and a program that runs from there, with
-// and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets through.
+// What would be published: the right files and no others, small, clean for publint, and a program that runs from there,
+// with and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets
+// through.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,6 +69,7 @@ test('only what runs and what is read is published, and it is small', () => {
   const paths = packed.files.map(({ path }) => path)
   for (const path of [
     'bin/almanac.js',
+    'bin/check-node.js',
     'dist/cli/main.js',
     'docs/openapi.json',
     'README.md',
@@ -91,6 +93,9 @@ test('the sandbox is published apart, with its contracts and without what runs s
   const sandbox = manifestOf('sandbox/dist')
   expect([sandbox.version, service.peerDependencies['almanac-sandbox']]).toEqual([service.version, service.version])
   expect(sandbox).not.toHaveProperty('private')
+  const { publishedDependencies } = JSON.parse(readFileSync(join(root, 'sandbox/edr/package.json'), 'utf8'))
+  expect(sandbox.optionalDependencies).toMatchObject(publishedDependencies)
+  expect(sandbox.optionalDependencies).not.toHaveProperty('almanac-sandbox-edr')
   for (const version of Object.values({ ...sandbox.dependencies, ...sandbox.optionalDependencies }))
     expect(version).toMatch(/^\d/)
 })
@@ -143,11 +148,18 @@ test('the published program runs from the archive', () => {
   expect(runProgram([program, '--version']).stdout).toBe(`${manifestOf('.').version}\n`)
 })
 
-test.each(['start', 'demo'])('%s without configuration and sandbox says in two lines what to do', command => {
+test.each([
+  [
+    'start',
+    /^Error: Nothing is configured, and the sandbox is not installed\.\nTry: {3}.*almanac init, or get the sandbox: /,
+  ],
+  ['demo', /^Error: The sandbox is not installed\.\nTry: {3}get the sandbox: /],
+])('%s without configuration and sandbox says in two lines what to do', (command, opening) => {
   const { program } = install(['almanac-sandbox'])
   const { status, stdout, stderr } = runProgram([program, command])
   expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*almanac init.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
+  expect(stderr).toMatch(opening)
+  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
 })
 
 test('the published sandbox is loaded where it is installed', () => {
@@ -157,17 +169,24 @@ test('the published sandbox is loaded where it is installed', () => {
   expect(run(process.execPath, ['-e', script], dirname(packages))).toBe('function\n')
 })
 
-test('an old Node is told which one is needed', () => {
-  const { program } = install([])
-  const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })"
-  const { status, stderr } = runProgram([
-    '--import',
-    `data:text/javascript,${encodeURIComponent(old)}`,
-    program,
-    'start',
-  ])
-  const required = manifestOf('.').engines.node.replace('>=', '')
-  expect([status, stderr]).toEqual([1, `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\n`])
+describe('an old Node', () => {
+  const fake = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})"
+  const preload = `--import=data:text/javascript,${encodeURIComponent(fake)}`
+  const sentence = () =>
+    `Error: Almanac needs Node ${manifestOf('.').engines.node.replace('>=', '')} or newer; this is Node 20.1.0.\n`
+
+  test('is told which one is needed', () => {
+    const { program } = install([])
+    const { status, stdout, stderr } = runProgram([preload, program, 'start'])
+    expect([status, stdout, stderr]).toEqual([1, '', sentence()])
+  })
+
+  test.each(['start', 'almanac'])('is told so by the script %s too', script => {
+    const command = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts[script]
+    const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NODE_OPTIONS: preload }
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8', env })
+    expect([status, stdout, stderr]).toEqual([1, '', sentence()])
+  })
 })
 
 test('what is installed with it is small and has no blockchain node', () => {
@@ -183,7 +202,14 @@ test('what is installed with it is small and has no blockchain node', () => {
   expect(kilobytes.reduce((sum, size) => sum + size) / 1_024).toBeLessThan(installedMegabytesMax)
 })
 
-type Locked = { version: string; integrity?: string; link?: boolean; os?: string[]; cpu?: string[] }
+type Locked = {
+  version: string
+  integrity?: string
+  link?: boolean
+  resolved?: string
+  os?: string[]
+  cpu?: string[]
+}
 
 describe('the lock file', () => {
   const locked: Record<string, Locked> = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
@@ -219,4 +245,17 @@ test('the image takes only what its context and its own stages have', () => {
   const kept = new Set(contextFiles().flatMap(path => [path, dirname(path)]))
   for (const path of copies.flatMap(([, paths]) => String(paths).split(' ')))
     expect(path === '.' || kept.has(path), path).toBe(true)
+})
+
+test('the image removes no package of one platform as if it were on every one', () => {
+  const { packages }: { packages: Record<string, Locked> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  )
+  const removals = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/\brm ((?:-\S+ )*)((?:\S+ ?)+)$/gm)]
+  expect(removals).not.toEqual([])
+  const strict = removals.filter(([, options]) => !options!.includes('f')).flatMap(([, , paths]) => paths!.split(' '))
+  for (const path of strict) {
+    const { link, resolved, ...own } = packages[path] ?? {}
+    expect(link === true ? packages[resolved!] : own, path).not.toHaveProperty('os')
+  }
 })

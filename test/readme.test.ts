@@ -75,10 +75,8 @@ describe('the commands of the README', { timeout: 180_000 }, () => {
     for (const line of lines) {
       if (line === 'npm start') {
         const service = begin(line)
-        const listening = () => /Listening on (http:[^"\s]+)/.exec(service.stderr)?.[1]
-        await service.until(() => listening() !== undefined, 'listening')
+        address = { ALMANAC_URL: await service.listening() }
         expect(service.stderr).not.toContain('sandbox')
-        address = { ALMANAC_URL: listening()! }
         continue
       }
       const { code, stdout, stderr } = await begin(line).ended()

@@ -5,7 +5,7 @@ import { problemAnswer } from '../src/api/problem.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
-import { Heartbeat, Reports } from '../src/processes/heartbeat.ts'
+import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
 import { solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
 import { openStore } from '../src/store/open.ts'
@@ -27,8 +27,7 @@ afterEach(async () => {
 
 async function startApi(place: CommandPlace, store: string): Promise<(path: string) => Promise<Response>> {
   const run = place.begin(['start', '--only', 'api', '--listen', '127.0.0.1:0', '--store', store], { ALMANAC_KEY: key })
-  await run.until(() => run.stderr.includes('Listening on'), 'listening')
-  const url = /Listening on (http:\/\/[^"\s]+)/.exec(run.stderr)![1]!
+  const url = await run.listening()
   return path => fetch(url + path, { headers: { 'x-api-key': key, prefer: 'wait=14' } })
 }
 
@@ -125,7 +124,7 @@ describe.each(engineNames)('on %s', name => {
     })
     cleanups.push(() => claimer.close())
     const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
-    const heart = new Heartbeat(indexing, { process: 'p', report, log })
+    const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
     cleanups.push(() => heart.close())
     await vi.waitFor(async () => expect(await reports.serves(solanaTopic('mainnet'))).toBe(true), patience)
     expect(await freshen.portfolio('mainnet', owner)).toEqual(freshness)

@@ -1,4 +1,5 @@
-// The accounts that development chains share, from their well-known mnemonic. Their keys are public: they are for local chains only.
+// The accounts that development chains share, from their well-known mnemonic. Their keys are public: they are for local
+// chains only.
 import { pbkdf2Sync } from 'node:crypto'
 import * as Address from 'ox/Address'
 import * as HdKey from 'ox/HdKey'

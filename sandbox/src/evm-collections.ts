@@ -8,7 +8,9 @@ export type Kind = 'ERC721' | 'ERC721A' | 'ERC1155' | 'airdrop'
 
 export type Collection = { kind: Kind; name: string; contract: Deployed }
 
-/** Owners by token, or balances by token and then by owner. Accounts are indexes, which makes copies for a fork cheap. */
+/**
+ * Owners by token, or balances by token and then by owner. Accounts are indexes, which makes copies for a fork cheap.
+ */
 export type Ownership = { nextId: number; owners: Map<number, number>; balances: Map<number, Map<number, number>> }
 
 export type Wallets = readonly Account[]

@@ -1,5 +1,5 @@
-// Serves Hardhat's EVM over HTTP, in a process of its own that `evm-node.ts` starts. The engine lacks eth_getBlockReceipts,
-// so this file collects single receipts; it changes no other answer.
+// Serves Hardhat's EVM over HTTP, in a process of its own that `evm-node.ts` starts. The engine lacks
+// eth_getBlockReceipts, so this file collects single receipts; it changes no other answer.
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// Starts a real local EVM node that mines only on request: Anvil if ANVIL_COMMAND, its package or the PATH has it, otherwise
-// Hardhat's EVM where its package loads.
+// Starts a real local EVM node that mines only on request: Anvil if ANVIL_COMMAND, its package or the PATH has it,
+// otherwise Hardhat's EVM where its package loads.
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'

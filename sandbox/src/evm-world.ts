@@ -1,4 +1,5 @@
-// One local EVM chain with collections and a few hours of history. Its owner asks for each further block and reorganisation.
+// One local EVM chain with collections and a few hours of history. Its owner asks for each further block and
+// reorganisation.
 import type { Address } from 'ox/Address'
 import type { CompiledCollections } from './collections.ts'
 import { Draws } from './draws.ts'

@@ -23,7 +23,8 @@ export function metadataAccount(facts: {
     base58.decode(authority),
     base58.decode(mint),
     ...[name, symbol, ''].map(borshText),
-    // No fee, no creators; not sold yet, may be changed; no edition; then the standard, and neither collection nor uses.
+    // No fee, no creators; not sold yet, may be changed; no edition; then the standard, and neither collection nor
+    // uses.
     Uint8Array.of(0, 0, 0, 0, 1, 0, ...(isNft ? some(nonFungible) : [0]), 0, 0),
   ])
 }

@@ -1,5 +1,5 @@
-// Starts the local Solana node that this machine can run: Surfpool where its package loads (Linux x64, macOS), otherwise
-// the token programs in a small node of our own, where litesvm loads.
+// Starts the local Solana node that this machine can run: Surfpool where its package loads (Linux x64, macOS),
+// otherwise the token programs in a small node of our own, where litesvm loads.
 import { join } from 'node:path'
 import { type DrivenProcess, startDriven } from './driven-process.ts'
 import { loads } from './installed.ts'

@@ -1,5 +1,5 @@
-// Encodes and decodes Solana transactions as far as the sandbox needs. The official library is thirty megabytes; the tests
-// compare with it.
+// Encodes and decodes Solana transactions as far as the sandbox needs. The official library is thirty megabytes; the
+// tests compare with it.
 import { base58 } from '@scure/base'
 import type { SolanaSigner } from './solana-signer.ts'
 

@@ -1,4 +1,5 @@
-// A local Solana network whose wallets hold tokens, NFTs and Token-2022 mints. Its owner asks for each further transfer.
+// A local Solana network whose wallets hold tokens, NFTs and Token-2022 mints. Its owner asks for each further
+// transfer.
 import { Draws } from './draws.ts'
 import { metadataProgram, type TokenProgram } from './solana-addresses.ts'
 import * as write from './solana-instructions.ts'

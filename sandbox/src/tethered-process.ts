@@ -4,7 +4,8 @@ import { once } from 'node:events'
 
 const startTimeoutMs = 30_000
 
-// A background shell waits for the end of its input, which comes when the parent is killed too, and then kills the program.
+// A background shell waits for the end of its input, which comes when the parent is killed too, and then kills the
+// program.
 const tether = 'exec 3<&0; (cat <&3; kill -9 $$) >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
 
 /** In its own process group, so Ctrl-C on a terminal reaches only the parent, which stops it. */

@@ -53,7 +53,7 @@ export type AppDependencies = {
 export type ApiSettings = Config['limits'] & {
   /** Absent: each request decides. */
   dialect?: Config['dialect']
-  /** `/status`, `/metrics` and `/events` answer without a key. */
+  /** `/status`, `/metrics`, `/events`, `/explain/…` and `/chains/{chain}/contracts` answer without a key. */
   opsOpen: boolean
   /** `*` or exact origins. */
   corsOrigins: readonly string[]

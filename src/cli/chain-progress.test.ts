@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Log } from '../log.ts'
 import type { ChainStatus } from '../model.ts'
-import { logChain, progressLines, tinted } from './chain-progress.ts'
+import { logChain, progressLines, progressText, tinted } from './chain-progress.ts'
 
 const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const
 const live: ChainStatus = {
@@ -49,4 +49,14 @@ test('states are coloured once a line is cut', () => {
   expect(tinted('eth  [==]  100%  live  head 9', paint)).toBe('eth  [==]  100%  <live>  head 9')
   expect(tinted('eth  stalled: alive and well', paint)).toBe('!eth  stalled: alive and well')
   expect(tinted('eth  backfilling', paint)).toBe('eth  backfilling')
+})
+
+test('a line of progress has a bar on a terminal, and leaves out what is not known', () => {
+  const facts = { label: 'eth', done: 50, total: 200, blocksPerSecond: 25, secondsLeft: 6 }
+  expect(progressText(facts, { bar: true })).toBe(
+    'eth  [=====>                  ]   25.0%  50 of 200 blocks  25 blocks/s  6s left',
+  )
+  expect(progressText({ ...facts, blocksPerSecond: undefined, secondsLeft: undefined }, { bar: false })).toBe(
+    'eth   25.0%  50 of 200 blocks',
+  )
 })

@@ -49,7 +49,7 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
     try {
       show(await status())
     } catch (error) {
-      log.debug({ err: error }, 'Could not read the progress of the chains')
+      log.debug({ err: error }, 'Chain progress not read')
     } finally {
       asking = false
     }

@@ -8,7 +8,7 @@ import { shownMark } from '../query/explain.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 import { type ListFlags, listCommand, rowsPerPage, runImport, sourceOf } from './list-import.ts'
-import { withStore } from './open.ts'
+import { withStore } from './open-store.ts'
 import { parseChain, requireAddress } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export function collectionsCommand(): Command {
     ['not-spam', 'Pin a contract as not spam, overriding the rules.', { verified: undefined, spam: false }],
   ]
   const collections = new Command('collections').description(
-    'Mark contracts as verified collections or as spam. Pins win over imported lists, lists over the built-in pack, and the pack over the rules.',
+    'Mark contracts as verified or spam. Pins win over imported lists, lists over the built-in pack, and the pack over the rules.',
   )
   for (const [name, description, said] of pins) {
     const pin = contractCommand(name, description)

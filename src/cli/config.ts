@@ -15,8 +15,7 @@ export function configCommand(): Command {
     .addCommand(withConfig(command, undefined, checkConfig))
 }
 
-function checkConfig({ config, file, warnings }: LoadedConfig, { json }: { json?: true }): void {
-  for (const warning of warnings) printNote(`Warning: ${warning}`)
+function checkConfig({ config, file }: LoadedConfig, { json }: { json?: true }): void {
   printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
   if (json) printJson(shownConfig(config))
   else printData(stringify(shownConfig(config)))

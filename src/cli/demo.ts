@@ -12,12 +12,15 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
+import { commandLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
-import { commandLine } from './process.ts'
-import { type Listening, start } from './service.ts'
+import { type Listening, start } from './service/service.ts'
 import { printNote } from './terminal.ts'
 
 export type DemoFlags = { seed?: string }
+
+/** `unconfigured`: the user asked for the service, which has nothing to serve. */
+export type DemoOptions = DemoFlags & { unconfigured?: boolean }
 
 export function demoCommand(): Command {
   const command = new Command('demo')
@@ -39,8 +42,9 @@ const finality = 12
 const network = 'devnet'
 const indexedWithinMs = 15_000
 
-export async function demo(load: (file: string) => LoadedConfig, { seed = defaultSeed }: DemoFlags): Promise<void> {
-  const { startSandbox } = await loadSandbox()
+export async function demo(load: (file: string) => LoadedConfig, options: DemoOptions): Promise<void> {
+  const { seed = defaultSeed, unconfigured = false } = options
+  const { startSandbox } = await loadSandbox(unconfigured)
   printNote('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
   const sandbox = await startSandbox({ seed, say: printNote })
   try {
@@ -57,15 +61,17 @@ export async function demo(load: (file: string) => LoadedConfig, { seed = defaul
 }
 
 /** A package of its own, so that a production install has no blockchain node in it. */
-async function loadSandbox(): Promise<typeof import('almanac-sandbox')> {
+async function loadSandbox(unconfigured: boolean): Promise<typeof import('almanac-sandbox')> {
   try {
     return await import('almanac-sandbox')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'almanac-sandbox'")) throw error
     const install = `npm install ${commandLine === 'almanac' ? '-g ' : ''}almanac-sandbox`
-    throw new AlmanacError('not_configured', 'Nothing is configured, and the sandbox is not installed.', {
-      hint: `configure your own chains with ${commandLine} init, or get the sandbox: ${install}, or the image tag sandbox.`,
+    const problem = unconfigured ? 'Nothing is configured, and the sandbox' : 'The sandbox'
+    const instead = unconfigured ? `configure your own chains with ${commandLine} init, or ` : ''
+    throw new AlmanacError('not_configured', `${problem} is not installed.`, {
+      hint: `${instead}get the sandbox: ${install}, or the image tag sandbox.`,
     })
   }
 }
@@ -79,7 +85,7 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const loaded = load(file)
     const whenListening = async (service: Listening): Promise<void> => {
       await annotateSandbox(sandbox, loaded.config.store)
-      sandbox.begin(failure => service.log.warn(failure))
+      sandbox.begin(failure => service.log.warn({ reason: failure }, 'Sandbox traffic stopped'))
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }

@@ -12,9 +12,9 @@ import {
   shownTransfer,
 } from '../query/explain.ts'
 import type { Store } from '../store/store.ts'
-import { withStore } from './open.ts'
+import { interruption } from './current-process.ts'
+import { withStore } from './open-store.ts'
 import { parseChain, requireAddress } from './options.ts'
-import { interruption } from './process.ts'
 import { countText, printable, printData, printJson } from './terminal.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
@@ -45,7 +45,7 @@ async function explain(
   const explanation = await explainContract(store, chain.id, contract)
   const shown: Shown = shownExplanation(explanation, loaded.chains)
   if (asked !== undefined) {
-    const { transactionAsker } = await import('./chain.ts')
+    const { transactionAsker } = await import('./open-chain.ts')
     const ask = transactionAsker(loaded, opened)
     const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
     shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))

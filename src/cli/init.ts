@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { AlmanacError, describeError } from '../errors.ts'
+import { commandLine } from './current-process.ts'
 import {
   type Answers,
   answersOf,
@@ -10,11 +11,10 @@ import {
   type InitFlags,
   type Questions,
   withQuestions,
-} from './init-answers.ts'
-import { checkChain, checkSolana } from './init-check.ts'
-import { configurationText, type Findings } from './init-file.ts'
+} from './init/answers.ts'
+import { checkChain, checkSolana } from './init/check.ts'
+import { configurationText, type Findings } from './init/file.ts'
 import { plan } from './plan.ts'
-import { commandLine } from './process.ts'
 import { printNote } from './terminal.ts'
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]

@@ -4,11 +4,12 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { findKey, issueKey, keyNamePattern, listKeys, parseExpiry, type Scope, scopes, showKey } from '../keys/keys.ts'
 import type { Store } from '../store/store.ts'
-import { withStore } from './open.ts'
+import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 
-const defaultScopes: readonly Scope[] = ['nft-transfers', 'wallet-chains', 'portfolio']
+/** All that clients need. */
+const defaultScopes: readonly Scope[] = scopes.filter(scope => scope !== 'ops')
 
 export function keysCommand(): Command {
   const createCommand = new Command('create')
@@ -38,7 +39,7 @@ export function keysCommand(): Command {
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
   return new Command('keys')
-    .description('Create, list and revoke the keys that clients send as X-API-Key.')
+    .description('Create, list and revoke keys, which clients send as X-API-Key.')
     .addCommand(withStore(createCommand, create))
     .addCommand(withStore(listCommand, list))
     .addCommand(withStore(revokeCommand, revoke))

@@ -10,7 +10,7 @@ import { chainName, shownLabel } from '../query/explain.ts'
 import { type AnnotationFilter, type AnnotationRank, annotationRanks, type Label } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 import { type ListFlags, listCommand, rowsPerPage, runImport, sourceOf } from './list-import.ts'
-import { withStore } from './open.ts'
+import { withStore } from './open-store.ts'
 import { parseChain, parseChainIf, requireAddress, requireName } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
 

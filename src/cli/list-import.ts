@@ -13,8 +13,8 @@ import {
 } from '../annotate/import-list.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
+import { interruption } from './current-process.ts'
 import { parseChainIf, requireSource } from './options.ts'
-import { interruption } from './process.ts'
 import { countText, ProgressLine, percentText, printable, printJson, printNote } from './terminal.ts'
 
 export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }

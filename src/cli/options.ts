@@ -10,18 +10,24 @@ import { nearestWord } from '../config/problems.ts'
 import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type Address, type Interval, parseAddress } from '../model.ts'
+import { printNote } from './terminal.ts'
 
 const flagLeaves = allLeaves.filter(leaf => leaf.flag === true)
 
-/** Completes a command that needs the configuration: adds its options, and gives `run` what they load. */
+/**
+ * Completes a command that needs the configuration: adds its options, and gives `run` what they load. Prints the
+ * warnings; a command that calls `loadConfigFor` itself shows them in its own way.
+ */
 export function withConfig<Parameters extends unknown[]>(
   command: Command,
   settings: readonly string[] | undefined,
   run: (loaded: LoadedConfig, ...parameters: Parameters) => Promise<void> | void,
 ): Command {
-  return addConfigOptions(command, settings).action((...parameters) =>
-    run(loadConfigFor(command), ...(parameters as unknown as Parameters)),
-  )
+  return addConfigOptions(command, settings).action((...parameters) => {
+    const loaded = loadConfigFor(command)
+    printWarnings(loaded)
+    return run(loaded, ...(parameters as unknown as Parameters))
+  })
 }
 
 /** Adds `--config` and a flag for each setting that has one; `only` keeps those of the named settings. */
@@ -34,6 +40,10 @@ export function addConfigOptions(command: Command, only?: readonly string[]): Co
     command.addOption(new Option(`${flagOf(leaf.path)}${value}`, about))
   }
   return command
+}
+
+export function printWarnings({ warnings }: LoadedConfig): void {
+  for (const { text } of warnings) printNote(`Warning: ${text}`)
 }
 
 /** `file` is read if no configuration is given. */

@@ -9,9 +9,9 @@ import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
-import { connectNodes } from './chain.ts'
+import { interruption } from './current-process.ts'
+import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
-import { interruption } from './process.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
 
 type PlanFlags = { chain?: string; samples: number; json?: true }
@@ -19,7 +19,7 @@ type PlanFlags = { chain?: string; samples: number; json?: true }
 export function planCommand(): Command {
   const command = new Command('plan')
     .description(
-      'Estimate the calls, bytes, time and disk that indexing the configured chains will take, from small samples of their history. Opens no store and writes nothing.',
+      'Estimate what indexing will cost: the calls, bytes, time and disk for the configured chains, from small samples of their history. Opens no store and writes nothing.',
     )
     .option('--chain <name>', 'Only this configured chain.')
     .option(

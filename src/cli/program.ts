@@ -1,16 +1,18 @@
 // The table of commands, and how one is run. A command is one file of its name here and one entry in the table.
 import { Command } from 'commander'
 import { describeError } from '../errors.ts'
-import { commandLine, exitCodeOf, packageVersion } from './process.ts'
+import { commandLine, exitCodeOf, packageVersion } from './current-process.ts'
 import { printNote } from './terminal.ts'
 
 type Entry = [summary: string, load: () => Promise<Command>]
 
-/** The summary is for `almanac --help`, which loads no file of a command. */
+/**
+ * The summary is for `almanac --help`, which loads no file of a command. The command's own description begins with it.
+ */
 const commands: Readonly<Record<string, Entry>> = {
   start: ['Run the service.', async () => (await import('./start.ts')).startCommand()],
   demo: [
-    'Run the sandbox: local chains with generated traffic.',
+    'Run the sandbox: local chains with generated collections and traffic.',
     async () => (await import('./demo.ts')).demoCommand(),
   ],
   init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],

@@ -6,8 +6,8 @@ import { AlmanacError } from '../errors.ts'
 import { type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { type ImportProgress, importSnapshot } from '../solana/snapshot.ts'
 import { openStore } from '../store/open.ts'
+import { interruption } from './current-process.ts'
 import { withConfig } from './options.ts'
-import { interruption } from './process.ts'
 import { countText, durationText, ProgressLine, percentText, printJson, printNote } from './terminal.ts'
 
 export function solanaCommand(): Command {
@@ -19,7 +19,7 @@ export function solanaCommand(): Command {
     )
     .option('--json', 'Print the result as JSON.')
   return new Command('solana')
-    .description('Fill the index of a Solana network.')
+    .description('Import a Solana snapshot.')
     .addCommand(withConfig(command, ['store'], importArchive))
 }
 

@@ -1,7 +1,7 @@
 // Runs the service, or the sandbox if nothing is configured.
 import { Command, Option } from 'commander'
 import { addConfigOptions, loadConfigFor } from './options.ts'
-import type { Role } from './service.ts'
+import type { Role } from './service/service.ts'
 
 export function startCommand(): Command {
   const command = new Command('start')
@@ -15,10 +15,10 @@ export function startCommand(): Command {
     const loaded = loadConfigFor(command)
     if (loaded.unconfigured && options.only === undefined) {
       const { demo } = await import('./demo.ts')
-      await demo(file => loadConfigFor(command, file), {})
+      await demo(file => loadConfigFor(command, file), { unconfigured: true })
       return
     }
-    const { start } = await import('./service.ts')
+    const { start } = await import('./service/service.ts')
     await start(loaded, options)
   })
   return command

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
-import { addConfigOptions, loadConfigFor } from './options.ts'
+import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import {
   contractsText,
   countText,
@@ -58,7 +58,7 @@ export function statusCommand(): Command {
     .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
     // An empty variable counts as unset.
-    const base = options.url ?? (process.env.ALMANAC_URL || serverUrl(loadConfigFor(command).config.listen))
+    const base = options.url ?? (process.env.ALMANAC_URL || configuredUrl(command))
     const text = await askStatus(base, options.key ?? (process.env.ALMANAC_KEY || undefined))
     printData(options.json ? text : describeStatus(readStatus(base, text)))
   })
@@ -164,9 +164,11 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   return [...stalled, ...failing]
 }
 
-/** The URL of a server that listens at this address; one that listens everywhere is asked on this machine. */
-function serverUrl(listen: string): string {
-  const { host, port } = parseListen(listen)!
+/** The URL of the configured server; one that listens everywhere is asked on this machine. */
+function configuredUrl(command: Command): string {
+  const loaded = loadConfigFor(command)
+  printWarnings(loaded)
+  const { host, port } = parseListen(loaded.config.listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`
 }

@@ -5,9 +5,9 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { backUpStore, openStoreParts } from '../store/open.ts'
 import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
-import { openUnlocked } from './open.ts'
+import { commandLine, interruption } from './current-process.ts'
+import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
-import { commandLine, interruption } from './process.ts'
 import { bytesText, countText, durationText, ProgressLine, printData, printJson, printNote, table } from './terminal.ts'
 
 export function storeCommand(): Command {

@@ -4,10 +4,10 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
-import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
+import { interruption } from './current-process.ts'
+import { connectNodes, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { interruption } from './process.ts'
 import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
 
 type SyncFlags = { chain: string; from: number; to: number; contract?: string; json?: true }
@@ -15,7 +15,7 @@ type SyncFlags = { chain: string; from: number; to: number; contract?: string; j
 export function syncCommand(): Command {
   const command = new Command('sync')
     .description(
-      'Index one range of final blocks of a configured chain, then exit. Blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
+      'Index one range of blocks, then exit. Takes final blocks of a configured chain; blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .requiredOption('--from <block>', 'First block.', wholeNumber('--from'))

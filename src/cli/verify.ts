@@ -9,11 +9,11 @@ import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/ta
 import { finalHeaderOf } from '../evm/source/chain-source.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
-import { connectNodes, takeChain } from './chain.ts'
 import { CommandProgress } from './chain-progress.ts'
-import { openTool } from './open.ts'
+import { exitCodes, interruption } from './current-process.ts'
+import { connectNodes, takeChain } from './open-chain.ts'
+import { openTool } from './open-store.ts'
 import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { exitCodes, interruption } from './process.ts'
 import { countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }
@@ -22,7 +22,7 @@ type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; j
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Read covered blocks again from the node, given or random ones, and compare them with the store row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
+      'Compare the store with the node: read covered blocks again, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))

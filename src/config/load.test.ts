@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { builtInChains } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { type LoadOptions, loadConfig } from './load.ts'
 import { shownConfig } from './problems.ts'
@@ -49,7 +50,7 @@ solana:
     expect(config.chains.avalanche?.rpc).toEqual(['https://c'])
     expect(config.chains.base).toMatchObject({ id: 8453, finality: 64 })
     expect(chains.parse('0x2105')?.name).toBe('base')
-    expect(chains.all).toHaveLength(13)
+    expect(chains.all).toHaveLength(builtInChains.length + 1)
     expect(config.solana.mainnet).toMatchObject({ rpc: ['http://127.0.0.1:8899'], ws: 'ws://127.0.0.1:8900' })
     expect(config.solana.devnet).toBeUndefined()
   })
@@ -97,9 +98,11 @@ solana:
 
   test('an unknown variable is reported, not refused: orchestrators set some of their own', () => {
     const { warnings } = load('{}', { environment: { ALMANAC_LOGLEVEL: 'x', ALMANAC_PORT_8080_TCP_ADDR: 'x' } })
-    expect(warnings[0]).toBe(
-      'The environment variable ALMANAC_LOGLEVEL is not a setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
-    )
+    expect(warnings[0]).toEqual({
+      text: 'The environment variable ALMANAC_LOGLEVEL is not a setting and was ignored. Did you mean ALMANAC_LOG_LEVEL?',
+      event: 'Environment variable ignored',
+      facts: { variable: 'ALMANAC_LOGLEVEL', nearest: 'ALMANAC_LOG_LEVEL' },
+    })
     expect(warnings).toHaveLength(2)
   })
 
@@ -152,7 +155,7 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',
-      'almanac.yaml:2:3: zircon is not a known chain. Known chains: eth, goerli, sepolia, polygon, mumbai, bsc, bsc testnet, avalanche, fantom, palm, cronos, arbitrum. To add a chain, set chains.zircon.id.',
+      `almanac.yaml:2:3: zircon is not a known chain. Known chains: ${builtInChains.map(({ name }) => name).join(', ')}. To add a chain, set chains.zircon.id.`,
     ],
     [
       'chains:\n  eth: { index: full }',
@@ -227,7 +230,7 @@ describe('the old spelling', () => {
     expect(before.config).toEqual(now.config)
     expect(JSON.stringify(now.config)).toContain(path.endsWith('page_size_max') ? ':7' : ':70007')
     expect(now.warnings).toEqual([])
-    expect(before.warnings.map(warning => warning.replace(/^.*almanac.yaml:1:\d+: /, ''))).toEqual([
+    expect(before.warnings.map(({ text }) => text.replace(/^.*almanac.yaml:1:\d+: /, ''))).toEqual([
       `${path.replace(key, old)} is now spelled ${path}. The old spelling works until 1.0.`,
     ])
     expect(shownConfig(before.config)).toEqual(shownConfig(now.config))
@@ -237,7 +240,11 @@ describe('the old spelling', () => {
 
   test('has its place in warnings and errors', () => {
     const { warnings } = load('limits:\n  queueMax: 5')
-    expect(warnings[0]).toContain('almanac.yaml:2:3: limits.queueMax is now spelled limits.queue_max.')
+    expect(warnings[0]!.text).toContain('almanac.yaml:2:3: limits.queueMax is now spelled limits.queue_max.')
+    expect(warnings[0]).toMatchObject({
+      event: 'Setting renamed',
+      facts: { place: `${file}:2:3`, old: 'limits.queueMax', new: 'limits.queue_max' },
+    })
     expect(refusal('limits:\n  queueMax: many')).toBe(
       'almanac.yaml:2:13: limits.queue_max is "many"; accepted: a whole number, at least 0.',
     )

@@ -16,6 +16,9 @@ export type LoadOptions = {
   flags?: ReadonlyMap<string, string | boolean>
 }
 
+/** `text` is for people; the log gets the same as a stable event with facts. */
+export type ConfigWarning = { text: string; event: string; facts: Record<string, string> }
+
 export type LoadedConfig = {
   config: Config
   chains: ChainTable
@@ -24,7 +27,7 @@ export type LoadedConfig = {
   /** No file, no store and no chain was given: there is nothing to serve. */
   unconfigured: boolean
   /** Worth a line in the log, but not a reason to stop. */
-  warnings: string[]
+  warnings: ConfigWarning[]
 }
 
 const defaultFile = 'almanac.yaml'
@@ -53,10 +56,7 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
     file: path,
     unconfigured: yaml === undefined && !overrides.some(({ path }) => ['store', 'chains', 'solana'].includes(path[0]!)),
     warnings: [
-      ...oldNames.map(
-        ({ path, old, now }) =>
-          `${placeOf(path, 'key')}: ${old} is now spelled ${now}. The old spelling works until 1.0.`,
-      ),
+      ...oldNames.map(({ path, old, now }) => renamedSetting({ place: placeOf(path, 'key'), old, new: now })),
       ...fromEnvironment.unknown.map(unknownVariable),
     ],
   }
@@ -161,7 +161,15 @@ function invalid(problems: readonly string[]): AlmanacError {
   return new AlmanacError('config_invalid', message, { hint: 'see docs/settings.md for every setting.' })
 }
 
-function unknownVariable(name: string): string {
-  const nearest = nearestWord(name, [...reservedVariables, ...allLeaves.map(leaf => variableOf(leaf.path))])
-  return `The environment variable ${name} is not a setting and was ignored.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`
+function renamedSetting(facts: { place: string; old: string; new: string }): ConfigWarning {
+  const text = `${facts.place}: ${facts.old} is now spelled ${facts.new}. The old spelling works until 1.0.`
+  return { text, event: 'Setting renamed', facts }
+}
+
+function unknownVariable(variable: string): ConfigWarning {
+  const nearest = nearestWord(variable, [...reservedVariables, ...allLeaves.map(leaf => variableOf(leaf.path))])
+  const text = `The environment variable ${variable} is not a setting and was ignored.`
+  const event = 'Environment variable ignored'
+  if (nearest === undefined) return { text, event, facts: { variable } }
+  return { text: `${text} Did you mean ${nearest}?`, event, facts: { variable, nearest } }
 }

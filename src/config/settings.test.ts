@@ -1,5 +1,37 @@
-import { expect, test } from 'vitest'
-import { parseListen } from './settings.ts'
+import { describe, expect, test } from 'vitest'
+import { allLeaves, flagOf, variableOf } from './overrides.ts'
+import { schemaAt } from './setting.ts'
+import { parseListen, settingsSchema } from './settings.ts'
+
+describe('the table of settings', () => {
+  test.each(allLeaves.map(leaf => [leaf.path.join('.'), leaf] as const))(
+    '%s is spelled, described and preset as all are',
+    (name, { path, about, accepts, defaultValue }) => {
+      for (const part of path) expect(part).toMatch(/^([a-z]+(_[a-z]+)*|<name>)$/)
+      expect(about, name).toMatch(/^[A-Z`].*\.$/)
+      // It completes "accepted: …."
+      expect(accepts, name).toMatch(/^[^A-Z].*[^.]$/)
+      if (defaultValue !== undefined)
+        expect(schemaAt(settingsSchema, path)!.parse(defaultValue), name).toEqual(defaultValue)
+    },
+  )
+
+  test('no two settings share a variable or a flag', () => {
+    for (const names of [allLeaves.map(({ path }) => variableOf(path)), allLeaves.map(({ path }) => flagOf(path))])
+      expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('an empty file is the defaults of the table', () => {
+    const config = settingsSchema.parse({})
+    expect(config).toMatchObject({ listen: '127.0.0.1:8080', store: 'file:./almanac.db', opsOpen: false })
+    expect([config.chains, config.solana]).toEqual([{}, {}])
+  })
+
+  test('a chain has the defaults of the table too', () => {
+    const { chains } = settingsSchema.parse({ chains: { eth: { rpc: 'http://a' } } })
+    expect(chains.eth).toEqual({ rpc: ['http://a'], index: 'on-demand', contracts: [], from: 0 })
+  })
+})
 
 test.each([
   ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],

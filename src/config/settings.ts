@@ -75,7 +75,7 @@ const chainSettings = section({
     accepts: 'a block number: a whole number, at least 0',
   }),
   id: setting(chainId.optional(), {
-    about: 'Chain id (EIP-155). Required for a chain that is not one of the twelve built-in ones.',
+    about: 'Chain id (EIP-155). Required for a chain that is not built in.',
     accepts: 'a whole number, at least 1, or its hex form such as 0x2105',
   }),
   finality: setting(z.union([z.literal('tag'), countOrNone]).optional(), {
@@ -154,7 +154,8 @@ export const settingsSchema = section({
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about: 'Serves /status, /metrics, /events and the lists of contracts without a key.',
+    about:
+      'Serves /status, /metrics, /events, /explain/{chain}/{contract} and /chains/{chain}/contracts without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),

@@ -18,7 +18,8 @@ const beatMs = 1_000
 /** A process that is silent for longer counts as gone. */
 const silentMsMax = 5_000
 
-export class Heartbeat {
+/** Writes the report of this process until it is closed. */
+export class HeartbeatWriter {
   readonly #store: WorkStore
   readonly #process: string
   readonly #stopping = new AbortController()
@@ -46,7 +47,7 @@ export class Heartbeat {
       try {
         await this.#store.putHeartbeat(this.#process, JSON.stringify(await report()))
       } catch (error) {
-        log.debug({ err: error }, 'Could not write the indexer heartbeat')
+        log.debug({ err: error }, 'Heartbeat not written')
       }
       await pause(beatMs, signal)
     }

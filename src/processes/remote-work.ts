@@ -143,7 +143,7 @@ export class WorkClaimer {
         const claimed = own.length > 0 ? await store.takeWork({ topics: own, holdMs, limit }) : []
         for (const request of claimed) void this.#perform(request)
       } catch (error) {
-        log.debug({ err: error }, 'Could not read the work of other processes')
+        log.debug({ err: error }, 'Remote work not read')
         restMs = retryMs
       }
       await pause(restMs, signal)
@@ -156,7 +156,7 @@ export class WorkClaimer {
       await this.#options.store.finishWork(name, await this.#result(name, waitMs))
     } catch (error) {
       // The waiting process answers without it, and asks again with the next request.
-      this.#options.log.debug({ err: error, work: name }, 'Could not report the result of remote work')
+      this.#options.log.debug({ err: error, work: name }, 'Remote work result not reported')
     } finally {
       this.#underWay -= 1
     }

@@ -6,12 +6,12 @@ import { FailureNote } from './failure-note.tsx'
 type NewKey = Schemas['NewKey']
 type Scope = NewKey['scopes'][number]
 
-const scopes: readonly { name: Scope; about: string }[] = [
-  { name: 'nft-transfers', about: 'NFT transfers' },
-  { name: 'wallet-chains', about: 'wallet chains' },
-  { name: 'portfolio', about: 'Solana portfolios' },
-  { name: 'ops', about: 'this console: status, metrics and keys' },
-]
+const scopes: Readonly<Record<Scope, string>> = {
+  'nft-transfers': 'NFT transfers',
+  'wallet-chains': 'wallet chains',
+  portfolio: 'Solana portfolios',
+  ops: 'this console: status, metrics and keys',
+}
 
 const limits = [
   { name: 'expires', title: 'Ends', hint: '90d, or 2027-01-31', numeric: false },
@@ -46,7 +46,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
       <div class="field wide">
         <fieldset class="pills">
           <legend>May ask for</legend>
-          {scopes.map(({ name, about }) => (
+          {Object.entries(scopes).map(([name, about]) => (
             <label key={name} class="pill">
               <input type="checkbox" name="scopes" value={name} defaultChecked={name !== 'ops'} />
               {about}

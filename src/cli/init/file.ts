@@ -1,6 +1,6 @@
 // The file that `init` writes: the answers, and as comments what was found and what else can be set. Pure.
 import { stringify } from 'yaml'
-import type { Answers, ChainAnswers } from './init-answers.ts'
+import type { Answers, ChainAnswers } from './answers.ts'
 
 /** Comments for each chain and network, by its name; none of them may hold a secret. */
 export type Findings = ReadonlyMap<string, readonly string[]>

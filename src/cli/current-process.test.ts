@@ -7,7 +7,7 @@ const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).h
 function runWith(program: string) {
   const text = `
     const { createLog } = await import(${source('../log.ts')})
-    const { exitOnUncaught } = await import(${source('./process.ts')})
+    const { exitOnUncaught } = await import(${source('./current-process.ts')})
     exitOnUncaught(createLog({ level: 'info', format: 'json' }))
     ${program}
     setTimeout(() => process.exit(99), 5_000)`
@@ -24,7 +24,7 @@ describe('a defect', () => {
     expect(stderr).not.toContain('S3cr3tS3cr3t')
     expect(JSON.parse(stderr)).toMatchObject({
       level: 'fatal',
-      msg: 'Uncaught exception; exiting.',
+      msg: 'Uncaught exception; exiting',
       err: { message: 'fetch https://rpc.example/… failed' },
     })
   })
@@ -34,7 +34,7 @@ describe('a signal', () => {
   /** Sends signals to a program that would go on for a while after the first. */
   function signalled(...program: string[]) {
     const text = `
-      const { firstSignal } = await import(${source('./process.ts')})
+      const { firstSignal } = await import(${source('./current-process.ts')})
       void firstSignal().then(() => setTimeout(() => process.exit(0), 1_000))
       const pause = ms => new Promise(done => setTimeout(done, ms))
       ${program.join('\n')}

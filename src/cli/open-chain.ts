@@ -1,4 +1,5 @@
-// Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one transaction.
+// Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one
+// transaction.
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -9,7 +10,7 @@ import { leaseChain } from '../evm/index/leased-indexer.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { openUnlocked } from './open.ts'
+import { openUnlocked } from './open-store.ts'
 import type { ChosenChain } from './options.ts'
 
 /** Connects to the nodes of a chain; `onBytes` hears of every answer. */

@@ -40,7 +40,7 @@ export function interruption(): AbortSignal {
 /** Node would print the error as it is; the log removes secrets. */
 export function exitOnUncaught(log: Log): void {
   process.on('uncaughtException', error => {
-    log.fatal({ err: error }, 'Uncaught exception; exiting.')
+    log.fatal({ err: error }, 'Uncaught exception; exiting')
     process.exit(exitCodes.change)
   })
   // A reader of the log may go away; the service stays.

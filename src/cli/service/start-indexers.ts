@@ -1,23 +1,24 @@
-// Starts the configured indexers: EVM chains in a separate thread, Solana networks beside the service.
+// Starts the configured indexers, EVM chains in a separate thread and Solana networks beside the service, and joins
+// them with those of other processes: work is asked of the one that has the chain, and claimed from the others.
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
-import type { ChainTable } from '../chains.ts'
-import type { LoadedConfig } from '../config/load.ts'
-import { AlmanacError, type ErrorCode, errorCodes } from '../errors.ts'
-import type { Evm } from '../evm/create-evm.ts'
-import type { Log, LogOptions } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../model.ts'
-import { Heartbeat, type Report, Reports } from '../processes/heartbeat.ts'
-import { mayIndex, remoteFreshen } from '../processes/remote-freshen.ts'
-import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../processes/remote-work.ts'
-import type { Freshen, PortfolioFreshness } from '../query/freshen.ts'
-import { createSolana } from '../solana/network.ts'
-import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
-import { callThread, indexingMemory } from '../threads.ts'
-import type { AskTransaction } from './chain.ts'
-import type { IndexThreadData } from './index-chains.ts'
+import type { ChainTable } from '../../chains.ts'
+import type { LoadedConfig } from '../../config/load.ts'
+import { AlmanacError, fromPlain, toPlain } from '../../errors.ts'
+import type { Evm } from '../../evm/create-evm.ts'
+import type { Log, LogOptions } from '../../log.ts'
+import type { Metrics } from '../../metrics.ts'
+import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
+import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
+import { mayIndex, remoteFreshen } from '../../processes/remote-freshen.ts'
+import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../../processes/remote-work.ts'
+import type { Freshen, PortfolioFreshness } from '../../query/freshen.ts'
+import { createSolana } from '../../solana/network.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { callThread, indexingMemory } from '../../threads.ts'
+import type { AskTransaction } from '../open-chain.ts'
+import type { IndexThreadData, IndexThreadStart } from './index-chains.ts'
 
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
@@ -83,7 +84,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   if (hasEvm || networks.length > 0) {
     const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
-    const heartbeat = new Heartbeat(store, { process: randomUUID(), report, log })
+    const heartbeat = new HeartbeatWriter(store, { process: randomUUID(), report, log })
     opened.defer(() => heartbeat.close())
     const claimer = new WorkClaimer({ store, log, topics, perform })
     opened.defer(() => claimer.close())
@@ -163,7 +164,7 @@ async function quietly(work: Promise<unknown>, log: Log): Promise<void> {
 }
 
 /** If the thread dies, calls fail with the reason. `write` takes what the thread writes to stderr. */
-export async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
+async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
     workerData: data,
@@ -174,13 +175,17 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
   let running = false
   const { far, fail } = callThread<Evm>(worker)
   await new Promise<void>((resolve, reject) => {
-    worker.on('message', message => {
-      if (message !== 'ready') return
-      running = true
-      resolve()
+    worker.on('message', (message: IndexThreadStart | object) => {
+      if (message === 'ready') {
+        running = true
+        resolve()
+      } else if ('failed' in message) {
+        reject(fromPlain(message.failed))
+        void worker.terminate()
+      }
     })
     worker.on('error', error => {
-      const failure = asAlmanacError(error)
+      const failure = fromPlain(toPlain(error))
       fail(failure)
       reject(failure)
     })
@@ -191,7 +196,7 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       })
       fail(ended)
       reject(ended)
-      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store.')
+      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store')
     })
   })
   return {
@@ -207,13 +212,6 @@ export async function startIndexThread(data: IndexThreadData, log: Log, write?: 
       await worker.terminate()
     },
   }
-}
-
-/** An error that crosses threads loses its class and keeps its fields. */
-function asAlmanacError(error: unknown): AlmanacError {
-  const { message, code, hint } = error as { message: string; code?: string; hint?: string }
-  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'internal'
-  return new AlmanacError(known, message, hint === undefined ? {} : { hint })
 }
 
 export type Ages = {

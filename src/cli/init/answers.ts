@@ -1,11 +1,11 @@
 // What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
 import { createInterface, type Interface } from 'node:readline/promises'
-import { builtInChains, chainCommonlyCalled } from '../chains.ts'
-import { AlmanacError, describeError } from '../errors.ts'
-import { type Address, type SolanaNetwork, solanaNetworks } from '../model.ts'
-import { redactUrl } from '../redact.ts'
-import { parseContracts } from './options.ts'
-import { printNote } from './terminal.ts'
+import { builtInChains, chainCommonlyCalled } from '../../chains.ts'
+import { AlmanacError, describeError } from '../../errors.ts'
+import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import { redactUrl } from '../../redact.ts'
+import { parseContracts } from '../options.ts'
+import { printNote } from '../terminal.ts'
 
 type IndexMode = 'full' | 'on-demand'
 

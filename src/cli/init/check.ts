@@ -1,13 +1,13 @@
 // Checks the endpoints of a new configuration and reports what they can do. It sets the id of a chain that has none.
-import { ChainTable, defineChain, otherChain } from '../chains.ts'
-import { AlmanacError, messageOf } from '../errors.ts'
-import { chainIdAt, checkEndpoint, type EndpointFindings } from '../evm/audit/check-endpoint.ts'
-import { HeadsFeed } from '../evm/rpc/heads.ts'
-import type { SolanaNetwork } from '../model.ts'
-import { redactUrl } from '../redact.ts'
-import { checkSolanaEndpoint, type SolanaFindings } from '../solana/network.ts'
-import type { ChainAnswers, SolanaAnswers } from './init-answers.ts'
-import { countText, durationText } from './terminal.ts'
+import { ChainTable, defineChain, otherChain } from '../../chains.ts'
+import { AlmanacError, messageOf } from '../../errors.ts'
+import { chainIdAt, checkEndpoint, type EndpointFindings } from '../../evm/audit/check-endpoint.ts'
+import { HeadsFeed } from '../../evm/rpc/heads.ts'
+import type { SolanaNetwork } from '../../model.ts'
+import { redactUrl } from '../../redact.ts'
+import { checkSolanaEndpoint, type SolanaFindings } from '../../solana/network.ts'
+import { countText, durationText } from '../terminal.ts'
+import type { ChainAnswers, SolanaAnswers } from './answers.ts'
 
 const socketTimeoutMs = 10_000
 

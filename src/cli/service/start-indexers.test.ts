@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
+import type { ChainSettings } from '../../config/settings.ts'
+import type { EvmChainSettings } from '../../evm/create-evm.ts'
 import { staleWhileRevalidate } from './start-indexers.ts'
 
 const always = { staleAfterMs: 1e9, expiredAfterMs: 1e9 }
@@ -69,4 +71,9 @@ test('a failure is told to who waited, and the known answer stays', async () => 
   expect(await ask()).toBe(1)
   await source.fail()
   expect(await ask()).toBe(1)
+})
+
+test('every setting of a chain reaches its indexer', () => {
+  // `tsc` checks this. The id alone goes into the chain table.
+  expectTypeOf<Exclude<keyof ChainSettings, keyof EvmChainSettings>>().toEqualTypeOf<'id'>()
 })

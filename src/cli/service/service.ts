@@ -1,35 +1,36 @@
-// Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners.
+// Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners. It also
+// registers the first keys, and reads the files of the console.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
-import { loadPack } from '../annotate/pack.ts'
-import { createApp } from '../api/app.ts'
-import { apiSettingsOf } from '../api/context.ts'
-import { LiveFeed } from '../api/live-feed.ts'
-import { type ServedApp, serveApp } from '../api/serve.ts'
-import type { StaticFile, StaticFiles } from '../api/static-files.ts'
-import type { LoadedConfig } from '../config/load.ts'
-import type { Config } from '../config/settings.ts'
-import { parseListen } from '../config/settings.ts'
-import { AlmanacError } from '../errors.ts'
-import { StoreGatekeeper } from '../keys/gatekeeper.ts'
-import { issueKey, registerOperatorKey, scopes } from '../keys/keys.ts'
-import { createLog, type Log, type LogOptions, LogThrottle } from '../log.ts'
-import { createMetrics, type Metrics } from '../metrics.ts'
-import type { StatusReport } from '../model.ts'
-import { Reports } from '../processes/heartbeat.ts'
-import { remoteFreshen } from '../processes/remote-freshen.ts'
-import { displayAmount } from '../solana/amounts.ts'
-import type { KeyStore } from '../store/key-store.ts'
-import { openReplica, openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
-import { transactionAsker } from './chain.ts'
-import { showProgress, tinted } from './chain-progress.ts'
-import { commandLine, exitOnUncaught, firstSignal, packageVersion } from './process.ts'
+import { loadPack } from '../../annotate/pack.ts'
+import { createApp } from '../../api/app.ts'
+import { apiSettingsOf } from '../../api/context.ts'
+import { LiveFeed } from '../../api/live-feed.ts'
+import { type ServedApp, serveApp } from '../../api/serve.ts'
+import type { StaticFile, StaticFiles } from '../../api/static-files.ts'
+import type { LoadedConfig } from '../../config/load.ts'
+import type { Config } from '../../config/settings.ts'
+import { parseListen } from '../../config/settings.ts'
+import { AlmanacError } from '../../errors.ts'
+import { StoreGatekeeper } from '../../keys/gatekeeper.ts'
+import { issueKey, registerOperatorKey, scopes } from '../../keys/keys.ts'
+import { createLog, type Log, type LogOptions, LogThrottle } from '../../log.ts'
+import { createMetrics, type Metrics } from '../../metrics.ts'
+import type { StatusReport } from '../../model.ts'
+import { Reports } from '../../processes/heartbeat.ts'
+import { remoteFreshen } from '../../processes/remote-freshen.ts'
+import { displayAmount } from '../../solana/amounts.ts'
+import type { KeyStore } from '../../store/key-store.ts'
+import { openReplica, openStore } from '../../store/open.ts'
+import type { Store } from '../../store/store.ts'
+import { showProgress, tinted } from '../chain-progress.ts'
+import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
+import { transactionAsker } from '../open-chain.ts'
+import { printNote, Screen, stderrColours } from '../terminal.ts'
 import { type Indexers, startIndexers } from './start-indexers.ts'
-import { printNote, Screen, stderrColours } from './terminal.ts'
 
 export type Role = 'api' | 'index'
 
@@ -62,7 +63,7 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   const hidden = [process.env.ALMANAC_KEY ?? '']
   const log = createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
   exitOnUncaught(log)
-  for (const warning of loaded.warnings) log.warn(warning)
+  for (const { event, facts } of loaded.warnings) log.warn(facts, event)
   const signal = firstSignal()
 
   // Everything opened here is closed in reverse order, also when a later step fails.
@@ -78,22 +79,22 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
     await registerKnownKey(store, log, key)
     const pages = readConsole()
     const servers = await serve({ loaded, store, indexers, console: pages, log, metrics, opened })
-    for (const server of servers) log.info(`Listening on ${server.url}`)
+    for (const server of servers) log.info({ url: server.url }, 'Server listening')
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
     await provideFirstKey(store, consoleUrl)
     // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
-      log.info({ url: consoleUrl }, 'Console available; it asks for a key with the scope ops.')
+      log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
     const say = write ?? ((text: string) => process.stderr.write(text))
     const listening = { url: servers[0]!.url, log, say, status: indexers.status }
-    whenListening?.(listening).catch(error => log.warn({ err: error }, 'A post-start step failed.'))
+    whenListening?.(listening).catch(error => log.warn({ err: error }, 'Post-start step failed'))
   }
   // A process that only serves needs no chain: another one may index.
   if (!hasChains && only !== 'api')
-    log.warn('No chain is configured, so nothing is indexed. Add one under chains; see docs/settings.md.')
+    log.warn({ hint: 'add a chain under chains; see docs/settings.md' }, 'Indexing idle: no chain is configured')
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
 
-  log.info({ signal: await signal }, 'Stopping: running requests may finish. A second signal stops at once.')
+  log.info({ signal: await signal }, 'Shutdown started; running requests finish, a second signal stops at once')
 }
 
 function colouredScreen(): Screen {
@@ -104,9 +105,9 @@ function colouredScreen(): Screen {
 /** The service works without the pack; what is wrong with the store shows elsewhere too. */
 async function providePack(store: Store, log: Log): Promise<void> {
   try {
-    if (await loadPack(store)) log.info('Built-in labels and verified collections written to the store.')
+    if (await loadPack(store)) log.info('Built-in labels and verified collections written')
   } catch (error) {
-    log.warn({ err: error }, 'Could not write the built-in labels; the next start tries again.')
+    log.warn({ err: error }, 'Built-in labels not written; the next start tries again')
   }
 }
 
@@ -137,9 +138,7 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
-      throttle.say('uses', repeated =>
-        log.warn({ err: error, repeated }, 'Could not write the use of keys; trying again.'),
-      ),
+      throttle.say('uses', repeated => log.warn({ err: error, repeated }, 'Use of keys not written; trying again')),
   })
   opened.defer(() => gatekeeper.close())
   const { limits } = config
@@ -183,7 +182,7 @@ export async function registerKnownKey(store: KeyStore, log: Log, known?: string
   if (secret === '') return
   await registerOperatorKey(store, secret)
   if (known === undefined && secret.length < lengthAdvised)
-    log.warn(`ALMANAC_KEY has fewer than ${lengthAdvised} characters and can be guessed.`)
+    log.warn({ variable: 'ALMANAC_KEY', characters_advised: lengthAdvised }, 'Operator key short enough to be guessed')
 }
 
 /** Creates a key for an empty store. Call it once the service listens: no later start shows the key again. */
@@ -203,7 +202,7 @@ ${console}
 
 /** The built console: beside the built program, or in a checkout where `web/build.ts` puts it. */
 const folder = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../web/dist' : '../console', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../../../web/dist' : '../../console', import.meta.url),
 )
 
 const types: Readonly<Record<string, string>> = {
