@@ -27,7 +27,7 @@ export function putHex(out: DataView, at: number, source: DataView, start: numbe
   }
 }
 
-export function hexOf(source: Buffer, start: number, length: number): string {
+export function hexAt(source: Buffer, start: number, length: number): string {
   return source.toString('hex', start, start + length)
 }
 

@@ -11,7 +11,7 @@ import { noLabel, type PageLabels } from '../query/label-record.ts'
 import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { weakTag } from './answer.ts'
 import {
-  hexOf,
+  hexAt,
   putAscii,
   putDate,
   putDecimal,
@@ -233,7 +233,7 @@ function writeRow(
 }
 
 function tokenIdText(source: Buffer, start: number, length: number, plus: number, format: 'decimal' | 'hex'): string {
-  const id = (length === 0 ? 0n : BigInt(`0x${hexOf(source, start, length)}`)) + BigInt(plus)
+  const id = (length === 0 ? 0n : BigInt(`0x${hexAt(source, start, length)}`)) + BigInt(plus)
   return format === 'hex' ? `0x${id.toString(16)}` : id.toString()
 }
 

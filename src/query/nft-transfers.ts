@@ -42,10 +42,10 @@ type ContractView = {
   coverage: readonly CoveredInterval[]
   facts: ShownFacts | undefined
   /** For the claim of the last request, which is usually that of the next one too. */
-  verdict: Verdict | undefined
+  verdict: PageVerdict | undefined
 }
 
-type Verdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
+type PageVerdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
 
 const viewsMax = 10_000
 
@@ -126,7 +126,7 @@ export class NftTransfers {
   }
 }
 
-function judge(view: ContractView, { claim }: BlockBounds): Verdict {
+function judge(view: ContractView, { claim }: BlockBounds): PageVerdict {
   if (claim === undefined) return { claim: { from: 0, to: -1 }, complete: false, evidence: undefined }
   const known = view.verdict
   if (known !== undefined && known.claim.from === claim.from && known.claim.to === claim.to) return known
