@@ -10,11 +10,10 @@ import {
   type TransfersQuestion,
 } from '../query/nft-transfers.ts'
 import { CursorSigner } from '../store/cursor.ts'
-import type { ReadReplica, Store } from '../store/store.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
-import { freshenWaitMsOf, perform } from './operation.ts'
+import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
 import { type Dialect, dialectOf, QueryText, readParameter, showGiven, transferParameters } from './params.ts'
 import type { ApiRequest, ApiVersion } from './request.ts'
 import type { RouteParts } from './responder.ts'
@@ -187,35 +186,5 @@ function pageOf(
     withNames: version !== 'v2',
     head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
     tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
-  }
-}
-
-/**
- * Answers from a replica that is close enough. All reads of one answer come from one store, so that what it claims and
- * what it holds are of one moment.
- */
-export class ReplicaReads<Reader> {
-  readonly #replica: ReadReplica | undefined
-  readonly #make: (store: Store) => Reader
-  #known: { store: Store; reader: Reader } | undefined
-
-  constructor(replica: ReadReplica | undefined, make: (store: Store) => Reader) {
-    this.#replica = replica
-    this.#make = make
-  }
-
-  /** Undefined where the store has to be asked: the replica is not used, failed, or does not have enough. */
-  async answer<Answer>(ask: (reader: Reader) => Promise<Answer>, isEnough: (answer: Answer) => boolean) {
-    const store = this.#replica?.current()
-    if (store === undefined) return undefined
-    if (this.#known?.store !== store) this.#known = { store, reader: this.#make(store) }
-    try {
-      const answer = await ask(this.#known.reader)
-      return isEnough(answer) ? answer : undefined
-    } catch (error) {
-      if (!(error instanceof AlmanacError && error.code.startsWith('store_'))) throw error
-      this.#replica?.failed()
-      return undefined
-    }
   }
 }

@@ -1,6 +1,7 @@
-// What operations on indexed data share: the key, the kept answer, the bounded work. No rule of an operation here.
+// What operations on indexed data share: the key, the kept answer, the bounded work, the replica. No rules here.
 import { AlmanacError } from '../errors.ts'
 import type { Admission, Scope } from '../keys/gatekeeper.ts'
+import type { ReadReplica, Store } from '../store/store.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
 import type { ApiRequest } from './request.ts'
@@ -59,4 +60,34 @@ export function freshenWaitMsOf(request: ApiRequest, settings: ApiSettings): num
   const asked = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(request.header('prefer') ?? '')?.[1]
   const askedMs = asked === undefined ? settings.freshenWaitMs : Number(asked) * 1_000
   return Math.min(askedMs, Math.max(0, settings.requestTimeoutMs - marginMs))
+}
+
+/**
+ * Answers from a replica that is close enough. All reads of one answer come from one store, so that what it claims and
+ * what it holds are of one moment.
+ */
+export class ReplicaReads<Reader> {
+  readonly #replica: ReadReplica | undefined
+  readonly #make: (store: Store) => Reader
+  #known: { store: Store; reader: Reader } | undefined
+
+  constructor(replica: ReadReplica | undefined, make: (store: Store) => Reader) {
+    this.#replica = replica
+    this.#make = make
+  }
+
+  /** Undefined where the store has to be asked: the replica is not used, failed, or does not have enough. */
+  async answer<Answer>(ask: (reader: Reader) => Promise<Answer>, isEnough: (answer: Answer) => boolean) {
+    const store = this.#replica?.current()
+    if (store === undefined) return undefined
+    if (this.#known?.store !== store) this.#known = { store, reader: this.#make(store) }
+    try {
+      const answer = await ask(this.#known.reader)
+      return isEnough(answer) ? answer : undefined
+    } catch (error) {
+      if (!(error instanceof AlmanacError && error.code.startsWith('store_'))) throw error
+      this.#replica?.failed()
+      return undefined
+    }
+  }
 }
