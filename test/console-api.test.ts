@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
 import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
+  contractList,
   issuedKey,
   keyList,
   liveBlock,
@@ -16,7 +17,6 @@ import {
   liveStatus,
   key as shownKey,
 } from '../src/api/operator-schemas.ts'
-import { contractList } from '../src/api/schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, type NewKey } from '../src/keys/keys.ts'

@@ -4,7 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import { safetyHeaders } from './answer.ts'
 import type { LiveEvent, LiveFeed } from './live-feed.ts'
 import { textSuccess } from './openapi-parts.ts'
-import { admitOperator } from './ops.ts'
+import { admitOperator } from './operator-routes.ts'
 import type { RouteParts } from './responder.ts'
 
 /** A comment is sent this often, so that neither side takes a quiet connection for a dead one. */

@@ -13,7 +13,7 @@ import {
 import { jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { jsonSuccess, textInPath } from './openapi-parts.ts'
-import { admitOperator } from './ops.ts'
+import { admitOperator } from './operator-routes.ts'
 import { unacceptable } from './params.ts'
 import type { RouteParts } from './responder.ts'
 

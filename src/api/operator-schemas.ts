@@ -5,6 +5,23 @@ import { type EndpointStatus, evidences } from '../model.ts'
 import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
+const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
+
+export const health = z.object({ status: z.literal('ok') })
+export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
+
+export const contractList = z.object({
+  chain: z.string(),
+  contracts: z.array(
+    z.object({
+      address: hexAddress,
+      transfers: z.int().min(0),
+      name: z.string().nullable(),
+      symbol: z.string().nullable(),
+    }),
+  ),
+  after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
+})
 
 export const key = z.object({
   id: z.string(),

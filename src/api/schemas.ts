@@ -116,19 +116,3 @@ export const problem = z.object({
   details: z.unknown().optional(),
   request_id: z.string(),
 })
-
-export const contractList = z.object({
-  chain: z.string(),
-  contracts: z.array(
-    z.object({
-      address: hexAddress,
-      transfers: z.int().min(0),
-      name: z.string().nullable(),
-      symbol: z.string().nullable(),
-    }),
-  ),
-  after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
-})
-
-export const health = z.object({ status: z.literal('ok') })
-export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
