@@ -1,9 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChainStatus } from '../model.ts'
 import { type Address, evidences } from '../model.ts'
 import { liveStatus } from './live-feed.ts'
-import { LiveHistory } from './live-history.ts'
 
 const store = { engine: 'sqlite', location: 'file:a.db', schemaVersion: 1, sizeBytes: 2 } as const
 
@@ -21,7 +19,7 @@ function chainWith(covered: ChainStatus['covered']) {
   return liveStatus({ report: { chains: { eth: chain }, solana: {} }, store, version: '1', atMs: 0 }).chains.eth!
 }
 
-test('however much is covered, what is told is bounded and its counts are exact', () => {
+test('however much is covered, what is sent is bounded and its counts are exact', () => {
   const covered = Array.from({ length: 5_000 }, (_, at) => ({
     from: at * 100,
     to: at * 100 + (at % 50),
@@ -47,29 +45,4 @@ test('contracts stand apart from what is covered for all, the newest first and a
   expect(contracts.total).toBe(150)
   expect(contracts.shown).toHaveLength(100)
   expect(contracts.shown[0]).toMatchObject({ contract: scope(149), blocks: { bloom: 150 } })
-})
-
-test('the past has one value for each moment and line, and forgets lines of which nothing is left', () => {
-  const value = fc.record({ chain: fc.constantFrom('eth', 'bsc testnet'), value: fc.integer() })
-  fc.assert(
-    fc.property(
-      fc.array(fc.array(value, { maxLength: 2 }), { maxLength: 30 }),
-      fc.integer({ min: 1, max: 5 }),
-      (samples, max) => {
-        const history = new LiveHistory(max)
-        for (const [at, values] of samples.entries()) {
-          history.add({ at, values: values.map(each => ({ ...each, measure: 'lag_seconds' as const })) })
-        }
-        const { at, lines } = history.past()
-        const kept = samples.slice(-max)
-        expect(at).toEqual(kept.map((_, index) => samples.length - kept.length + index))
-        for (const chain of ['eth', 'bsc testnet']) {
-          const expected = kept.map(values => values.findLast(each => each.chain === chain)?.value ?? null)
-          const line = lines.find(each => each.chain === chain)
-          expect(line?.values ?? expected.map(() => null)).toEqual(expected)
-          if (samples.length > max && expected.every(each => each === null)) expect(line).toBeUndefined()
-        }
-      },
-    ),
-  )
 })

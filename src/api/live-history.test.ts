@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { LiveHistory } from './live-history.ts'
+
+test('the past has one value for each moment and line, and forgets lines of which nothing is left', () => {
+  const value = fc.record({ chain: fc.constantFrom('eth', 'bsc testnet'), value: fc.integer() })
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(value, { maxLength: 2 }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 5 }),
+      (samples, max) => {
+        const history = new LiveHistory(max)
+        for (const [at, values] of samples.entries()) {
+          history.add({ at, values: values.map(each => ({ ...each, measure: 'lag_seconds' as const })) })
+        }
+        const { at, lines } = history.past()
+        const kept = samples.slice(-max)
+        expect(at).toEqual(kept.map((_, index) => samples.length - kept.length + index))
+        for (const chain of ['eth', 'bsc testnet']) {
+          const expected = kept.map(values => values.findLast(each => each.chain === chain)?.value ?? null)
+          const line = lines.find(each => each.chain === chain)
+          expect(line?.values ?? expected.map(() => null)).toEqual(expected)
+          if (samples.length > max && expected.every(each => each === null)) expect(line).toBeUndefined()
+        }
+      },
+    ),
+  )
+})
