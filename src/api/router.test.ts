@@ -57,3 +57,17 @@ test('a method that the better path lacks is found at the next one', () => {
   expect(router.methodsAt(segmentsOf('/nft/transfers'))).toEqual(['GET', 'POST', 'DELETE'])
   expect(router.methodsAt(segmentsOf('/nowhere'))).toEqual([])
 })
+
+test('every method that was added is named, whatever it is', () => {
+  const other = new Router<string>()
+  for (const method of ['PATCH', 'GET', 'QUERY']) other.add(method, '/things/{id}', method)
+  other.add('GET', '/things/all', 'all')
+  expect(other.methodsAt(['things', 'all'])).toEqual(['GET', 'PATCH', 'QUERY'])
+  expect(other.methodsAt(['things', ''])).toEqual([])
+})
+
+test('a second route for a method and a path is refused, whatever its parameters are called', () => {
+  expect(() => router.add('GET', '/nft/{contract}', 'other')).toThrow('There are two routes for GET /nft/{contract}')
+  expect(() => router.add('POST', '/nft/transfers', 'other')).toThrow('two routes')
+  expect(found('/nft/0x1')).toEqual(['/nft/{address}', '0x1'])
+})

@@ -15,7 +15,7 @@ const emptyNode = <Route>(): Node<Route> => ({ literals: [], parameter: undefine
 export class Router<Route> {
   readonly #root = emptyNode<Route>()
 
-  /** `{name}` stands for any segment that is not empty. */
+  /** `{name}` stands for any segment that is not empty. Throws where the path has a route for the method already. */
   add(method: string, path: string, route: Route): void {
     let node = this.#root
     for (const segment of segmentsOf(path)) {
@@ -26,6 +26,7 @@ export class Router<Route> {
       else if (known === undefined) node.literals.push({ text: segment, node: next })
       node = next
     }
+    if (node.routes.has(method)) throw new Error(`There are two routes for ${method} ${path}`)
     node.routes.set(method, route)
   }
 
@@ -36,7 +37,9 @@ export class Router<Route> {
 
   /** The methods that have a route at this path. */
   methodsAt(segments: readonly string[]): string[] {
-    return ['GET', 'POST', 'DELETE'].filter(method => this.find(method, segments, []) !== undefined)
+    const methods = new Set<string>()
+    addMethodsBelow(this.#root, segments, 0, methods)
+    return [...methods]
   }
 }
 
@@ -63,6 +66,22 @@ function findBelow<Route>(
   const route = findBelow(node.parameter, method, segments, at + 1, values)
   if (route === undefined) values.length = valuesBefore
   return route
+}
+
+function addMethodsBelow<Route>(
+  node: Node<Route>,
+  segments: readonly string[],
+  at: number,
+  methods: Set<string>,
+): void {
+  if (at === segments.length) {
+    for (const method of node.routes.keys()) methods.add(method)
+    return
+  }
+  const segment = segments[at]!
+  const literal = literalBelow(node, segment)
+  if (literal !== undefined) addMethodsBelow(literal, segments, at + 1, methods)
+  if (node.parameter !== undefined && segment !== '') addMethodsBelow(node.parameter, segments, at + 1, methods)
 }
 
 /** Decoded. One slash at the end changes nothing: some clients join base and path with one too many. */
