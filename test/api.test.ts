@@ -343,6 +343,16 @@ describe('the portfolio', () => {
     })
   })
 
+  test.each([
+    ['GET', '/account/mainnet', 404],
+    ['POST', path('mainnet', seeded.solanaOwner), 405],
+    ['GET', `${path('mainnet', seeded.solanaOwner)}?${'x'.repeat(9_000)}`, 414],
+  ])('%s %s is refused in the words of its clients', async (method, target, status) => {
+    const response = await api.get(target, {}, method)
+    expect(response.status).toBe(status)
+    expect(schemas.solanaFailure.parse(await response.json())).toMatchObject({ statusCode: status })
+  })
+
   test('that was never read and cannot be read names the setting', async () => {
     const response = await api.get(path('devnet', seeded.solanaOwner))
     expect(response.status).toBe(503)
@@ -755,9 +765,14 @@ describe('bounds', () => {
 
   test('closing lets requests under way finish', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const own = await serveApi({ parts: { freshen: { contract: () => promise } } })
+    const { promise: underWay, resolve: begin } = Promise.withResolvers<void>()
+    const contract = () => {
+      begin()
+      return promise
+    }
+    const own = await serveApi({ parts: { freshen: { contract } } })
     const answer = own.get(transfers(seeded.collection))
-    await new Promise(done => setTimeout(done, 100))
+    await underWay
     const closed = own.close()
     await new Promise(done => setTimeout(done, 50))
     resolve()
