@@ -32,7 +32,7 @@ export class ApiRequest {
   /** Path and query. Empty where the request has no valid ones. */
   readonly target: string
   readonly version: ApiVersion
-  /** What the key has left, once it is admitted. Every answer tells it, errors included. */
+  /** What the key has left, once it is admitted. Every answer says it, errors included. */
   rateLimit: RateLimitFacts | undefined
   readonly #incoming: IncomingMessage
   readonly #names: readonly string[]
@@ -58,9 +58,10 @@ export class ApiRequest {
     return this.#values[this.#names.indexOf(name)] ?? ''
   }
 
+  /** Without the question mark. A fragment is not part of it. */
   get query(): string {
-    const at = this.target.indexOf('?')
-    if (at === -1) return ''
+    const at = pathOf(this.target).length
+    if (this.target[at] !== '?') return ''
     const hash = this.target.indexOf('#', at)
     return this.target.slice(at + 1, hash === -1 ? undefined : hash)
   }
@@ -100,6 +101,14 @@ export function targetOf({ url = '', method, headers }: IncomingMessage): string
   const parsed = URL.parse(isAbsolute ? url : `http://${host}${url}`)
   if (parsed === null || !(isAbsolute || isHost(host, parsed.hostname))) return undefined
   return parsed.href.slice(parsed.href.indexOf('/', 'https://'.length))
+}
+
+/** The path of a target: everything before its query and its fragment. */
+export function pathOf(target: string): string {
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  const hash = path.indexOf('#')
+  return hash === -1 ? path : path.slice(0, hash)
 }
 
 /** A Host header with anything but a host and a port, such as a path, would move the target. */
