@@ -219,6 +219,18 @@ describe('keys over HTTP', () => {
     expect((await send('POST', '/keys/1', {})).headers.get('allow')).toBe('DELETE, OPTIONS')
     expect((await send('DELETE', '/keys/nobody')).status).toBe(404)
   })
+
+  test.each([
+    ['/keys', 'GET, HEAD, POST, OPTIONS'],
+    ['/keys/1', 'DELETE, OPTIONS'],
+    ['/status', 'GET, HEAD, OPTIONS'],
+    ['/nowhere', 'GET, HEAD, OPTIONS'],
+  ])('browsers learn which methods %s has before they send one', async (path, methods) => {
+    await serve()
+    const { status, headers } = await send('OPTIONS', path)
+    expect(status).toBe(204)
+    expect([headers.get('allow'), headers.get('access-control-allow-methods')]).toEqual([methods, methods])
+  })
 })
 
 describe('the contracts of a chain', () => {

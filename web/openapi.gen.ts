@@ -655,8 +655,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Not Found */
-    Failure404: {
+    /** @description Bad Gateway */
+    Failure502: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -665,8 +665,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Bad Gateway */
-    Failure502: {
+    /** @description Not Found */
+    Failure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;

@@ -3,7 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, expect, test } from 'vitest'
-import { sendAnswer } from './app.ts'
+import { ChainTable } from '../chains.ts'
+import { createMetrics } from '../metrics.ts'
+import { createApp, sendAnswer } from './app.ts'
+import { type AppDependencies, defaultApiSettings } from './context.ts'
 
 let close = async (): Promise<void> => undefined
 afterEach(async () => await close())
@@ -57,6 +60,22 @@ test('lent memory is released when the client goes away before or while it is se
   sendAnswer(before.outgoing, { ...small.answer, stream })
   expect(small.released).toBe(1)
   expect(stream.destroyed).toBe(true)
+})
+
+test('lent memory is released once when it cannot be sent', async () => {
+  const { outgoing } = await asked()
+  const lending = lent(10)
+  expect(() => sendAnswer(outgoing, { ...lending.answer, headers: { 'X-Name': 'a\nb' } })).toThrow()
+  outgoing.destroy()
+  await expect.poll(() => lending.released).toBe(1)
+})
+
+test('a file of the console that would take the place of a route is refused', () => {
+  const file = { type: 'text/plain', tag: '"1"', immutable: false, plain: Buffer.from('') }
+  const parts = { chains: new ChainTable(), settings: defaultApiSettings, metrics: createMetrics(), store: {} }
+  const app = (path: string) => createApp({ ...parts, console: new Map([[path, file]]) } as unknown as AppDependencies)
+  expect(() => app('/status')).toThrow('There are two routes for GET /status')
+  expect(() => app('/status.js')).not.toThrow()
 })
 
 test('a stream ends with its client', async () => {

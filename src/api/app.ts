@@ -2,23 +2,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { AdmissionQueue } from './admission-queue.ts'
 import type { Handler } from './answer.ts'
 import { type Answer, AnswerCache } from './answer.ts'
 import type { AppDependencies, Context } from './context.ts'
 import { openApiAnswer } from './openapi.ts'
+import type { FailureSchema } from './openapi-parts.ts'
 import { methodNotAllowed } from './problem.ts'
-import { ApiRequest, type ApiVersion, hasSeveralHosts, targetOf, versionPath } from './request.ts'
-import { preflight, Responder } from './responder.ts'
+import { ApiRequest, type ApiVersion, hasSeveralHosts, pathOf, targetOf, versionPath } from './request.ts'
+import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
 import { consoleHandlers } from './static-files.ts'
 
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** What a path leads to. Metrics and logs name it by `label`. */
-type Endpoint = { label: string; version: ApiVersion; names: readonly string[]; handler: Handler }
+/** What a path leads to. */
+type PathEndpoint = Endpoint & { version: ApiVersion; names: readonly string[] }
 
 export function createApp(dependencies: AppDependencies): App {
   const context = contextOf(dependencies)
@@ -32,20 +34,32 @@ export function createApp(dependencies: AppDependencies): App {
     const endpoint =
       target === undefined ? invalidEndpoint(severalHosts) : endpointOf(router, incoming.method!, target, values)
     const request = new ApiRequest(incoming, target ?? '', endpoint, values)
-    const send = (answer: Answer): void => {
-      try {
-        sendAnswer(outgoing, answer)
-      } catch (error) {
-        const facts = { err: error, request_id: request.requestId, route: endpoint.label }
-        context.log.error(facts, 'Answer could not be sent')
-        answer.release?.()
-        outgoing.destroy()
-      }
-    }
-    const answer = responder.answer(request, endpoint.label, endpoint.handler)
-    if (answer instanceof Promise) answer.then(send)
-    else send(answer)
+    const answer = responder.answer(request, endpoint)
+    const exchange = { log: context.log, outgoing, request, route: endpoint.label }
+    if (answer instanceof Promise)
+      answer.then(
+        made => send(exchange, made),
+        error => abandon(exchange, error),
+      )
+    else send(exchange, answer)
   }
+}
+
+type Exchange = { log: Log; outgoing: ServerResponse; request: ApiRequest; route: string }
+
+function send(exchange: Exchange, answer: Answer): void {
+  try {
+    sendAnswer(exchange.outgoing, answer)
+  } catch (error) {
+    answer.stream?.destroy()
+    abandon(exchange, error)
+  }
+}
+
+/** The client sees its connection closed. */
+function abandon({ log, outgoing, request, route }: Exchange, error: unknown): void {
+  outgoing.destroy()
+  log.error({ err: error, request_id: request.requestId, route }, 'Answer could not be sent')
 }
 
 function contextOf(dependencies: AppDependencies): Context {
@@ -92,16 +106,17 @@ function readOncePerTurn<Value>(read: () => Value): () => Value {
   }
 }
 
-function routerOf(context: Context): Router<Endpoint> {
-  const router = new Router<Endpoint>()
-  const add = (method: string, path: string, handler: Handler, version: ApiVersion = 'v2'): void => {
+function routerOf(context: Context): Router<PathEndpoint> {
+  const router = new Router<PathEndpoint>()
+  const add = (method: string, path: string, handler: Handler, facts: Partial<PathEndpoint> = {}): void => {
     const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!)
-    router.add(method, path, { label: path.replace(/{(\w+)}/g, ':$1'), version, names, handler })
+    const { version = 'v2', failureSchema } = facts
+    router.add(method, path, { label: path.replace(/{(\w+)}/g, ':$1'), version, names, handler, failureSchema })
   }
-  for (const { method = 'GET', path, versions, answer } of routes) {
+  for (const { method = 'GET', path, versions, answer, failureSchema } of routes) {
     const handler = answer(context)
-    if (versions === undefined) add(method, path, handler)
-    else for (const version of versions) add(method, versionPath(version, path), handler, version)
+    if (versions === undefined) add(method, path, handler, { failureSchema })
+    else for (const version of versions) add(method, versionPath(version, path), handler, { version, failureSchema })
   }
   const document = openApiAnswer({
     chains: context.chains,
@@ -113,61 +128,59 @@ function routerOf(context: Context): Router<Endpoint> {
   return router
 }
 
-function endpointOf(router: Router<Endpoint>, method: string, target: string, values: string[]): Endpoint {
-  if (method === 'OPTIONS') return preflightEndpoint
+function endpointOf(router: Router<PathEndpoint>, method: string, target: string, values: string[]): PathEndpoint {
   const segments = segmentsOf(pathOf(target))
   const found = router.find(method === 'HEAD' ? 'GET' : method, segments, values)
   if (found !== undefined) return found
   const methods = router.methodsAt(segments)
-  if (methods.length > 0) return refusing('method', methodNotAllowed(method, methods))
-  return refusing(
-    'unknown',
-    new AlmanacError('not_found', `There is nothing at /${segments.join('/')}; see /reference`),
-  )
+  if (method === 'OPTIONS') return { ...withoutPath, label: 'preflight', handler: () => preflight(methods) }
+  const failureSchema = failureSchemaNear(segments)
+  if (methods.length > 0) return refusing('method', methodNotAllowed(method, methods), failureSchema)
+  const message = `There is nothing at /${segments.join('/')}; see /reference`
+  return refusing('unknown', new AlmanacError('not_found', message), failureSchema)
 }
 
-function pathOf(target: string): string {
-  const query = target.indexOf('?')
-  const path = query === -1 ? target : target.slice(0, query)
-  const hash = path.indexOf('#')
-  return hash === -1 ? path : path.slice(0, hash)
+/** A client of one operation that errs in the path reads the error as those of that operation. */
+function failureSchemaNear(segments: readonly string[]): FailureSchema | undefined {
+  return routes.find(({ path }) => segmentsOf(path)[0] === segments[0])?.failureSchema
 }
 
-const withoutPath = { version: 'v2', names: [] } as const
-const preflightEndpoint: Endpoint = { ...withoutPath, label: 'preflight', handler: preflight }
+const withoutPath = { version: 'v2', names: [], failureSchema: undefined } as const
 
-function invalidEndpoint(severalHosts: boolean): Endpoint {
+function invalidEndpoint(severalHosts: boolean): PathEndpoint {
   const message = severalHosts
     ? 'The request has more than one Host header'
     : 'The request target or the Host header is not valid'
   return refusing('unknown', new AlmanacError('bad_request', message))
 }
 
-function refusing(label: string, error: AlmanacError): Endpoint {
+function refusing(label: string, error: AlmanacError, failureSchema?: FailureSchema): PathEndpoint {
   return {
     ...withoutPath,
     label,
+    failureSchema,
     handler: () => {
       throw error
     },
   }
 }
 
-/** Lent memory is released once the response closes, whether it was sent or the client went away. */
+/** Lent memory is released once the response closes: it was sent, the client went away, or sending failed. */
 export function sendAnswer(outgoing: ServerResponse, { status, headers, body, stream, release }: Answer): void {
   if (outgoing.destroyed) {
     stream?.destroy()
     release?.()
-  } else if (stream !== undefined) {
+    return
+  }
+  if (release !== undefined) outgoing.once('close', release)
+  if (stream !== undefined) {
     outgoing.writeHead(status, headers).flushHeaders()
     pipeline(stream, outgoing, () => undefined)
   } else if (body === null || outgoing.req.method === 'HEAD') {
     outgoing.writeHead(status, headers).end()
-    release?.()
   } else {
     const hasLength = headers['Content-Length'] !== undefined
     outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${Buffer.byteLength(body)}` })
-    if (release !== undefined) outgoing.once('close', release)
     outgoing.end(body)
   }
 }

@@ -22,21 +22,14 @@ export type OperationFacts = {
   /** Without those for errors, by status. */
   answers: Json
   errors?: readonly ErrorCode[]
-  failureSchema?: FailureSchema
   /** Needs no key. */
   open?: true
 }
 
-export function operation({
-  id,
-  tag = 'Operations',
-  parameters = [],
-  answers,
-  errors = [],
-  failureSchema = 'Failure',
-  open,
-  ...facts
-}: OperationFacts): Json {
+export function operation(
+  { id, tag = 'Operations', parameters = [], answers, errors = [], open, ...facts }: OperationFacts,
+  failureSchema: FailureSchema,
+): Json {
   return {
     operationId: id,
     tags: [tag],
@@ -133,7 +126,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   ],
 }
 
-type FailureSchema = 'Failure' | 'SolanaFailure'
+export type FailureSchema = 'Failure' | 'SolanaFailure'
 
 /** References to the shared responses, one for each status of the codes. */
 function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {

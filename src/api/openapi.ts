@@ -1,14 +1,8 @@
 // The OpenAPI 3.1 document of the service, made of what each route says of itself. Served at `/openapi.json`.
 import { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
 import { type Answer, jsonAnswer, safetyHeaders } from './answer.ts'
-import {
-  type DocumentOptions,
-  dataErrors,
-  failureResponses,
-  type Json,
-  operation,
-  solanaErrors,
-} from './openapi-parts.ts'
+import { type DocumentOptions, type FailureSchema, failureResponses, type Json, operation } from './openapi-parts.ts'
 import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
@@ -25,6 +19,7 @@ export function openApiText(options: DocumentOptions): string {
 }
 
 function openApiDocument(options: DocumentOptions): Json {
+  const { paths, errors } = documentedRoutes(options)
   return {
     openapi: '3.1.1',
     info: {
@@ -44,32 +39,36 @@ function openApiDocument(options: DocumentOptions): Json {
     servers: [{ url: '/' }],
     security: [{ key: [] }],
     tags: [{ name: 'EVM' }, { name: 'Solana' }, { name: 'Operations' }],
-    paths: documentedPaths(options),
+    paths,
     components: {
       securitySchemes: {
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Issued with `almanac keys create`.' },
       },
       responses: {
-        ...failureResponses([...dataErrors, 'not_found', 'upstream_failed'], 'Failure'),
-        ...failureResponses(solanaErrors, 'SolanaFailure'),
+        ...failureResponses([...errors.Failure], 'Failure'),
+        ...failureResponses([...errors.SolanaFailure], 'SolanaFailure'),
       },
       schemas: componentSchemas(),
     },
   }
 }
 
-/** v2.1 is an alias of v2.2, so the document leaves it out. */
-function documentedPaths(options: DocumentOptions): Json {
-  const paths: Record<string, Json> = {}
-  for (const { method = 'GET', path, versions, document } of routes) {
+type Documented = { paths: Record<string, Json>; errors: Record<FailureSchema, Set<ErrorCode>> }
+
+/** The paths, and the errors that they refer to. v2.1 is an alias of v2.2, so the document leaves it out. */
+function documentedRoutes(options: DocumentOptions): Documented {
+  const paths: Documented['paths'] = {}
+  const errors: Documented['errors'] = { Failure: new Set(), SolanaFailure: new Set() }
+  for (const { method = 'GET', path, versions, document, failureSchema = 'Failure' } of routes) {
     for (const version of versions ?? [undefined]) {
       if (version === 'v2.1') continue
       const whole = version === undefined ? path : versionPath(version, path)
       const facts = typeof document === 'function' ? document(options, version ?? 'v2') : document
-      paths[whole] = { ...paths[whole], [method.toLowerCase()]: operation(facts) }
+      paths[whole] = { ...paths[whole], [method.toLowerCase()]: operation(facts, failureSchema) }
+      for (const code of facts.errors ?? []) errors[failureSchema].add(code)
     }
   }
-  return paths
+  return { paths, errors }
 }
 
 /** Every schema that is exported, under its name. */

@@ -33,8 +33,8 @@ export const portfolio: RouteParts = {
     parameters: [inPath(portfolioParameters.network), inPath(portfolioParameters.address)],
     answers: { 200: jsonSuccess('Portfolio', 'What the account holds.', solanaHeaders) },
     errors: solanaErrors,
-    failureSchema: 'SolanaFailure',
   },
+  failureSchema: 'SolanaFailure',
 }
 
 // Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it

@@ -100,17 +100,20 @@ function codeHeaders(error: unknown, code: ErrorCode): Record<string, string> {
   if (!(error instanceof AlmanacError)) return {}
   const headers: Record<string, string> = {}
   if (code === 'unauthorized') headers['WWW-Authenticate'] = 'ApiKey realm="almanac", header="X-API-Key"'
-  if (code === 'method_not_allowed') headers.Allow = allowedOf(error.details) ?? allowedMethods
+  if (code === 'method_not_allowed') headers.Allow = allowedOf(error.details) ?? allowedMethods([]).join(', ')
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1_000))}`
   const rateLimit = rateLimitOf(error.details)
   return rateLimit === undefined ? headers : { ...headers, ...rateLimitHeaders(rateLimit) }
 }
 
-export const allowedMethods = 'GET, HEAD, OPTIONS'
+/** `known` are the methods that have a route; HEAD and OPTIONS come by themselves. Most routes have GET alone. */
+export function allowedMethods(known: readonly string[]): string[] {
+  const named = known.length === 0 ? ['GET'] : known
+  return [...named.flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS']
+}
 
-/** `known` are the methods that have a route; HEAD and OPTIONS come by themselves. */
 export function methodNotAllowed(method: string, known: readonly string[]): AlmanacError {
-  const allowed = [...known.flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name])), 'OPTIONS']
+  const allowed = allowedMethods(known)
   return new AlmanacError('method_not_allowed', `The method ${method} is not allowed here`, { details: { allowed } })
 }
 

@@ -1,9 +1,9 @@
 // Turns the work of a handler into the whole answer: headers, errors, metrics. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
-import type { Answer, Handler } from './answer.ts'
+import { type Answer, type Handler, jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
-import type { DocumentOptions, OperationFacts } from './openapi-parts.ts'
+import type { DocumentOptions, FailureSchema, OperationFacts } from './openapi-parts.ts'
 import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
 import type { ApiRequest, ApiVersion } from './request.ts'
 
@@ -13,7 +13,12 @@ export type RouteParts = {
   answer: (context: Context) => Handler
   /** For the OpenAPI document. */
   document: OperationFacts | ((options: DocumentOptions, version: ApiVersion) => OperationFacts)
+  /** The shape of its errors, as sent and as documented. Absent: `Failure`. */
+  failureSchema?: FailureSchema
 }
+
+/** What the responder has to know of a route. Metrics and logs name it by `label`. */
+export type Endpoint = { label: string; handler: Handler; failureSchema: FailureSchema | undefined }
 
 export class Responder {
   readonly #context: Context
@@ -31,17 +36,17 @@ export class Responder {
    * The answer with everything that goes out with it. Never throws. Makes no promise unless the handler does, so that a
    * kept answer is sent in the turn that asked for it.
    */
-  answer(request: ApiRequest, route: string, handler: Handler): Answer | Promise<Answer> {
+  answer(request: ApiRequest, endpoint: Endpoint): Answer | Promise<Answer> {
     try {
       this.#checkSize(request)
-      const answer = handler(request)
-      if (!(answer instanceof Promise)) return this.#finish(request, route, answer)
+      const answer = endpoint.handler(request)
+      if (!(answer instanceof Promise)) return this.#finish(request, endpoint, answer)
       return answer.then(
-        done => this.#finish(request, route, done),
-        error => this.#failed(request, route, error),
+        done => this.#finish(request, endpoint, done),
+        error => this.#failed(request, endpoint, error),
       )
     } catch (error) {
-      return this.#failed(request, route, error)
+      return this.#failed(request, endpoint, error)
     }
   }
 
@@ -52,7 +57,21 @@ export class Responder {
     }
   }
 
-  #failed(request: ApiRequest, route: string, error: unknown): Answer {
+  #failed(request: ApiRequest, endpoint: Endpoint, error: unknown): Answer {
+    try {
+      this.#report(request, endpoint.label, error)
+      const answer = problemAnswer(error, {
+        requestId: request.requestId,
+        accept: request.header('accept'),
+        solana: endpoint.failureSchema === 'SolanaFailure',
+      })
+      return this.#finish(request, endpoint, answer)
+    } catch (second) {
+      return this.#bareAnswer(request, endpoint, second)
+    }
+  }
+
+  #report(request: ApiRequest, route: string, error: unknown): void {
     const { log, metrics } = this.#context
     const code = codeOf(error)
     if (code === 'unauthorized' || code === 'forbidden' || code === 'rate_limited' || code === 'quota_exceeded') {
@@ -65,15 +84,34 @@ export class Responder {
         log.warn({ err: error, request_id: request.requestId, route, repeated }, 'Request failed'),
       )
     }
-    const answer = problemAnswer(error, {
-      requestId: request.requestId,
-      accept: request.header('accept'),
-      solana: request.target.startsWith('/account/'),
-    })
-    return this.#finish(request, route, answer)
   }
 
-  #finish(request: ApiRequest, route: string, answer: Answer): Answer {
+  #finish(request: ApiRequest, endpoint: Endpoint, answer: Answer): Answer {
+    try {
+      this.#observe(request, endpoint.label, answer)
+      return { ...answer, headers: this.#headers(request, answer) }
+    } catch (error) {
+      answer.release?.()
+      answer.stream?.destroy()
+      return this.#bareAnswer(request, endpoint, error)
+    }
+  }
+
+  /** Where making the answer itself failed: what failed once is not tried again for it. */
+  #bareAnswer({ requestId }: ApiRequest, { label }: Endpoint, error: unknown): Answer {
+    try {
+      this.#context.log.error({ err: error, request_id: requestId, route: label }, 'Answer could not be made')
+    } catch {
+      // The log may be what failed.
+    }
+    const { headers, ...answer } = jsonAnswer(
+      { message: 'Internal error', code: 'internal', request_id: requestId },
+      { status: 500 },
+    )
+    return { ...answer, headers: { ...headers, 'X-Request-Id': requestId } }
+  }
+
+  #observe(request: ApiRequest, route: string, answer: Answer): void {
     const { metrics, log } = this.#context
     const { status, body } = answer
     const seconds = (performance.now() - request.startedMs) / 1_000
@@ -82,6 +120,9 @@ export class Responder {
     if (body !== null) metrics.http.answerBytes.inc({ route }, body.length)
     if (log.isLevelEnabled('debug'))
       log.debug({ route, status, seconds, request_id: request.requestId }, 'Request answered')
+  }
+
+  #headers(request: ApiRequest, answer: Answer): Answer['headers'] {
     const headers: Record<string, string> = {
       ...answer.headers,
       ...(request.rateLimit && rateLimitHeaders(request.rateLimit)),
@@ -89,7 +130,7 @@ export class Responder {
       'X-Request-Id': request.requestId,
     }
     if (this.#variesByOrigin) headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`
-    return { ...answer, headers }
+    return headers
   }
 }
 
@@ -97,7 +138,7 @@ function isOrdinary(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'POST' || method === 'DELETE'
 }
 
-// CORS: what browsers must be told before pages of other origins may call the service.
+// CORS: what browsers need to know before pages of other origins may call the service.
 
 const allowedHeaders =
   'X-API-Key, Authorization, Accept, Content-Type, If-None-Match, Prefer, X-Request-Id, ' +
@@ -122,12 +163,14 @@ function corsHeaders(origins: readonly string[]): (origin: string | undefined) =
       : none
 }
 
-export function preflight(): Answer {
+/** `known` are the methods that have a route at the path. */
+export function preflight(known: readonly string[]): Answer {
+  const methods = allowedMethods(known).join(', ')
   return {
     status: 204,
     headers: {
-      Allow: allowedMethods,
-      'Access-Control-Allow-Methods': allowedMethods,
+      Allow: methods,
+      'Access-Control-Allow-Methods': methods,
       'Access-Control-Allow-Headers': allowedHeaders,
       'Access-Control-Max-Age': '86400',
     },

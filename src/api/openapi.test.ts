@@ -1,0 +1,51 @@
+// The document describes what is there: its examples fit their schemas, and nothing it refers to is missing.
+import { expect, test } from 'vitest'
+import type { z } from 'zod'
+import { ChainTable } from '../chains.ts'
+import { openApiText } from './openapi.ts'
+import examples from './openapi-examples.json' with { type: 'json' }
+import * as operatorSchemas from './operator-schemas.ts'
+import * as schemas from './schemas.ts'
+
+const document = JSON.parse(openApiText({ chains: new ChainTable(), pageSizeMax: 100, version: '0.0.0-test' }))
+const named: Readonly<Record<string, z.ZodType>> = { ...schemas, ...operatorSchemas }
+
+function schemaOf(name: string): z.ZodType {
+  const schema = named[name.charAt(0).toLowerCase() + name.slice(1)]
+  if (schema === undefined) throw new Error(`There is no schema ${name}`)
+  return schema
+}
+
+const shown = Object.entries(examples).flatMap(([name, byTitle]) =>
+  Object.entries<unknown>(byTitle).map(([title, example]) => [name, title, example] as const),
+)
+
+test.each(shown)('the example of %s called %s has the fields of its schema and no others', (name, _, example) => {
+  expect(schemaOf(name).parse(example)).toEqual(example)
+})
+
+/** Every object of the document that has the field. */
+function* objectsWith(field: string, value: unknown = document): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return
+  if (field in value) yield value as Record<string, unknown>
+  for (const part of Object.values(value)) yield* objectsWith(field, part)
+}
+
+test('every reference leads to something', () => {
+  const references = new Set([...objectsWith('$ref')].map(({ $ref }) => String($ref)))
+  const missing = [...references].filter(reference => {
+    const path = reference.replace('#/', '').split('/')
+    return path.reduce((at, part) => at?.[part], document) === undefined
+  })
+  expect(references.size).toBeGreaterThan(20)
+  expect(missing).toEqual([])
+})
+
+test('every example of a refusal fits the schema that is named beside it', () => {
+  const refusals = Object.values<{ content: Record<string, unknown> }>(document.components.responses)
+  const bodies = [...objectsWith('examples', refusals)] as { schema: { $ref: string }; examples: object }[]
+  expect(bodies.length).toBe(refusals.length)
+  for (const { schema, examples } of bodies)
+    for (const { value } of Object.values<{ value: unknown }>(examples as never))
+      expect(schemaOf(schema.$ref.split('/').at(-1)!).parse(value)).toEqual(value)
+})
