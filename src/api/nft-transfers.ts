@@ -1,5 +1,6 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
-import type { Chain } from '../chains.ts'
+import { z } from 'zod'
+import type { Chain, ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
@@ -14,7 +15,21 @@ import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
-import { type Dialect, dialectOf, QueryText, readParameter, showGiven, transferParameters } from './params.ts'
+import {
+  addressParameter,
+  chainParameter,
+  choiceParameter,
+  type Dialect,
+  dateParameter,
+  dialectOf,
+  exampleContract,
+  type Parameter,
+  QueryText,
+  readFlag,
+  readParameter,
+  showGiven,
+  wholeParameter,
+} from './params.ts'
 import type { ApiRequest, ApiVersion } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
@@ -56,6 +71,53 @@ export const nftTransfers: RouteParts = {
       answers: { 200: jsonSuccess('NamedTransferCollection', 'A page of transfers.', indexHeaders) },
     }
   },
+}
+
+export function transferParameters(table: ChainTable, pageSizeMax: number) {
+  return {
+    address: addressParameter('Address of the NFT contract.', exampleContract),
+    chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
+    fromBlock: wholeParameter('from_block', {
+      min: 0,
+      description: 'First block. Takes precedence over `from_date`.',
+      example: 16_220_200,
+    }),
+    toBlock: wholeParameter('to_block', {
+      min: 0,
+      description: 'Last block, inclusive. Takes precedence over `to_date`.',
+      example: 16_220_260,
+    }),
+    fromDate: dateParameter('from_date', 'Start of the range.'),
+    toDate: dateParameter('to_date', 'End of the range, inclusive.'),
+    format: choiceParameter('format', ['decimal', 'hex'], {
+      default: 'decimal',
+      description: 'How to write token ids.',
+    }),
+    limit: wholeParameter('limit', {
+      ...{ min: 1, max: pageSizeMax, default: pageSizeMax, example: 5 },
+      description: `Page size. Values above ${pageSizeMax} become ${pageSizeMax}, and \`page_size\` says so.`,
+    }),
+    order: choiceParameter('order', ['ASC', 'DESC'], { default: 'DESC', description: 'Oldest or newest first.' }),
+    disableTotal: {
+      name: 'disable_total',
+      read: readFlag,
+      accepts: 'true or false',
+      schema: z.boolean().default(true),
+      description: 'Set to `false` to count all matching transfers in `total`.',
+      example: true,
+      deprecated: true as const,
+    },
+    cursor: {
+      name: 'cursor',
+      read: (text: string) => text,
+      accepts: 'the cursor of the page before, unchanged, for the same address and chain',
+      refusal: 'cursor is not valid',
+      schema: z.string(),
+      description:
+        'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
+      example: 'AQAAvEyg7adkeouN…',
+    },
+  } satisfies Record<string, Parameter<unknown>>
 }
 
 class TransferPages {

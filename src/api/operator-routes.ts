@@ -1,10 +1,18 @@
 // The routes for operators: health, readiness, status, metrics and the contracts of a chain.
+import type { ChainTable } from '../chains.ts'
 import type { ErrorCode } from '../errors.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { shownStore } from './live-feed.ts'
 import { inPath, inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
-import { contractListParameters, readParameter } from './params.ts'
+import {
+  addressParameter,
+  chainParameter,
+  exampleContract,
+  type Parameter,
+  readParameter,
+  wholeParameter,
+} from './params.ts'
 import { codeOf } from './problem.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
@@ -109,6 +117,20 @@ export const metrics: RouteParts = {
     },
     errors: operatorErrors,
   },
+}
+
+const contractListMax = 100
+
+function contractListParameters(table: ChainTable) {
+  const { refusal: _, ...after } = addressParameter('Lists the contracts after this one.', exampleContract)
+  return {
+    chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
+    after: { ...after, name: 'after' },
+    limit: wholeParameter('limit', {
+      ...{ min: 1, max: contractListMax, default: 20, example: 20 },
+      description: `How many to list, at most ${contractListMax}.`,
+    }),
+  } satisfies Record<string, Parameter<unknown>>
 }
 
 /** Contracts that transfers are stored for. `after` in the answer asks for the next ones; null on the last page. */

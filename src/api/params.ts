@@ -1,10 +1,10 @@
-// Every parameter of the operations: how it is read, what is refused, how the OpenAPI document describes it.
-import { base58 } from '@scure/base'
+// The kinds of parameters: how each is read, what is refused, how the OpenAPI document describes it. Each route file has
+// those of its operation.
 import moment from 'moment'
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import { parseAddress, solanaNetworks } from '../model.ts'
+import { parseAddress } from '../model.ts'
 import type { ApiRequest } from './request.ts'
 
 export type Parameter<Value> = {
@@ -58,7 +58,10 @@ export function showGiven(text: string): string {
 type WholeNumber = { min: number; max?: number; default?: number; description: string; example: number }
 
 /** Any number of digits, capped at `max`: no chain reaches block 2^53. */
-function wholeParameter(name: string, { min, max, description, example, ...facts }: WholeNumber): Parameter<number> {
+export function wholeParameter(
+  name: string,
+  { min, max, description, example, ...facts }: WholeNumber,
+): Parameter<number> {
   const schema = z.int().min(min)
   return {
     name,
@@ -73,7 +76,7 @@ function wholeParameter(name: string, { min, max, description, example, ...facts
   }
 }
 
-function choiceParameter<const Value extends string>(
+export function choiceParameter<const Value extends string>(
   name: string,
   values: readonly Value[],
   facts: { default: Value; description: string },
@@ -93,12 +96,14 @@ const flags = new Map([
   ['false', false],
 ])
 
-const addressSchema = z.string().regex(/^0[xX][0-9a-fA-F]{40}$/)
-const exampleContract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
-const exampleWallet = '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'
-const examplePubkey = 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6'
+export function readFlag(text: string): boolean | undefined {
+  return flags.get(text.trim().toLowerCase())
+}
 
-function addressParameter(description: string, example: string) {
+const addressSchema = z.string().regex(/^0[xX][0-9a-fA-F]{40}$/)
+export const exampleContract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
+
+export function addressParameter(description: string, example: string) {
   return {
     name: 'address',
     read: parseAddress,
@@ -110,7 +115,7 @@ function addressParameter(description: string, example: string) {
   }
 }
 
-function dateParameter(name: string, description: string): Parameter<number> {
+export function dateParameter(name: string, description: string): Parameter<number> {
   return {
     name,
     read: parseDate,
@@ -121,81 +126,7 @@ function dateParameter(name: string, description: string): Parameter<number> {
   }
 }
 
-export function transferParameters(table: ChainTable, pageSizeMax: number) {
-  return {
-    address: addressParameter('Address of the NFT contract.', exampleContract),
-    chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
-    fromBlock: wholeParameter('from_block', {
-      min: 0,
-      description: 'First block. Takes precedence over `from_date`.',
-      example: 16_220_200,
-    }),
-    toBlock: wholeParameter('to_block', {
-      min: 0,
-      description: 'Last block, inclusive. Takes precedence over `to_date`.',
-      example: 16_220_260,
-    }),
-    fromDate: dateParameter('from_date', 'Start of the range.'),
-    toDate: dateParameter('to_date', 'End of the range, inclusive.'),
-    format: choiceParameter('format', ['decimal', 'hex'], {
-      default: 'decimal',
-      description: 'How to write token ids.',
-    }),
-    limit: wholeParameter('limit', {
-      ...{ min: 1, max: pageSizeMax, default: pageSizeMax, example: 5 },
-      description: `Page size. Values above ${pageSizeMax} become ${pageSizeMax}, and \`page_size\` says so.`,
-    }),
-    order: choiceParameter('order', ['ASC', 'DESC'], { default: 'DESC', description: 'Oldest or newest first.' }),
-    disableTotal: {
-      name: 'disable_total',
-      read: (text: string) => flags.get(text.trim().toLowerCase()),
-      accepts: 'true or false',
-      schema: z.boolean().default(true),
-      description: 'Set to `false` to count all matching transfers in `total`.',
-      example: true,
-      deprecated: true as const,
-    },
-    cursor: {
-      name: 'cursor',
-      read: (text: string) => text,
-      accepts: 'the cursor of the page before, unchanged, for the same address and chain',
-      refusal: 'cursor is not valid',
-      schema: z.string(),
-      description:
-        'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
-      example: 'AQAAvEyg7adkeouN…',
-    },
-  } satisfies Record<string, Parameter<unknown>>
-}
-
-export function walletParameters(table: ChainTable) {
-  return {
-    address: addressParameter('Address of the wallet.', exampleWallet),
-    chains: {
-      ...chainParameter('chains', table, ''),
-      description:
-        'Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, ' +
-        '`chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.',
-      example: ['eth', '0x89'],
-    },
-  }
-}
-
-const contractListMax = 100
-
-export function contractListParameters(table: ChainTable) {
-  const { refusal: _, ...after } = addressParameter('Lists the contracts after this one.', exampleContract)
-  return {
-    chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
-    after: { ...after, name: 'after' },
-    limit: wholeParameter('limit', {
-      ...{ min: 1, max: contractListMax, default: 20, example: 20 },
-      description: `How many to list, at most ${contractListMax}.`,
-    }),
-  } satisfies Record<string, Parameter<unknown>>
-}
-
-function chainParameter(name: string, table: ChainTable, description: string): Parameter<Chain> {
+export function chainParameter(name: string, table: ChainTable, description: string): Parameter<Chain> {
   const accepted = table.all.flatMap(chain => [chain.name, chain.hexId])
   return {
     name,
@@ -207,32 +138,6 @@ function chainParameter(name: string, table: ChainTable, description: string): P
     description,
     example: 'eth',
   }
-}
-
-export const portfolioParameters = {
-  network: {
-    name: 'network',
-    read: (text: string) => solanaNetworks.find(network => network === text),
-    accepts: solanaNetworks.join(' or '),
-    schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
-    description: 'Solana network.',
-    example: 'mainnet',
-  },
-  address: {
-    name: 'address',
-    read: parsePubkey,
-    accepts: 'a public key of 32 bytes in base58',
-    schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
-    description: 'Address of the account.',
-    example: examplePubkey,
-  },
-} satisfies Record<string, Parameter<unknown>>
-
-function parsePubkey(text: string): Uint8Array | undefined {
-  // Decoding takes quadratic time, so the length is checked first.
-  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
-  const bytes = base58.decode(text)
-  return bytes.length === 32 ? bytes : undefined
 }
 
 // Dates: what moment accepts, in UTC, and unix seconds. Nothing else uses moment.

@@ -1,14 +1,43 @@
 // The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
+import { base58 } from '@scure/base'
+import { z } from 'zod'
 import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
+import { solanaNetworks } from '../model.ts'
 import { type DisplayAmount, type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
 import { readyAnswer } from './answer.ts'
 import { putAscii } from './json-bytes.ts'
 import { inPath, jsonSuccess, solanaErrors, solanaHeaders } from './openapi-parts.ts'
 import { perform } from './operation.ts'
-import { portfolioParameters, readParameter } from './params.ts'
+import { type Parameter, readParameter } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
+
+const parameters = {
+  network: {
+    name: 'network',
+    read: (text: string) => solanaNetworks.find(network => network === text),
+    accepts: solanaNetworks.join(' or '),
+    schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
+    description: 'Solana network.',
+    example: 'mainnet',
+  },
+  address: {
+    name: 'address',
+    read: parsePubkey,
+    accepts: 'a public key of 32 bytes in base58',
+    schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    description: 'Address of the account.',
+    example: 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6',
+  },
+} satisfies Record<string, Parameter<unknown>>
+
+function parsePubkey(text: string): Uint8Array | undefined {
+  // Decoding takes quadratic time, so the length is checked first.
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
+  const bytes = base58.decode(text)
+  return bytes.length === 32 ? bytes : undefined
+}
 
 const plainAmount: DisplayAmount = (amount, mint) => exactAmount(amount.toString(), mint.decimals)
 
@@ -16,8 +45,8 @@ export const portfolio: RouteParts = {
   answer: context => {
     const { store, freshen, displayAmount = plainAmount } = context
     const work = async (request: ApiRequest) => {
-      const network = readParameter(portfolioParameters.network, request.pathParameter('network'))
-      const owner = readParameter(portfolioParameters.address, request.pathParameter('address'))
+      const network = readParameter(parameters.network, request.pathParameter('network'))
+      const owner = readParameter(parameters.address, request.pathParameter('address'))
       const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
       const ageSeconds = Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))
       const headers = { 'X-Solana-Slot': `${answer.slot}`, Age: `${ageSeconds}` }
@@ -30,7 +59,7 @@ export const portfolio: RouteParts = {
     id: 'getPortfolio',
     tag: 'Solana',
     summary: 'Balance, tokens and NFTs of a Solana account',
-    parameters: [inPath(portfolioParameters.network), inPath(portfolioParameters.address)],
+    parameters: [inPath(parameters.network), inPath(parameters.address)],
     answers: { 200: jsonSuccess('Portfolio', 'What the account holds.', solanaHeaders) },
     errors: solanaErrors,
   },

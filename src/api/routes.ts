@@ -1,4 +1,10 @@
-// The table of routes. A new operation is one row here, one file with its route, and one with its rules in `query/`.
+// The table of routes. A new operation takes:
+// - its rules, in a file of `query/`;
+// - its route, in a file of this folder: parameters, answer, description, and the shape of its errors where it differs;
+// - a row here;
+// - the schema of its answer in `schemas.ts`, with an example of the same name in `openapi-examples.json`;
+// - a scope in `keys/keys.ts`, unless it shares one.
+// `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { events } from './events.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'

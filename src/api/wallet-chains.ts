@@ -1,5 +1,5 @@
 // The wallet chains operation over HTTP. The rules are in `query/wallet-chains.ts`.
-import type { Chain } from '../chains.ts'
+import type { Chain, ChainTable } from '../chains.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { TransactionRef } from '../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../query/wallet-chains.ts'
@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import { timestampMax } from './json-bytes.ts'
 import { dataErrors, indexHeaders, inPath, inQueryList, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
-import { type Dialect, dialectOf, QueryText, readParameter, walletParameters } from './params.ts'
+import { addressParameter, chainParameter, type Dialect, dialectOf, QueryText, readParameter } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
 
@@ -28,6 +28,19 @@ export const walletChains: RouteParts = {
       errors: dataErrors,
     }
   },
+}
+
+export function walletParameters(table: ChainTable) {
+  return {
+    address: addressParameter('Address of the wallet.', '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'),
+    chains: {
+      ...chainParameter('chains', table, ''),
+      description:
+        'Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, ' +
+        '`chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.',
+      example: ['eth', '0x89'],
+    },
+  }
 }
 
 function answerWalletChains(context: Context): Handler {
