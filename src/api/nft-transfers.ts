@@ -130,8 +130,8 @@ class TransferPages {
   constructor(context: Context) {
     this.#context = context
     this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
-    this.#transfers = new NftTransfers(context.store, context.revision)
-    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store))
+    this.#transfers = new NftTransfers(context.store, context.log, context.revision)
+    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, context.log))
   }
 
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { seed, seeded } from '../../test/seed.ts'
+import { createLog } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import { openStore } from '../store/open.ts'
 import type { Store, TransferPage } from '../store/store.ts'
@@ -63,7 +64,7 @@ test('nothing is looked up once labels are read, whatever else is committed, unt
   expect(lookUps).toEqual([])
 })
 
-test('a change makes the labels of its neighbours unknown and of nobody else', async () => {
+test('a change makes the labels of its neighbours unknown and no others', async () => {
   const addresses = Array.from({ length: 64 }, (_, n) => `0x${n.toString(16).padStart(2, '0').repeat(20)}` as Address)
   await store.putLabels(addresses.map(address => ({ ...label('Many'), address })))
   const labels = new KnownLabels(store, () => store.revision(), { addressesPerRead: 8 })
@@ -91,14 +92,30 @@ test('beyond the bound of memory labels are looked up, and only where there are 
   expect(labels.bytes).toBeLessThan(4_096)
 })
 
-test('a reading that failed is tried again with the next page', async () => {
-  const labels = new KnownLabels(store, () => store.revision())
+test('a reading that failed is logged once, and tried again with the first page after a second', async () => {
+  const logged: string[] = []
+  const log = createLog({ level: 'warn', format: 'json', write: line => logged.push(line) })
+  let now = 0
+  const labels = new KnownLabels(store, () => store.revision(), { log, nowMs: () => now })
   const { labelsWithin } = store
-  store.labelsWithin = () => Promise.reject(new Error('gone'))
+  let tries = 0
+  store.labelsWithin = () => {
+    tries++
+    return Promise.reject(new Error('gone'))
+  }
   await store.putLabels([label('Still there')])
-  expect(await shown(labels)).toContain('Still there')
-  await labels.settled()
+  for (const [atMs, expected] of [[0, 1] as const, [999, 1] as const, [1_000, 2] as const]) {
+    now = atMs
+    for (let page = 0; page < 3; page++) {
+      expect(await shown(labels)).toContain('Still there')
+      await labels.settled()
+    }
+    expect(tries).toBe(expected)
+  }
+  expect(logged).toHaveLength(1)
+  expect(JSON.parse(logged[0]!)).toMatchObject({ msg: 'Labels could not be read', err: { message: 'gone' } })
   store.labelsWithin = labelsWithin
+  now = 2_000
   expect(await shown(labels)).toContain('Still there')
   await labels.settled()
   lookUps = []

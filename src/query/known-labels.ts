@@ -1,6 +1,8 @@
-// The labels of a store in memory: immutable tables by the first byte of the address, read in the background. A table in which
-// a label changed is read again, and until then its addresses are looked up. The store decides which label wins, not this.
+// The labels of a store in memory: immutable tables by the first byte of the address, read in the background. A
+// table in which a label changed is read again, and until then its addresses are looked up. The store decides which
+// label wins, not this.
 
+import { type Log, LogThrottle } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import type { Store, TransferPage } from '../store/store.ts'
@@ -8,12 +10,25 @@ import { findLabels } from './find-labels.ts'
 import { PageLabels } from './label-record.ts'
 import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, tableOf, unreadTable } from './label-table.ts'
 
-/** About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are looked up. */
+/**
+ * About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are
+ * looked up.
+ */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
 const addressesPerReadDefault = 1_024
 /** A filter that was just large enough would soon be made again. */
 const filterReserve = 1.25
+/** How long reading waits after a failure. */
+const retryAfterMs = 1_000
+
+export type KnownLabelsOptions = {
+  bytesMax?: number
+  addressesPerRead?: number
+  /** Gets a line when labels cannot be read. */
+  log?: Log | undefined
+  nowMs?: () => number
+}
 
 export class KnownLabels {
   readonly #store: Store
@@ -31,16 +46,21 @@ export class KnownLabels {
   #changes: number | undefined
   #following: Promise<void> | undefined
   #reading: Promise<void> | undefined
+  readonly #nowMs: () => number
+  #retryAtMs = Number.NEGATIVE_INFINITY
+  readonly #log: Log | undefined
+  readonly #throttle: LogThrottle
 
-  constructor(
-    store: Store,
-    revision: () => number,
-    { bytesMax = bytesMaxDefault, addressesPerRead = addressesPerReadDefault } = {},
-  ) {
+  constructor(store: Store, revision: () => number, options: KnownLabelsOptions = {}) {
+    const { bytesMax = bytesMaxDefault, addressesPerRead = addressesPerReadDefault } = options
+    const { log, nowMs = () => performance.now() } = options
     this.#store = store
     this.#revision = revision
     this.#bytesMax = bytesMax
     this.#addressesPerRead = addressesPerRead
+    this.#nowMs = nowMs
+    this.#log = log
+    this.#throttle = new LogThrottle(undefined, nowMs)
   }
 
   /** Undefined where no party of the page has a label. */
@@ -97,12 +117,18 @@ export class KnownLabels {
   }
 
   #read(): void {
-    // A table that cannot be read now is tried again with the next page that needs it.
-    this.#reading ??= this.#readStale()
-      .catch(() => undefined)
+    if (this.#reading !== undefined || this.#nowMs() < this.#retryAtMs) return
+    this.#reading = this.#readStale()
+      .catch(error => this.#readFailed(error))
       .finally(() => {
         this.#reading = undefined
       })
+  }
+
+  /** Pages look labels up meanwhile. The next one that does after the wait starts to read again. */
+  #readFailed(error: unknown): void {
+    this.#retryAtMs = this.#nowMs() + retryAfterMs
+    this.#throttle.say('read', repeated => this.#log?.warn({ err: error, repeated }, 'Labels could not be read'))
   }
 
   async #readStale(): Promise<void> {

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
+import type { Log } from '../log.ts'
 import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
@@ -56,10 +57,10 @@ export class NftTransfers {
   readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
 
   /** `revision` replaces the store's where concurrent requests share one look. */
-  constructor(store: Store, revision = () => store.revision()) {
+  constructor(store: Store, log: Log, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
-    this.#labels = new KnownLabels(store, revision)
+    this.#labels = new KnownLabels(store, revision, { log })
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
@@ -106,7 +107,7 @@ export class NftTransfers {
 
   async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
     const { order, limit, after, mayContinue } = question
-    // One row more than the page holds tells whether there is a next one.
+    // One row more than the page holds shows whether there is a next one.
     const query = { ...range, order, limit: limit + 1 }
     if (after === undefined) return answerRows(await this.#store.transferPage(query), question)
     if (mayContinue && order === 'asc') {
