@@ -62,7 +62,7 @@ describe('a lent body', () => {
     return { answer: readyAnswer({ headers: {}, body: body(text), release }), release }
   }
 
-  test('goes out as it is and is given back by whoever sends it, unless it is kept', () => {
+  test('goes out as it is and is given back by its sender, unless it is kept', () => {
     const cache = new AnswerCache(1_000_000)
     const { answer, release } = lent('{}')
     expect(cache.offer('a', 1, answer)).toBe(answer)

@@ -11,7 +11,7 @@ import type { RouteParts } from './responder.ts'
 const heartbeatMs = 10_000
 /** A revoked key ends its streams within a second: a check may see a key as it was read at the check before. */
 export const keyCheckMs = 300
-/** A client that lets more than this pile up is cut off. It may come back and starts with the state of then. */
+/** A client that lets more than this pile up is cut off. It may reconnect and starts with the current state. */
 const backlogBytesMax = 4 * 1024 * 1024
 
 const exampleEvent = 'event: block\ndata: {"chain":"eth","number":17722946}\n\n'
@@ -85,7 +85,7 @@ function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Read
     send(keyEnded)
     end()
   }
-  // Comes first: it throws where the feed takes no more listeners, and no timer may stay behind then.
+  // Comes first: it throws where the feed takes no more listeners, and then no timer may be running.
   leave = live.listen({ hear: event => send(frameOf(event)), end })
   if (ended) leave()
   else timers.push(setInterval(() => send(heartbeat), heartbeatMs).unref(), setInterval(check, keyCheckMs).unref())

@@ -1,4 +1,4 @@
-// Watches the status, keeps a short history of it, and tells listeners what changed. It knows no HTTP and no keys.
+// Watches the status, keeps a short history of it, and sends listeners what changed. It knows no HTTP and no keys.
 import { AlmanacError } from '../errors.ts'
 import type { ChainStatus, CoveredInterval, Evidence, SolanaStatus, StatusReport } from '../model.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
@@ -38,7 +38,7 @@ export class LiveFeed {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> | undefined
   #sampledMs = Number.NEGATIVE_INFINITY
-  #told: LiveStatus | undefined
+  #published: LiveStatus | undefined
   #closed = false
 
   constructor(options: LiveFeedOptions) {
@@ -89,36 +89,36 @@ export class LiveFeed {
       const [report, info] = await Promise.all([status(), store.info()])
       const atMs = Date.now()
       const next = liveStatus({ report, store: info, version, atMs })
-      this.#tellBlocks(next)
-      this.#tell({ name: 'status', data: next })
-      this.#told = next
+      this.#publishBlocks(next)
+      this.#publish({ name: 'status', data: next })
+      this.#published = next
       if (!this.#isSampleDue()) return
       this.#sampledMs = performance.now()
       const sample = liveSample(report, atMs)
       this.#history.add(sample)
-      this.#tell({ name: 'sample', data: sample })
+      this.#publish({ name: 'sample', data: sample })
     } catch (error) {
-      this.#tell({ name: 'trouble', data: { message: `The status cannot be read (${codeOf(error)}).` } })
+      this.#publish({ name: 'trouble', data: { message: `The status cannot be read (${codeOf(error)}).` } })
     }
   }
 
-  #tellBlocks(next: LiveStatus): void {
+  #publishBlocks(next: LiveStatus): void {
     for (const [chain, { head }] of Object.entries(next.chains)) {
-      if (this.#told !== undefined && this.#told.chains[chain]?.head !== head)
-        this.#tell({ name: 'block', data: { chain, number: head } })
+      if (this.#published !== undefined && this.#published.chains[chain]?.head !== head)
+        this.#publish({ name: 'block', data: { chain, number: head } })
     }
     for (const [network, { slot }] of Object.entries(next.solana)) {
-      if (this.#told !== undefined && this.#told.solana[network]?.slot !== slot)
-        this.#tell({ name: 'block', data: { chain: `solana ${network}`, number: slot } })
+      if (this.#published !== undefined && this.#published.solana[network]?.slot !== slot)
+        this.#publish({ name: 'block', data: { chain: `solana ${network}`, number: slot } })
     }
   }
 
-  #tell(event: LiveEvent): void {
+  #publish(event: LiveEvent): void {
     for (const { hear } of this.#listeners) hear(event)
   }
 }
 
-// The state as the feed tells it: the report of the indexers, cut to a size that can be sent every second. Pure.
+// The state as the feed sends it: the report of the indexers, cut to a size that can be sent every second. Pure.
 
 /** Only the longest intervals are sent; the counts of blocks stay exact. */
 const intervalsMax = 200

@@ -1,5 +1,5 @@
-// The kinds of parameters: how each is read, what is refused, how the OpenAPI document describes it. Each route file has
-// those of its operation.
+// The kinds of parameters: how each is read, what is refused, how the OpenAPI document describes it. Each route file
+// has those of its operation.
 import moment from 'moment'
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'

@@ -6,8 +6,8 @@ import { type Answer, safetyHeaders } from './answer.ts'
 import type { RateLimitFacts } from './request.ts'
 
 /**
- * The status of each code. A message here replaces the error's own, which may name files, endpoints or other internals. A
- * portfolio that cannot be read keeps its own message: it says which part is missing.
+ * The status of each code. A message here replaces the error's own, which may name files, endpoints or other internals.
+ * A portfolio that cannot be read keeps its own message: it says which part is missing.
  */
 const answers: Record<ErrorCode, [status: number, message?: string]> = {
   bad_request: [400],

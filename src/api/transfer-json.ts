@@ -274,7 +274,8 @@ export class LentBytes {
   }
 }
 
-// The entity tag of a page, made of what the page is written from: a fifth of the bytes. It differs where the text does.
+// The entity tag of a page, made of what the page is written from: a fifth of the bytes. It differs where the text
+// does.
 
 const shownColumns = ['blocks', 'transactionIndexes', 'logIndexes', 'timestamps'] as const
 

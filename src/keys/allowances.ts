@@ -1,8 +1,10 @@
-// What is left of each key's rate and quota, taken from the store in small lots that all processes share. It does not word errors.
+// What is left of each key's rate and quota, taken from the store in small lots that all processes share. It does not
+// word errors.
 //
-// A request is admitted only on a grant of the store, so that no second and no day sees more requests than the key allows, however
-// many processes there are. Requests that arrive while a grant is pending share the next one. A process that admits many requests
-// of a key takes a few ahead, up to a sixteenth of those admitted within the last second: other processes may lack as many.
+// A request is admitted only on a grant of the store, so that no second and no day sees more requests than the key
+// allows, however many processes there are. Requests that arrive while a grant is pending share the next one. A process
+// that admits many requests of a key takes a few ahead, up to a sixteenth of those admitted within the last second:
+// other processes may lack as many.
 import { LRUCache } from 'lru-cache'
 import type { AllowanceGrant, KeyRecord, KeyStore, KeyUse } from '../store/key-store.ts'
 
@@ -165,7 +167,8 @@ function countAdmitted(state: KeyState, now: number): void {
   state.admitted += 1
 }
 
-// Counts what each key uses in memory, by day (UTC), and writes the counts to the store in the background. It refuses nothing.
+// Counts what each key uses in memory, by day (UTC), and writes the counts to the store in the background. It refuses
+// nothing.
 
 const dayMs = 86_400_000
 

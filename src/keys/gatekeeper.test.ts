@@ -56,7 +56,7 @@ describe('who is let in', () => {
     expect(kept).toContain(hashSecret(secret))
   })
 
-  test('nobody else, in the words of the contract', async () => {
+  test('no one else, in the words of the contract', async () => {
     const gate = await gatekeeper()
     const { secret } = await issueKey(store, { name: 'a', scopes: ['portfolio'] })
     const { secret: expired } = await issueKey(store, { name: 'b', scopes, expiresAt: Date.now() - 1 })

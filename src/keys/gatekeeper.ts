@@ -14,9 +14,9 @@ export type Admission = { key: KeyRecord; rateLimit: RateLimit | undefined }
 
 export interface Gatekeeper {
   /**
-   * Admits a request or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or `overloaded` when
-   * too many unknown secrets are tried. Answers at once for a known key without limits; other keys take from the store, which all
-   * processes share.
+   * Admits a request or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or
+   * `overloaded` when too many unknown secrets are tried. Answers at once for a known key without limits; other keys
+   * take from the store, which all processes share.
    */
   admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission>
   /** Whether a key that was admitted before still would be, at no cost to it: for answers that last for hours. */

@@ -1,5 +1,5 @@
-// Caches keys by the hash of their secret for less than a second, so that a request rarely waits for the store. It does not judge
-// keys: the gatekeeper checks expiry, scopes and limits.
+// Caches keys by the hash of their secret for less than a second, so that a request rarely waits for the store. It does
+// not judge keys: the gatekeeper checks expiry, scopes and limits.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
@@ -56,7 +56,7 @@ export class KeyCache {
     }
   }
 
-  /** Looks keys up by hash, so that timing does not tell how much of a guess was right. */
+  /** Looks keys up by hash, so that timing does not reveal how much of a guess was right. */
   find(secret: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     if (secret.length > secretLengthMax) return undefined
     const hash = hashSecret(secret)

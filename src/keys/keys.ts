@@ -91,7 +91,9 @@ const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 8
 /** Years have four digits wherever a moment is shown. */
 const latestMoment = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Reads a span from now such as 90d, or a date, as Unix milliseconds. A date without a time is its first moment in UTC. */
+/**
+ * Reads a span from now such as 90d, or a date, as Unix milliseconds. A date without a time is its first moment in UTC.
+ */
 export function parseExpiry(text: string, nowMs: number): number {
   const span = /^(\d{1,6})([mhdw])$/.exec(text)
   const isDate =
@@ -115,7 +117,10 @@ function isDayOfItsMonth(text: string): boolean {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day)
 }
 
-/** Over HTTP a key never gives more than it has: throws `forbidden` where the wanted key, alone or with others, could do more. */
+/**
+ * Over HTTP a key never gives more than it has: throws `forbidden` where the wanted key, alone or with others, could do
+ * more.
+ */
 export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
   const beyond = wanted.scopes.filter(scope => !giver.scopes.includes(scope))
   if (beyond.length > 0) refuse('scopes', `A key cannot grant a scope that it lacks: ${beyond.join(', ')}`)

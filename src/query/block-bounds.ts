@@ -1,4 +1,5 @@
-// Turns blocks and dates of a request into block numbers: for the rows, and for what must be covered. It reads known blocks alone.
+// Turns blocks and dates of a request into block numbers: for the rows, and for what must be covered. It reads known
+// blocks alone.
 import type { Block, ChainId } from '../model.ts'
 import type { ChainReader, ChainState } from '../store/store.ts'
 

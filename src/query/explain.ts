@@ -1,5 +1,5 @@
-// Explains what answers show of a contract: flags, names, labels, coverage, and whether a transfer is stored. It reads the store alone;
-// its caller asks the node about a transaction.
+// Explains what answers show of a contract: flags, names, labels, coverage, and whether a transfer is stored. It reads
+// the store alone; its caller asks the node about a transaction.
 import { type Decision, decisionsOf } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
@@ -63,7 +63,7 @@ export type TransferExplanation = {
   because: string
   /** Rows of the transaction, or of the asked log alone. */
   rows: readonly Position[]
-  /** The interval that vouches for the block. */
+  /** The interval that covers the block. */
   covered: CoveredInterval | undefined
   node: NodeTransaction | undefined
 }
@@ -89,22 +89,22 @@ export async function explainTransfer(
     return nothing('unknown transaction', 'The node does not know the transaction, or it is in no block yet.')
   const { block } = answer
   const rows = await rowsOf(store, { chain, contract, block }, asked)
-  const vouching = covered.find(interval => interval.from <= block && block <= interval.to)
+  const covering = covered.find(interval => interval.from <= block && block <= interval.to)
   const wanted = answer.logs.filter(log => asked.logIndex === undefined || log.logIndex === asked.logIndex)
   const expected = wanted.reduce((sum, log) => sum + log.transfers, 0)
   const found = (verdict: TransferExplanation['verdict'], because: string): TransferExplanation => ({
-    ...{ verdict, because, rows, covered: vouching, node: answer },
+    ...{ verdict, because, rows, covered: covering, node: answer },
   })
   if (rows.length > 0 && rows.length >= expected)
-    return found('stored', `Block ${block} is stored with it${evidenceText(vouching)}.`)
+    return found('stored', `Block ${block} is stored with it${evidenceText(covering)}.`)
   if (!answer.succeeded) return found('reverted', 'The transaction was reverted: it moved nothing.')
   if (expected === 0) return found('no transfer', noTransferText(answer, wanted, asked))
   if (state !== undefined && block > state.head.number)
     return found('above the head', `Block ${block} is above the head that is stored, ${state.head.number}.`)
-  if (vouching === undefined) return found('not covered', `Block ${block} is not covered: ${coveredText(covered)}.`)
+  if (covering === undefined) return found('not covered', `Block ${block} is not covered: ${coveredText(covered)}.`)
   return found(
     'missing',
-    `Block ${block} is covered${evidenceText(vouching)}, and ${expected - rows.length} of ${expected} transfers are not stored. Compare it with: almanac verify --from ${block} --to ${block}`,
+    `Block ${block} is covered${evidenceText(covering)}, and ${expected - rows.length} of ${expected} transfers are not stored. Compare it with: almanac verify --from ${block} --to ${block}`,
   )
 }
 

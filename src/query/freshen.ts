@@ -3,16 +3,16 @@ import type { Address, ChainId, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 
 /**
- * A member is absent where nothing indexes its data. The EVM ones return when the data is stored or `waitMs` has passed, and do not
- * throw when an upstream fails: the answer then says that it is incomplete.
+ * A member is absent where nothing indexes its data. The EVM ones return when the data is stored or `waitMs` has
+ * passed, and do not throw when an upstream fails: the answer then says that it is incomplete.
  */
 export type Freshen = {
   /** `key` pays for the work: its limit on indexing applies. */
   contract?(chain: ChainId, contract: Address, waitMs: number, key: IndexingKey): Promise<void>
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
   /**
-   * Makes the stored account of an owner fresh enough, or throws the upstream's error. Returns the freshness of the answer where it
-   * exceeds that of the stored row, as while a subscription is live.
+   * Makes the stored account of an owner fresh enough, or throws the upstream's error. Returns the freshness of the
+   * answer where it exceeds that of the stored row, as while a subscription is live.
    */
   portfolio?(network: SolanaNetwork, owner: Uint8Array): Promise<PortfolioFreshness | undefined>
 }

@@ -68,8 +68,8 @@ export function addressHash(addresses: DataView, at: number): number {
 }
 
 /**
- * Hashes an address by its first and last four bytes: vanity addresses are alike at one end, hardly ever at both. Addresses may
- * share a hash. The finaliser is that of MurmurHash3.
+ * Hashes an address by its first and last four bytes: vanity addresses are alike at one end, hardly ever at both.
+ * Addresses may share a hash. The finaliser is that of MurmurHash3.
  */
 function hashOfWords(first: number, last: number): number {
   const word = Math.imul(first, 0x9e3779b1) ^ last
@@ -113,7 +113,10 @@ const noLabels = new Array<number>(1_024).fill(noLabel)
 export class PageLabels {
   /** For each stored row the sender's label, then the recipient's; `noLabel` where there is none. */
   readonly shown: number[]
-  /** Of each label the checksum, the length and the text, as in a record. Copied: one small array is nearer than many tables. */
+  /**
+   * Of each label the checksum, the length and the text, as in a record. Copied: one small array is nearer than many
+   * tables.
+   */
   readonly #words: number[] = [noLabel]
   #longest = 0
 
@@ -148,7 +151,10 @@ export class PageLabels {
     return this.#words[label]!
   }
 
-  /** Copies a label's JSON and up to three bytes more. Returns where it ends. In words: `set` costs more for so few bytes. */
+  /**
+   * Copies a label's JSON and up to three bytes more. Returns where it ends. In words: `set` costs more for so few
+   * bytes.
+   */
   put(out: DataView, at: number, label: number): number {
     const words = this.#words
     const end = at + (words[label + 1]! >> 1)

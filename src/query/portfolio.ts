@@ -20,8 +20,8 @@ export type PortfolioAnswer = {
 }
 
 /**
- * Formats an amount in the main unit at `chainTime` (unix seconds by the chain's clock), for mints with an amount rule, which the
- * Solana layer reads.
+ * Formats an amount in the main unit at `chainTime` (unix seconds by the chain's clock), for mints with an amount rule,
+ * which the Solana layer reads.
  */
 export type DisplayAmount = (
   amountRaw: bigint,
