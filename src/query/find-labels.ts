@@ -1,8 +1,9 @@
-// Finds the labels of a page's parties among those in memory, by the bytes of their addresses. It does not read the store.
+// Finds the labels of a page's parties among those in memory, by the bytes of their addresses. It does not read the
+// store.
 //
-// Between two pages nearly all tables leave the nearest caches, and finding a label is waiting for memory. Hence several short loops
-// in which no step depends on the one before: the processor fetches many lines at once, which one after the other take up to 260 ns
-// each.
+// Between two pages nearly all tables leave the nearest caches, and finding a label is waiting for memory. Hence
+// several short loops in which no step depends on the one before: the processor fetches many lines at once, which one after
+// the other take up to 260 ns each.
 import { hexOf } from '../hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
@@ -33,8 +34,8 @@ const zeroHash = addressHash(zeroView, 0)
 const layout = newLayout()
 
 /**
- * Of each party that passes the filter: its place in the page, where its address begins and the hash of it. Reused, because each
- * page would leave its arrays to be collected: nothing may wait between filling and reading them.
+ * Of each party that passes the filter: its place in the page, where its address begins and the hash of it. Reused,
+ * because each page would leave its arrays to be collected: nothing may wait between filling and reading them.
  */
 let scratch = newScratch(1_024)
 

@@ -30,7 +30,7 @@ const slotBytes = 2 * wordBytes
 /** Less than a millisecond, between which the thread serves. */
 const recordsPerStep = 16_384
 
-/** Of one label with 24 characters. As many words follow the last record, so that the end of every usual record can be touched. */
+/** Of one label with 24 characters. As many words follow the last record, so that the end of each can be touched. */
 export const usualRecordWords = 15
 
 const empty = { isRead: true, count: 0, words: new Int32Array(1 + usualRecordWords), unheld: new Uint32Array(0) }
@@ -126,7 +126,10 @@ function powerOfTwo(min: number): number {
 const bitsPerHashMin = 12
 const bitsPerWord = 32
 
-/** Two bits for each address with labels, in so few bytes that they stay in the last cache: most addresses without one fail here. */
+/**
+ * Two bits for each address with labels, in so few bytes that they stay in the last cache. Most addresses without a
+ * label fail here.
+ */
 export class LabelFilter {
   /** Each table has as many words, one after the other. The upper bits of a hash choose one. */
   readonly words: Int32Array
