@@ -2,8 +2,8 @@
 // store.
 //
 // Between two pages nearly all tables leave the nearest caches, and finding a label is waiting for memory. Hence
-// several short loops in which no step depends on the one before: the processor fetches many lines at once, which one after
-// the other take up to 260 ns each.
+// several short loops in which no step depends on the one before: the processor fetches many lines at once, which one
+// after the other take up to 260 ns each.
 import { hexOf } from '../hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
