@@ -44,7 +44,7 @@ export class Router<Route> {
 }
 
 function literalBelow<Route>({ literals }: Node<Route>, segment: string): Node<Route> | undefined {
-  for (const { text, node } of literals) if (text === segment) return node
+  for (let at = 0; at < literals.length; at++) if (literals[at]!.text === segment) return literals[at]!.node
   return undefined
 }
 

@@ -175,7 +175,8 @@ const dayMs = 86_400_000
 export class UseMeter {
   readonly #store: KeyStore
   readonly #nowMs: () => number
-  #unwritten = new Map<string, KeyUse>()
+  /** Counts by key. A few for each, so that looking through them is faster than composing a key of all three parts. */
+  #unwritten = new Map<string, KeyUse[]>()
   #today = { number: Number.NaN, text: '' }
   #flushing: Promise<void> = Promise.resolve()
 
@@ -188,7 +189,7 @@ export class UseMeter {
     const number = Math.floor(this.#nowMs() / dayMs)
     if (number !== this.#today.number)
       this.#today = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) }
-    this.#add({ keyId, day: this.#today.text, operation, count: 1 })
+    this.#add(keyId, this.#today.text, operation, 1)
   }
 
   /** Writes what was counted since the last flush. After a failure the counts stay and the next flush writes them. */
@@ -198,7 +199,7 @@ export class UseMeter {
   }
 
   async #write(): Promise<void> {
-    const days = [...Map.groupBy(this.#unwritten.values(), use => use.day).values()]
+    const days = [...Map.groupBy([...this.#unwritten.values()].flat(), use => use.day).values()]
     this.#unwritten = new Map()
     try {
       for (let uses = days[0]; uses !== undefined; uses = days[0]) {
@@ -206,16 +207,23 @@ export class UseMeter {
         days.shift()
       }
     } catch (error) {
-      for (const use of days.flat()) this.#add(use)
+      for (const { keyId, day, operation, count } of days.flat()) this.#add(keyId, day, operation, count)
       throw error
     }
   }
 
-  #add(use: KeyUse): void {
-    const key = `${use.day} ${use.operation} ${use.keyId}`
-    const known = this.#unwritten.get(key)
-    if (known === undefined) this.#unwritten.set(key, use)
-    else known.count += use.count
+  #add(keyId: string, day: string, operation: string, count: number): void {
+    const uses = this.#unwritten.get(keyId)
+    if (uses === undefined) this.#unwritten.set(keyId, [{ keyId, day, operation, count }])
+    else {
+      for (let at = 0; at < uses.length; at++) {
+        const use = uses[at]!
+        if (use.operation !== operation || use.day !== day) continue
+        use.count += count
+        return
+      }
+      uses.push({ keyId, day, operation, count })
+    }
   }
 }
 
