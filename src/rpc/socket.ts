@@ -1,12 +1,14 @@
 // A WebSocket that reconnects by itself and takes a silent connection for dead. It knows nothing of what is sent over
 // it.
-import { WebSocket } from 'undici'
+import type { Socket } from 'node:net'
+import { Agent, buildConnector, WebSocket } from 'undici'
+import { messageOf } from '../errors.ts'
 
 export type SocketOptions = {
   url: string
   /** After this long without `heard`, the connection counts as dead. */
   silenceMaxMs: number
-  /** Doubles with each failure, up to `max`. */
+  /** Doubles with each failure, up to `max`. A connection that has been of use for as long as `max` ends the series. */
   retryMs: { first: number; max: number }
   onOpen: () => void
   /** Undefined for what is not a JSON object, or larger than any message in use. */
@@ -23,8 +25,10 @@ const messageCharactersMax = 2 ** 25
 
 export class ReconnectingSocket {
   readonly #options: SocketOptions
+  #wire: Wire | undefined
   #socket: WebSocket | undefined
   #isOpen = false
+  #openedAt = 0
   #heardAt = 0
   #failures = 0
   #connections = 0
@@ -51,7 +55,7 @@ export class ReconnectingSocket {
   /** The peer said something that makes sense: it is alive. */
   heard(): void {
     this.#heardAt = performance.now()
-    this.#failures = 0
+    if (this.#heardAt - this.#openedAt >= this.#options.retryMs.max) this.#failures = 0
   }
 
   /** Breaks the connection and makes a new one. */
@@ -67,7 +71,9 @@ export class ReconnectingSocket {
 
   close(): void {
     const socket = this.#socket
+    const wire = this.#wire
     this.#socket = undefined
+    this.#wire = undefined
     this.#isOpen = false
     clearTimeout(this.#timer)
     try {
@@ -75,21 +81,30 @@ export class ReconnectingSocket {
     } catch {
       // A socket that never opened cannot be closed.
     }
+    wire?.cut()
   }
 
   #connect(): void {
-    const socket = new WebSocket(this.#options.url)
+    const wire = new Wire(this.#options.silenceMaxMs)
+    const socket = new WebSocket(this.#options.url, { dispatcher: wire.agent })
+    this.#wire = wire
     this.#socket = socket
     this.#connections++
     this.#heardAt = performance.now()
     this.#watchSilence()
     const on = (event: 'open' | 'message' | 'close' | 'error', handle: (happened: Event) => void): void =>
       socket.addEventListener(event, happened => {
-        if (socket === this.#socket) handle(happened)
+        if (socket !== this.#socket) return
+        try {
+          handle(happened)
+        } catch (error) {
+          // What a peer sends must not end the process.
+          this.reset(`what it sent failed: ${messageOf(error)}`)
+        }
       })
     on('open', () => {
       this.#isOpen = true
-      this.#heardAt = performance.now()
+      this.#openedAt = this.#heardAt = performance.now()
       this.#options.onOpen()
     })
     on('message', message => this.#options.onMessage(this.#parse((message as MessageEvent).data)))
@@ -113,5 +128,28 @@ export class ReconnectingSocket {
     const leftMs = silenceMaxMs - (performance.now() - this.#heardAt)
     if (leftMs <= 0) this.reset(`it said nothing for ${silenceMaxMs} ms`)
     else this.#timer = setTimeout(() => this.#watchSilence(), leftMs)
+  }
+}
+
+/** The connection below a WebSocket, whose own `close` waits for an answer that a dead peer never gives. */
+class Wire {
+  readonly agent: Agent
+  #tcp: Socket | undefined
+
+  constructor(timeoutMs: number) {
+    const connect = buildConnector({ timeout: timeoutMs })
+    this.agent = new Agent({
+      connect: (address, done) =>
+        connect(address, (...made) => {
+          this.#tcp = made[1] ?? undefined
+          done(...made)
+        }),
+    })
+  }
+
+  /** What was written is still sent. */
+  cut(): void {
+    this.#tcp?.destroySoon()
+    this.agent.destroy().catch(() => undefined)
   }
 }
