@@ -87,11 +87,14 @@ async function readBounded(stream: Readable, bytesMax: number): Promise<Buffer> 
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
 }
 
+/** No server's word keeps an endpoint, or a client of ours, away for longer: quotas are renewed by then. */
+const retryAfterMaxMs = 86_400_000
+
 /** A Retry-After header in seconds or as a date, as milliseconds from now; undefined where it is missing or neither. */
 export function retryAfterOf(header: string | string[] | undefined, nowMs = Date.now()): number | undefined {
   const text = Array.isArray(header) ? header[0] : header
   if (text === undefined || text.trim() === '') return undefined
   const seconds = Number(text)
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(text) - nowMs
-  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+  return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, retryAfterMaxMs) : undefined
 }
