@@ -35,6 +35,7 @@ describe('reading', () => {
     ['a missing answer', [answer(0, 'a')]],
     ['an answer twice', [answer(0, 'a'), answer(0, 'b')]],
     ['an unknown id', [answer(0, 'a'), answer(7, 'b')]],
+    ['an id between those that were asked', [answer(0, 'a'), answer(0.5, 'b')]],
     ['an answer without a result', [answer(0, 'a'), { jsonrpc: '2.0', id: 1 }]],
     ['a number', [answer(0, 'a'), 5]],
   ])('%s cannot be read', (_, value) => {

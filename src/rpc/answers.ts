@@ -80,7 +80,7 @@ export function readAnswers(
     for (const answer of Array.isArray(parsed) ? parsed : [parsed]) {
       if (typeof answer !== 'object' || answer === null) throw new UnreadableAnswer('an answer that is not an object')
       const { id, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown }
-      const call = typeof id === 'number' && id >= 0 && id < count ? id : undefined
+      const call = Number.isInteger(id) && (id as number) >= 0 && (id as number) < count ? (id as number) : undefined
       const isTolerated = isError(error) && tolerated?.(refusalOf(error)) === true
       if (isError(error) && !isTolerated) return { refusal: refusalOf(error), call }
       if (call === undefined || (result === undefined && !isTolerated) || seen.has(call)) {
@@ -106,7 +106,8 @@ export function refusalIn(body: Buffer): RpcRefusal | undefined {
   }
 }
 
-function isError(error: unknown): boolean {
+/** Some nodes send `"error": null` with a result. */
+export function isError(error: unknown): boolean {
   return error !== undefined && error !== null
 }
 

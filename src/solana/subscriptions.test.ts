@@ -75,3 +75,11 @@ test('keeps only the later subscription of a subject that was removed and added 
   subscriptions.remove(subscription.key)
   await expect.poll(unsubscribed).toEqual([71, 72])
 })
+
+test('takes a confirmation with an error of null for what it is', async () => {
+  const confirmation = subscriptions.add(subscription)
+  await expect.poll(() => requests.length).toBe(1)
+  node.send(JSON.stringify({ jsonrpc: '2.0', id: requests[0]!.id, result: 71, error: null }))
+  await confirmation
+  expect(subscriptions.isConfirmed(subscription.key)).toBe(true)
+})

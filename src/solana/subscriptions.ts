@@ -4,6 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactText, redactUrl } from '../redact.ts'
+import { isError } from '../rpc/answers.ts'
 import { ReconnectingSocket, type SocketMessage } from '../rpc/socket.ts'
 import { tokenProgramAddresses } from './decode.ts'
 import { exactLamports } from './rpc.ts'
@@ -131,7 +132,7 @@ export class Subscriptions {
     // It may have been removed, and even asked for again, while it was being confirmed.
     const wanted = this.#wanted.get(key)
     const isWanted = wanted?.request === id
-    if (error !== undefined || typeof result !== 'number') {
+    if (isError(error) || typeof result !== 'number') {
       if (isWanted) this.#wanted.delete(key)
       request.reject(this.#fault(`refused ${method}: ${redactText(JSON.stringify(error ?? null))}`))
     } else if (isWanted) {

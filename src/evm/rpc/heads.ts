@@ -1,6 +1,7 @@
 // Listens to `newHeads` on a WebSocket and says "look now". It carries no facts: polling stays the truth, and a silent
 // or broken connection only delays the next look until the next poll.
 import type { SocketStatus } from '../../model.ts'
+import { isError } from '../../rpc/answers.ts'
 import { endpointAddresses } from '../../rpc/endpoint-address.ts'
 import { ReconnectingSocket, type SocketMessage } from '../../rpc/socket.ts'
 
@@ -43,7 +44,7 @@ export class HeadsFeed {
 
   #hear({ id, method, error }: SocketMessage = {}): void {
     const isAnswer = id === 1
-    if (isAnswer && error !== undefined) this.#socket.reset('it refused eth_subscribe')
+    if (isAnswer && isError(error)) this.#socket.reset('it refused eth_subscribe')
     else if (isAnswer || method === 'eth_subscription') {
       this.#subscribed = true
       this.#socket.heard()
