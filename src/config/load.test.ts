@@ -340,3 +340,44 @@ test('no text makes it throw anything but a clear error', () => {
     { numRuns: 500 },
   )
 })
+
+describe('odd input', () => {
+  const rpc = 'http://127.0.0.1:1'
+
+  test('a variable cannot reach what every object inherits, and hides no other variable', () => {
+    const environment = {
+      ALMANAC_CHAINS___PROTO___RPC: rpc,
+      ALMANAC_CHAINS_CONSTRUCTOR_RPC: rpc,
+      ALMANAC_CHAINS_CONSTRUCTOR_ID: '77',
+      ALMANAC_LIMITS_PAGE_SIZE_MAX: '7',
+    }
+    try {
+      const { config, warnings } = load('{}', { environment })
+      expect(config.chains.constructor).toMatchObject({ rpc: [rpc], id: 77 })
+      expect(config.limits.pageSizeMax).toBe(7)
+      expect(warnings).toMatchObject([{ facts: { variable: 'ALMANAC_CHAINS___PROTO___RPC' } }])
+      expect(Object.hasOwn(Object.prototype, 'rpc')).toBe(false)
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'rpc')
+    }
+  })
+
+  test('a chain that a variable adds is reported there, though there is a file', () => {
+    expect(refusal('{}', { environment: { ALMANAC_CHAINS_FOO_RPC: rpc } })).toMatch(
+      /^ALMANAC_CHAINS_FOO_RPC: foo is not a known chain\./,
+    )
+    expect(refusal(`chains: { 0x1: { rpc: "${rpc}" } }`, { environment: { ALMANAC_CHAINS_ETH_RPC: rpc } })).toBe(
+      'ALMANAC_CHAINS_ETH_RPC: chains.eth is eth, which is configured already.',
+    )
+  })
+
+  test('a value that two rules refuse is one error', () => {
+    expect(refusal('limits: { page_size_max: 99999999999999999999999 }')).toBe(
+      'almanac.yaml:1:26: limits.page_size_max is 1e+23 (a number); accepted: a whole number from 1 to 1000.',
+    )
+  })
+
+  test('several documents are refused without advice to programmers', () => {
+    expect(refusal('limits: {}\n---\nlimits: {}\n')).toBe('almanac.yaml:2:1: Source contains multiple documents.')
+  })
+})

@@ -89,9 +89,10 @@ function merge(base: unknown, overrides: readonly Override[]): unknown {
   for (const { path, value } of overrides) {
     let section: Record<string, unknown> = merged
     for (const part of path.slice(0, -1)) {
-      if (section[part] === undefined || section[part] === null) section[part] = {}
-      const next: unknown = section[part]
+      // A chain may be called as what every object inherits.
+      const next = (Object.hasOwn(section, part) ? section[part] : undefined) ?? {}
       if (!isMap(next)) return merged
+      section[part] = next
       section = next
     }
     section[path.at(-1)!] = value
@@ -108,9 +109,17 @@ function placeFinder(yaml: YamlFile | undefined, overrides: readonly Override[])
     const covers = (override: Override) => override.path.every((name, depth) => name === path[depth])
     const under = (override: Override) => path.every((name, depth) => name === override.path[depth])
     // The last one wins, as in the merge. A missing setting is reported at the start of its section.
-    const override = overrides.findLast(covers) ?? (yaml === undefined ? overrides.findLast(under) : undefined)
+    const override = overrides.findLast(covers) ?? (isIn(yaml?.value, path) ? undefined : overrides.findLast(under))
     return override?.source ?? yaml?.placeOf(path, part) ?? 'configuration'
   }
+}
+
+/** In either spelling. */
+function isIn(value: unknown, [part, ...rest]: readonly PropertyKey[]): boolean {
+  if (part === undefined) return value !== undefined
+  if (!isMap(value)) return false
+  const name = [String(part), camelCase(String(part))].find(each => Object.hasOwn(value, each))
+  return name !== undefined && isIn(value[name], rest)
 }
 
 /** The file may name a chain in any way that requests may; inside, each has one name. */
@@ -154,7 +163,9 @@ function addChain(
   return []
 }
 
-function invalid(problems: readonly string[]): AlmanacError {
+function invalid(found: readonly string[]): AlmanacError {
+  // Several rules may refuse one value in the same words.
+  const problems = [...new Set(found)]
   const [only] = problems
   const message =
     problems.length === 1 ? only! : [`The configuration has ${problems.length} errors.`, ...problems].join('\n       ')

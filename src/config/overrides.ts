@@ -52,6 +52,8 @@ function findLeaf(name: string): { leaf: SettingLeaf; path: readonly string[] } 
     const match = new RegExp(`^${variableOf(leaf.path).replace('__NAME__', '_(.+)_')}$`).exec(name)
     if (match === null) continue
     const [, spelled = ''] = match
+    // No chain is called so, and `__proto__` is not a key like others.
+    if (spelled.startsWith('_')) continue
     const chain = builtInChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
     return { leaf, path: leaf.path.map(part => (part === '<name>' ? chain : part)) }
   }

@@ -9,6 +9,7 @@ const fileBytesMax = 1_048_576
 const hints: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with spaces.',
   DUPLICATE_KEY: 'remove one of the two.',
+  MULTIPLE_DOCS: 'remove the line with --- and what follows it.',
 }
 
 export type YamlFile = {
@@ -48,7 +49,7 @@ export function parseYamlFile(path: string, text: string): YamlFile {
   }
   const [error] = document.errors
   if (error !== undefined) {
-    throw new AlmanacError('config_invalid', `${placeAt(error.pos[0])}: ${error.message}.`.replace(/\.\.$/, '.'), {
+    throw new AlmanacError('config_invalid', `${placeAt(error.pos[0])}: ${sentenceOf(error.message)}`, {
       hint: hints[error.code] ?? 'fix the YAML there; quote values that contain : or #.',
     })
   }
@@ -66,6 +67,11 @@ export function parseYamlFile(path: string, text: string): YamlFile {
       return offset === undefined ? path : placeAt(offset)
     },
   }
+}
+
+/** Without the advice to programmers that some messages of the parser end with. */
+function sentenceOf(message: string): string {
+  return `${message.replace(/; please use .*|\.$/, '')}.`
 }
 
 function offsetOf(node: Node | null, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
