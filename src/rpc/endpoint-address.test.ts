@@ -29,6 +29,11 @@ test('credentials become a header', () => {
   expect(address!.authorization).toBe(`Basic ${Buffer.from('user:pa:ss').toString('base64')}`)
 })
 
+test('credentials with a % that encodes nothing are taken as they are', () => {
+  const [address] = endpointAddresses(['https://user:100%@eth.example/'])
+  expect(address!.authorization).toBe(`Basic ${Buffer.from('user:100%').toString('base64')}`)
+})
+
 describe('private hosts', () => {
   test.each([
     ...['localhost', '127.0.0.1', '127.9.9.9', '10.1.2.3', '172.16.0.1', '172.31.255.1', '192.168.1.1', '169.254.1.1'],

@@ -25,7 +25,7 @@ export function endpointAddresses(
     const name = nameOf(url)
     const count = (seen.get(name) ?? 0) + 1
     seen.set(name, count)
-    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    const login = `${decode(url.username)}:${decode(url.password)}`
     return {
       name: count === 1 ? name : `${name}#${count}`,
       origin: url.origin,
