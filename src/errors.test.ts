@@ -46,3 +46,27 @@ test('what is not an AlmanacError, and a code of another version, become interna
   expect(fromPlain(toPlain('text'))).toMatchObject({ code: 'internal', message: 'text' })
   expect(fromPlain({ code: 'later', message: 'new' })).toMatchObject({ code: 'internal', message: 'new' })
 })
+
+test('whatever was thrown becomes an error that JSON and messages carry', () => {
+  const cycle: Record<string, unknown> = {}
+  cycle.self = cycle
+  const thrower = {
+    get message(): string {
+      throw new Error('no')
+    },
+  }
+  const thrown = [
+    ...[undefined, null, Symbol('s'), 1n, () => 1, Object.create(null), { toString: 1, valueOf: 1 }],
+    Object.setPrototypeOf(thrower, Error.prototype),
+    Object.assign(new Error(), { message: { toString: 1 } }),
+    ...[cycle, { amount: 1n }, { call: () => 1 }, Symbol('s')].map(
+      details => new AlmanacError('bad_request', 'no', { details, cause: Object.create(null), hint: 'stop.' }),
+    ),
+  ]
+  for (const each of thrown) {
+    const plain = toPlain(each)
+    expect(JSON.parse(JSON.stringify(plain))).toEqual(structuredClone(plain))
+    expect(typeof fromPlain(plain).message).toBe('string')
+    if (each instanceof AlmanacError) expect(plain).toMatchObject({ code: 'bad_request', message: 'no', hint: 'stop.' })
+  }
+})

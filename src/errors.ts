@@ -65,7 +65,10 @@ export class AlmanacError extends Error {
 /** An error as data that JSON and messages between threads carry. */
 export type PlainError = { code: string; message: string; cause?: string } & Omit<AlmanacErrorOptions, 'cause'>
 
-/** Keeps every field; a cause keeps its message. Any other error becomes `internal`. */
+/**
+ * Keeps every field; a cause keeps its message. Any other error becomes `internal`. Never throws, whatever was thrown:
+ * the other side waits for it.
+ */
 export function toPlain(error: unknown): PlainError {
   if (!(error instanceof AlmanacError)) return { code: 'internal', message: messageOf(error) }
   const { code, message, cause, hint, details, retryable, retryAfterMs } = error
@@ -73,8 +76,18 @@ export function toPlain(error: unknown): PlainError {
     ...{ code, message, retryable },
     ...(cause === undefined ? {} : { cause: messageOf(cause) }),
     ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...(isJson(details) ? { details } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+}
+
+/** Functions, cycles and the like would not arrive. */
+function isJson(value: unknown): boolean {
+  try {
+    structuredClone(value)
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
   }
 }
 
@@ -93,5 +106,9 @@ export function describeError(error: unknown): string {
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return 'something that cannot be shown'
+  }
 }

@@ -22,8 +22,18 @@ function linked() {
       throw new AlmanacError('store_full', 'No room.', { ...refusal, cause: new Error('SQLITE_FULL') })
     },
     never: () => new Promise(() => {}),
+    odd: async () => () => 1,
+    oddly: async () => {
+      throw Object.create(null)
+    },
   })
-  type Far = { add(a: number, b: number): Promise<number>; refuse(): Promise<void>; never(): Promise<void> }
+  type Far = {
+    add(a: number, b: number): Promise<number>
+    refuse(): Promise<void>
+    never(): Promise<void>
+    odd(): Promise<unknown>
+    oddly(): Promise<void>
+  }
   return callThread<Far>(channel.port2)
 }
 
@@ -36,6 +46,13 @@ test('an error keeps every field', async () => {
   const { far } = linked()
   const expected = { code: 'store_full', message: 'No room.', ...refusal, cause: new Error('SQLITE_FULL') }
   await expect(far.refuse()).rejects.toMatchObject(expected)
+})
+
+test('what a message cannot carry fails the call instead of leaving it waiting', async () => {
+  const { far } = linked()
+  await expect(far.odd()).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining('cloned') })
+  await expect(far.oddly()).rejects.toMatchObject({ code: 'internal' })
+  expect(await far.add(1, 2)).toBe(3)
 })
 
 test('when the far thread ends, every waiting and later call fails', async () => {

@@ -29,7 +29,12 @@ export function serveThread(port: Port, methods: Methods): void {
     } catch (error) {
       reply.error = toPlain(error)
     }
-    port.postMessage(reply)
+    try {
+      port.postMessage(reply)
+    } catch (error) {
+      // A value that messages cannot carry. Without a reply the caller would wait for ever.
+      port.postMessage({ reply: message.call, error: toPlain(error) } satisfies Reply)
+    }
   })
 }
 
