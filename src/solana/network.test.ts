@@ -57,3 +57,24 @@ test('a portfolio whose mints cannot be read fails without the details of the re
     server.close()
   }
 })
+
+test('closing before the ledger is checked is not worth a warning', async () => {
+  const server = createServer()
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  const lines: string[] = []
+  const network = new Network({
+    network: 'devnet',
+    settings: {
+      rpc: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
+      maxAgeMs: 0,
+      subscriptionsMax: 0,
+      reconcileMs: 60_000,
+    },
+    store: {} as Store,
+    log: createLog({ level: 'warn', format: 'json', write: line => lines.push(line) }),
+  })
+  await network.close()
+  server.closeAllConnections()
+  await new Promise(done => server.close(done))
+  expect(lines).toEqual([])
+})

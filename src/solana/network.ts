@@ -153,6 +153,7 @@ export class Network {
         'Solana endpoints serve the ledger of another network',
       )
     } catch (error) {
+      if (error instanceof AlmanacError && error.code === 'interrupted') return
       log.warn({ network, reason: messageOf(error) }, 'Solana ledger not checked')
     }
   }
