@@ -1,8 +1,9 @@
 // The command line as its users meet it: real processes, real stores, real signals.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -475,4 +476,39 @@ describe('status', () => {
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
     expect(stderr).toMatch(/^Error: No server answers at http:\/\/127\.0\.0\.1:1\. \(.+\)\nTry: {3}start the server/)
   })
+
+  test.each(['nonsense', 'localhost:8080', ''])('%j is not a URL, and trying later would not help: 1', async url => {
+    const { code, stdout, stderr } = await almanac(['status', '--url', url])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(
+      `Error: "${url}" is not the URL of a server.\nTry:   pass a URL such as http://127.0.0.1:8080 with --url.\n`,
+    )
+  })
+
+  test('a server that breaks off is worth another try later: 75', async () => {
+    const server = createServer((_, outgoing) => {
+      outgoing.writeHead(200, { 'content-length': '100' }).write('{')
+      setTimeout(() => outgoing.destroy(), 50)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, stderr } = await almanac(['status', '--url', url])
+    server.close()
+    expect(code).toBe(75)
+    expect(stderr).toContain(`No server answers at ${url}.`)
+  })
+})
+
+test.runIf(existsSync('/dev/full'))('output that cannot be written is an error of two lines', () => {
+  const { PATH } = process.env
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [main, 'config', 'check'], {
+    cwd: directory,
+    env: { PATH },
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/\nError: Cannot write the output\. \(ENOSPC.*\)\nTry: {3}make room .*\n$/)
 })

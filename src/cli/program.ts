@@ -55,7 +55,9 @@ Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interru
 export async function runCommand(): Promise<void> {
   // A reader such as `head` closes the pipe when it has seen enough: not a failure.
   process.stdout.on('error', error => {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return
+    printNote(`Error: Cannot write the output. (${error.message})\nTry:   make room for it, or send it elsewhere.`)
+    process.exitCode = 1
   })
   try {
     const [first = '', second = ''] = process.argv.slice(2)

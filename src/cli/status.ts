@@ -66,10 +66,17 @@ export function statusCommand(): Command {
 }
 
 async function askStatus(base: string, key: string | undefined): Promise<string> {
+  const url = URL.parse('/status', base)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const hint = 'pass a URL such as http://127.0.0.1:8080 with --url.'
+    throw new AlmanacError('bad_request', `${JSON.stringify(base)} is not the URL of a server.`, { hint })
+  }
   const headers = key === undefined ? {} : { 'x-api-key': key }
   let answer: Response
+  let text: string
   try {
-    answer = await fetch(new URL('/status', base), { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
+    answer = await fetch(url, { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
+    text = await answer.text()
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error
     throw new AlmanacError('upstream_failed', `No server answers at ${base}.`, {
@@ -78,7 +85,6 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
       hint: 'start the server, or pass its URL with --url.',
     })
   }
-  const text = await answer.text()
   if (answer.ok) return text
   const keyProblem = answer.status === 401 || answer.status === 403
   throw new AlmanacError(
