@@ -458,6 +458,9 @@ describe('errors', () => {
       code: 'not_found',
       message: 'There is nothing at /api/v3/nft/x/transfers; see /reference',
     })
+    expect(await refusal('/api/..%2f..%2Fetc')).toMatchObject({
+      message: 'There is nothing at /api/..%2F..%2Fetc; see /reference',
+    })
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await api.get(transfers(seeded.collection), {}, method)
       expect(response.status).toBe(405)

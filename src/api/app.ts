@@ -136,7 +136,9 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   if (method === 'OPTIONS') return { ...withoutPath, label: 'preflight', handler: () => preflight(methods) }
   const failureSchema = failureSchemaNear(segments)
   if (methods.length > 0) return refusing('method', methodNotAllowed(method, methods), failureSchema)
-  const message = `There is nothing at /${segments.join('/')}; see /reference`
+  // A slash that was encoded is part of its segment.
+  const shown = segments.map(segment => segment.replaceAll('/', '%2F')).join('/')
+  const message = `There is nothing at /${shown}; see /reference`
   return refusing('unknown', new AlmanacError('not_found', message), failureSchema)
 }
 
