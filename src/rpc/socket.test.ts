@@ -10,6 +10,7 @@ let server: Server
 let socket: ReconnectingSocket
 let connections = 0
 let reasons: string[] = []
+let heads: string[] = []
 
 afterEach(async () => {
   socket.close()
@@ -18,14 +19,19 @@ afterEach(async () => {
 })
 
 /** A peer that upgrades every connection and then does only what `onUpgrade` says: it answers no close frame. */
-async function connect(onUpgrade: (peer: Socket) => void, options: Partial<SocketOptions> = {}): Promise<void> {
+async function connect(
+  onUpgrade: (peer: Socket) => void,
+  { url = 'ws://', ...options }: Partial<SocketOptions> = {},
+): Promise<void> {
   connections = 0
   reasons = []
+  heads = []
   server = createServer(peer => {
     connections++
     open.add(peer)
     peer.on('close', () => open.delete(peer)).on('error', () => undefined)
     peer.once('data', head => {
+      heads.push(head.toString('latin1'))
       const key = /sec-websocket-key: (.*)\r\n/i.exec(head.toString('latin1'))![1]!
       const accept = createHash('sha1').update(`${key}${acceptSuffix}`).digest('base64')
       const lines = ['HTTP/1.1 101 Yes', 'Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`]
@@ -36,7 +42,7 @@ async function connect(onUpgrade: (peer: Socket) => void, options: Partial<Socke
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as { port: number }
   socket = new ReconnectingSocket({
-    url: `ws://127.0.0.1:${port}`,
+    url: url.replace(/^ws:\/\/([^@]*@)?/, `$&127.0.0.1:${port}`),
     silenceMaxMs: 60_000,
     retryMs: { first: 20, max: 10_000 },
     onOpen: () => undefined,
@@ -72,4 +78,10 @@ test('what a message makes the listener throw costs the connection, not the proc
   })
   await expect.poll(() => reasons).toContain('what it sent failed: cannot read {"params":null}')
   await expect.poll(() => connections).toBeGreaterThan(1)
+})
+
+test('credentials of the URL become a header, and its fragment stays here', async () => {
+  await connect(() => undefined, { url: 'ws://user:pa%3Ass@/v2/key?x=1#part' })
+  await expect.poll(() => heads[0]).toMatch(/^GET \/v2\/key\?x=1 HTTP\/1\.1\r\n/)
+  expect(heads[0]).toContain(`authorization: Basic ${Buffer.from('user:pa:ss').toString('base64')}\r\n`)
 })

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { messageOf } from '../errors.ts'
+import { type EndpointAddress, endpointAddresses } from './endpoint-address.ts'
 
 export type SocketOptions = {
   url: string
@@ -25,6 +26,7 @@ const messageCharactersMax = 2 ** 25
 
 export class ReconnectingSocket {
   readonly #options: SocketOptions
+  readonly #address: EndpointAddress
   #wire: Wire | undefined
   #socket: WebSocket | undefined
   #isOpen = false
@@ -37,6 +39,7 @@ export class ReconnectingSocket {
 
   constructor(options: SocketOptions) {
     this.#options = options
+    this.#address = endpointAddresses([options.url])[0]!
     this.#connect()
   }
 
@@ -86,7 +89,10 @@ export class ReconnectingSocket {
 
   #connect(): void {
     const wire = new Wire(this.#options.silenceMaxMs)
-    const socket = new WebSocket(this.#options.url, { dispatcher: wire.agent })
+    const { origin, path, authorization } = this.#address
+    // A WebSocket takes no fragment, and sends no credentials that stand in its URL.
+    const headers = authorization === undefined ? {} : { authorization }
+    const socket = new WebSocket(`${origin}${path}`, { dispatcher: wire.agent, headers })
     this.#wire = wire
     this.#socket = socket
     this.#connections++
