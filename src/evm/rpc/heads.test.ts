@@ -1,5 +1,8 @@
 // The feed of heads against a simulated node: it says "look now", comes back after a cut, and notices silence.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { HeadsFeed, type HeadsOptions } from './heads.ts'
 
@@ -61,4 +64,16 @@ test('an address where nothing listens is tried again, without a word', async ()
   feed = new HeadsFeed({ url: url.replace('http', 'ws'), lookNow })
   await vi.waitFor(() => expect(feed.status().reconnects).toBeGreaterThanOrEqual(1), 5_000)
   expect(feed.status().connected).toBe(false)
+})
+
+test('a confirmation with an error of null is one', async () => {
+  await start()
+  feed.close()
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  server.on('connection', socket => socket.send('{"jsonrpc":"2.0","id":1,"result":"0x1","error":null}'))
+  feed = new HeadsFeed({ url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, lookNow })
+  await vi.waitFor(() => expect(feed.status()).toMatchObject({ connected: true, reconnects: 0 }))
+  feed.close()
+  server.close()
 })
