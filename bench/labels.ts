@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { loadPack } from '../src/annotate/pack.ts'
 import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
 import { findLabels } from '../src/query/find-labels.ts'
-import { LabelFilter, tableCount, unreadTable } from '../src/query/label-table.ts'
+import { emptyBase, prefixCount } from '../src/query/label-base.ts'
 import { openStore } from '../src/store/open.ts'
 import { startPostgres } from '../test/postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
@@ -106,8 +106,7 @@ async function writeList(path: string): Promise<void> {
 /** The addresses of the newest pages of each contract, each once, without the zero address. */
 async function shownAddresses({ file, contracts }: FilledStore): Promise<Address[]> {
   const shown = new Set<Address>()
-  const nothingRead = { filter: new LabelFilter(0), tables: new Array(tableCount).fill(unreadTable) }
-  nothingRead.filter.words.fill(-1)
+  const nothingRead = { base: emptyBase, changed: new Uint8Array(prefixCount).fill(1) }
   const store = await openStore(`file:${file}`, { role: 'reader' })
   for (const contract of contracts) {
     const page = await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 })

@@ -1,8 +1,7 @@
 // Pages of transfers between given addresses, and the labels that were found for one, as texts. It asks no store.
 import { type Address, type Hash, zeroAddress } from '../src/model.ts'
-import type { LabelsInMemory } from '../src/query/find-labels.ts'
-import { noLabel, type PageLabels } from '../src/query/label-record.ts'
-import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, tableOf } from '../src/query/label-table.ts'
+import type { LabelsInMemory, PageLabels } from '../src/query/find-labels.ts'
+import { emptyBase, type LabelBase, LabelBaseBuilder, noLabel, prefixCount } from '../src/query/label-base.ts'
 import type { RankedLabel } from '../src/store/annotation-store.ts'
 import type { TransferPage } from '../src/store/store.ts'
 import { packTransfer } from './pack-transfer.ts'
@@ -27,22 +26,29 @@ export function pageOfParties(addresses: readonly Address[]): TransferPage {
 
 /** These labels and no others; of one address the stronger stand first. */
 export function labelsInMemory(labels: readonly RankedLabel[], heldMax = Number.POSITIVE_INFINITY): LabelsInMemory {
-  const builders = Array.from({ length: tableCount }, () => new LabelTableBuilder())
-  const byAddress = Map.groupBy(labels, ({ address }) => address)
-  for (const [index, [address, ofAddress]] of [...byAddress].entries())
-    builders[tableOf(Number.parseInt(address.slice(2, 4), 16))]!.add(ofAddress, index < heldMax)
-  return withFilter(builders.map(builtBy))
+  const addresses = new Set([...new Set(labels.map(({ address }) => address))].slice(0, heldMax))
+  const builder = new LabelBaseBuilder(emptyBase)
+  builder.add(
+    labels.filter(({ address }) => addresses.has(address)),
+    2 ** 24,
+  )
+  builder.add(
+    labels.filter(({ address }) => !addresses.has(address)),
+    0,
+  )
+  return { base: builtBy(builder).base, changed: undefined }
 }
 
-function builtBy(builder: LabelTableBuilder): LabelTable {
-  const steps = builder.build()
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
-}
-
-export function withFilter(tables: readonly LabelTable[]): LabelsInMemory {
-  const filter = new LabelFilter(tables.reduce((sum, { count }) => sum + count, 0))
-  for (const [index, table] of tables.entries()) filter.set(index, table)
-  return { filter, tables }
+/** The base, and in how many steps it was built. */
+export function builtBy(
+  builder: LabelBaseBuilder,
+  replaced = new Uint8Array(prefixCount),
+): { base: LabelBase; steps: number } {
+  const building = builder.build(replaced)
+  for (let steps = 0; ; steps++) {
+    const step = building.next()
+    if (step.done) return { base: step.value, steps }
+  }
 }
 
 /** By place, two for each row of the page, the sender's first. */

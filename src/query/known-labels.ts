@@ -1,24 +1,26 @@
-// The labels of a store in memory: immutable tables by the first byte of the address, read in the background. A
-// table in which a label changed is read again, and until then its addresses are looked up. The store decides which
-// label wins, not this.
+// The labels of a store in memory: an immutable base, read in the background, and the prefixes of addresses whose labels
+// changed since. Addresses with such a prefix are looked up until the next base has their labels. The store decides
+// which label wins, not this.
 
 import { type Log, LogThrottle } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
-import type { RankedLabel } from '../store/annotation-store.ts'
+import type { AddressRange } from '../store/label-changes.ts'
 import type { Store, TransferPage } from '../store/store.ts'
-import { findLabels } from './find-labels.ts'
-import { PageLabels } from './label-record.ts'
-import { LabelFilter, type LabelTable, LabelTableBuilder, tableCount, tableOf, unreadTable } from './label-table.ts'
+import { findLabels, type PageLabels } from './find-labels.ts'
+import { emptyBase, type LabelBase, LabelBaseBuilder, prefixCount } from './label-base.ts'
 
 /**
- * About a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes each, and their texts are
+ * About a million and a half labels. Of those beyond only a hash is kept, in at most 9 bytes each, and their texts are
  * looked up.
  */
 const bytesMaxDefault = 128 * 1024 * 1024
 /** Read at once: some milliseconds, between which the thread serves. */
 const addressesPerReadDefault = 1_024
-/** A filter that was just large enough would soon be made again. */
-const filterReserve = 1.25
+/**
+ * A new base is made when looking up has cost as much as making it will: one look takes as long as putting this many
+ * addresses into a base.
+ */
+const addressesPerLookUp = 64
 /** How long reading waits after a failure. */
 const retryAfterMs = 1_000
 
@@ -35,12 +37,15 @@ export class KnownLabels {
   readonly #revision: () => number
   readonly #bytesMax: number
   readonly #addressesPerRead: number
-  readonly #tables = new Array<LabelTable>(tableCount).fill(unreadTable)
-  #filter = new LabelFilter(0)
-  /** 1 for each table that has to be read. */
-  readonly #stale = new Uint8Array(tableCount)
-  #isEmpty = false
-  /** The revision and the version seen last, and how many changes of labels the tables know of. */
+  #base = emptyBase
+  /** 1 for each prefix with changes that the base does not have. */
+  #changed = new Uint8Array(prefixCount)
+  /** Of these the ones that changed since the next base was begun. */
+  #changedSince = new Uint8Array(prefixCount)
+  #hasChanges = false
+  /** How many addresses were looked up because of changes since then. */
+  #lookUps = 0
+  /** The revision and the version seen last, and how many changes of labels the prefixes know of. */
   #seenRevision: number | undefined
   #seenVersion: number | undefined
   #changes: number | undefined
@@ -70,18 +75,18 @@ export class KnownLabels {
       while (this.#store.labelVersion() !== this.#seenVersion) await this.#follow()
       this.#seenRevision = revision
     }
-    if (this.#isEmpty) return undefined
-    const { labels, unknown } = findLabels(page, chain, { filter: this.#filter, tables: this.#tables })
-    if (unknown.size === 0) return labels
-    this.#read()
-    const found = await this.#store.labelsOf(chain, [...unknown.keys()])
-    if (found.size === 0) return labels
-    const all = labels ?? new PageLabels(page.length)
-    for (const [address, label] of found) {
-      const added = all.addText(label)
-      for (const place of unknown.get(address)!) all.shown[place] = added
+    const changed = this.#hasChanges ? this.#changed : undefined
+    if (changed === undefined && this.#base.count === 0) return undefined
+    const { labels, unknown } = findLabels(page, chain, { base: this.#base, changed })
+    if (unknown.size > 0) {
+      for (const address of unknown.keys()) this.#lookUps += this.#changed[prefixOfText(address)]!
+      this.#read()
+      for (const [address, label] of await this.#store.labelsOf(chain, [...unknown.keys()])) {
+        const added = labels.add(label)
+        for (const place of unknown.get(address)!) labels.show(place, added)
+      }
     }
-    return all
+    return labels.longest === 0 ? undefined : labels
   }
 
   /** Resolves when nothing is being read. */
@@ -91,9 +96,7 @@ export class KnownLabels {
 
   /** The memory it takes. */
   get bytes(): number {
-    let sum = this.#filter.words.byteLength
-    for (const { bytes } of this.#tables) sum += bytes
-    return sum
+    return this.#base.bytes
   }
 
   async #follow(): Promise<void> {
@@ -107,18 +110,16 @@ export class KnownLabels {
     const version = this.#store.labelVersion()
     const { count, ranges } = await this.#store.labelChanges(this.#changes)
     for (const { first, last } of ranges)
-      for (let index = tableOfAddress(first); index <= tableOfAddress(last); index++) {
-        this.#stale[index] = 1
-        this.#put(index, unreadTable)
-      }
+      for (const prefixes of [this.#changed, this.#changedSince])
+        prefixes.fill(1, prefixOfText(first), prefixOfText(last) + 1)
+    this.#hasChanges ||= ranges.length > 0
     this.#changes = count
     this.#seenVersion = version
-    this.#read()
   }
 
   #read(): void {
-    if (this.#reading !== undefined || this.#nowMs() < this.#retryAtMs) return
-    this.#reading = this.#readStale()
+    if (this.#reading !== undefined || !this.#isDue() || this.#nowMs() < this.#retryAtMs) return
+    this.#reading = this.#readChanged()
       .catch(error => this.#readFailed(error))
       .finally(() => {
         this.#reading = undefined
@@ -131,73 +132,58 @@ export class KnownLabels {
     this.#throttle.say('read', repeated => this.#log?.warn({ err: error, repeated }, 'Labels could not be read'))
   }
 
-  async #readStale(): Promise<void> {
-    for (let index = this.#stale.indexOf(1); index !== -1; index = this.#stale.indexOf(1)) {
-      this.#stale[index] = 0
-      try {
-        const table = await this.#readTable(index)
-        const count = this.#tables.reduce((sum, other) => sum + other.count, table.count)
-        if (count > this.#filter.countMax) await this.#growFilter(count)
-        // A change that arrived meanwhile made the table stale again: what was read may hold a part of it.
-        if (this.#stale[index] === 0) this.#put(index, table)
-      } catch (error) {
-        this.#stale[index] = 1
-        throw error
+  #isDue(): boolean {
+    return this.#hasChanges && this.#lookUps * addressesPerLookUp > this.#base.count
+  }
+
+  async #readChanged(): Promise<void> {
+    while (this.#isDue()) {
+      this.#lookUps = 0
+      this.#changedSince = new Uint8Array(prefixCount)
+      const { count, lost } = this.#base
+      if (lost + (count * this.#changed.filter(Boolean).length) / prefixCount > count / 2) {
+        // Most records would be lost. Their memory is freed first, and until all are read addresses are looked up.
+        this.#base = emptyBase
+        this.#changed.fill(1)
       }
+      this.#base = await this.#nextBase()
+      this.#changed = this.#changedSince
+      this.#hasChanges = this.#changed.includes(1)
     }
   }
 
-  async #readTable(index: number): Promise<LabelTable> {
-    const builder = new LabelTableBuilder()
-    const otherBytes = this.bytes
-    for (let from: Address | undefined = addressIn(index, '0'); from !== undefined; ) {
-      await pause()
-      const range = { first: from, last: addressIn(index, 'f') }
-      const labels = await this.#store.labelsWithin(range, this.#addressesPerRead)
-      const byAddress = Map.groupBy(labels, ({ address }) => address)
-      for (const ofAddress of byAddress.values())
-        builder.add(ofAddress.filter(mayWin), otherBytes + builder.bytes < this.#bytesMax)
-      from = byAddress.size < this.#addressesPerRead ? undefined : addressAfter(labels.at(-1)!.address)
+  async #nextBase(): Promise<LabelBase> {
+    const builder = new LabelBaseBuilder(this.#base)
+    for (let first = this.#changed.indexOf(1); first !== -1; ) {
+      const end = this.#changed.indexOf(0, first)
+      const last = end === -1 ? prefixCount - 1 : end - 1
+      await this.#readInto(builder, { first: addressIn(first, '0'), last: addressIn(last, 'f') })
+      first = this.#changed.indexOf(1, last + 1)
     }
-    const steps = builder.build()
+    const steps = builder.build(this.#changed)
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) return step.value
       await pause()
     }
   }
 
-  #put(index: number, table: LabelTable): void {
-    this.#tables[index] = table
-    this.#filter.set(index, table)
-    this.#isEmpty = this.#tables.every(({ isRead, count }) => isRead && count === 0)
-  }
-
-  async #growFilter(count: number): Promise<void> {
-    const filter = new LabelFilter(count * filterReserve)
-    for (const [index, table] of this.#tables.entries()) {
-      filter.set(index, table)
+  async #readInto(builder: LabelBaseBuilder, { first, last }: AddressRange): Promise<void> {
+    for (let from: Address | undefined = first; from !== undefined; ) {
       await pause()
+      const labels = await this.#store.labelsWithin({ first: from, last }, this.#addressesPerRead)
+      const count = builder.add(labels, this.#bytesMax)
+      from = count < this.#addressesPerRead ? undefined : addressAfter(labels.at(-1)!.address)
     }
-    // Labels may have changed meanwhile.
-    for (const [index, table] of this.#tables.entries()) if (!table.isRead) filter.set(index, table)
-    this.#filter = filter
   }
 }
 
-/** Whether it is shown on any chain: no stronger label of the address covers its chain. */
-function mayWin({ chain }: RankedLabel, index: number, labels: readonly RankedLabel[]): boolean {
-  return !labels.slice(0, index).some(before => before.chain === undefined || before.chain === chain)
+function prefixOfText(address: Address): number {
+  return Number.parseInt(address.slice(2, 6), 16)
 }
 
-function tableOfAddress(address: Address): number {
-  return tableOf(Number.parseInt(address.slice(2, 4), 16))
-}
-
-/** The first or the last address of a table. */
-function addressIn(table: number, digit: '0' | 'f'): Address {
-  const perTable = 256 / tableCount
-  const byte = table * perTable + (digit === '0' ? 0 : perTable - 1)
-  return `0x${byte.toString(16).padStart(2, '0').padEnd(40, digit)}` as Address
+/** The first or the last address with the prefix. */
+function addressIn(prefix: number, digit: '0' | 'f'): Address {
+  return `0x${prefix.toString(16).padStart(4, '0').padEnd(40, digit)}` as Address
 }
 
 /** Undefined after the last address. */

@@ -10,9 +10,9 @@ import type { ChainState, Store, TransferPage, TransferRange } from '../store/st
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import { KnownLabels } from './known-labels.ts'
-import type { PageLabels } from './label-record.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }

@@ -89,6 +89,38 @@ export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout):
   layout.end = flags & payloadFlags.range ? place + 4 : place
 }
 
+/**
+ * Where the parties of a page's rows stand, for labels, which need nothing else and take half the time so. Fills
+ * `positions` with where each address begins and `places` with twice its row, plus one for the recipient. Returns how
+ * many there are; the places of the zero address, which takes no bytes, follow these. Both arrays must have room for
+ * two parties of each row.
+ */
+export function layOutParties(payloads: DataView, rows: number, places: Int32Array, positions: Int32Array): number {
+  let count = 0
+  let end = rows * 2
+  for (let row = 0, at = 0; row < rows; row++) {
+    const header = payloads.getInt32(at)
+    const flags = header >>> 24
+    at += payloadHeaderBytes + 32
+    if (flags & payloadFlags.toZero) places[--end] = row * 2 + 1
+    else {
+      places[count] = row * 2 + 1
+      positions[count++] = at
+      at += 20
+    }
+    if (flags & payloadFlags.fromZero) places[--end] = row * 2
+    else {
+      places[count] = row * 2
+      positions[count++] = at
+      at += 20
+    }
+    if (flags & payloadFlags.operator) at += 20
+    at += ((header >>> 16) & 0xff) + ((header >>> 8) & 0xff) + (header & 0xff)
+    if (flags & payloadFlags.range) at += 4
+  }
+  return count
+}
+
 const layout = newLayout()
 
 export function unpackTransfer(payload: Uint8Array): TransferFacts {

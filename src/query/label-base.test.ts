@@ -1,20 +1,18 @@
-// Tables hold what a map would. No store is asked.
+// A base holds what a map would. No store is asked.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { labelsInMemory, pageOfParties, textsOf, withFilter } from '../../test/labelled-page.ts'
+import { builtBy, labelsInMemory, pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { bytesOfHex } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { findLabels, type LabelsInMemory } from './find-labels.ts'
-import { addressHash } from './label-record.ts'
-import { filterBits, LabelTableBuilder, tableCount, tableOf, unreadTable } from './label-table.ts'
+import { emptyBase, filterBits, hashOf, LabelBaseBuilder, prefixCount } from './label-base.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
 const chains = [1, 0xffffffff, 0x2a15c308d, 0x1a15c308d, 0x100000000] as ChainId[]
-const bytesPerTable = 256 / tableCount
 // Few different bytes, so that many addresses share their ends and with them their hash, and the zero address is one.
 const address = fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)).map(([first, middle, last]) => {
-  const parts = [Buffer.alloc(4, first * bytesPerTable), Buffer.alloc(12, middle), Buffer.alloc(4, last)]
+  const parts = [Buffer.alloc(4, first), Buffer.alloc(12, middle), Buffer.alloc(4, last)]
   return `0x${Buffer.concat(parts).toString('hex')}` as Address
 })
 const labels = fc.array(
@@ -65,29 +63,62 @@ test('of labels that are not held the presence is known, and nothing is told of 
       const inMemory = labelsInMemory(given, addressesHeldMax)
       const named = [...new Set(given.map(one => one.address))]
       const held = new Set(named.slice(0, addressesHeldMax))
-      const hashes = new Set(named.slice(addressesHeldMax).map(hashOf))
+      const hashes = new Set(named.slice(addressesHeldMax).map(hashOfText))
       for (const chain of chains) {
         const found = shown([...named, ...others], chain, inMemory)
         for (const [index, one] of [...named, ...others].entries())
-          if (held.has(one) || !hashes.has(hashOf(one))) expect(found[index]).toEqual(winner(given, one, chain))
+          if (held.has(one) || !hashes.has(hashOfText(one))) expect(found[index]).toEqual(winner(given, one, chain))
           else expect(found[index]).toBe('unknown')
       }
     }),
   )
 })
 
-test('every address of a table that was not read is unknown, and of no other', () => {
+const prefixOfText = (one: Address) => Number.parseInt(one.slice(2, 6), 16)
+/** Of the first bytes that addresses begin with. */
+const somePrefixes = fc.uniqueArray(fc.nat(2)).map(firsts => {
+  const prefixes = new Uint8Array(prefixCount)
+  for (const first of firsts) prefixes[first * 0x101] = 1
+  return prefixes
+})
+
+test('every address with a changed prefix is unknown, and no other', () => {
   fc.assert(
-    fc.property(labels, fc.array(address), fc.uniqueArray(fc.nat(2)), (given, others, unread) => {
-      const { tables } = labelsInMemory(given)
-      const partly = withFilter(tables.map((table, index) => (unread.includes(index) ? unreadTable : table)))
+    fc.property(labels, fc.array(address), somePrefixes, (given, others, changed) => {
       const addresses = [...others, ...given.map(one => one.address)]
-      expect(shown(addresses, chains[0]!, partly)).toEqual(
-        addresses.map(one =>
-          unread.includes(tableOf(Number.parseInt(one.slice(2, 4), 16))) ? 'unknown' : winner(given, one, chains[0]!),
-        ),
+      expect(shown(addresses, chains[0]!, { ...labelsInMemory(given), changed })).toEqual(
+        addresses.map(one => (changed[prefixOfText(one)] === 1 ? 'unknown' : winner(given, one, chains[0]!))),
       )
     }),
+  )
+})
+
+test('a base that is built from another one has the new labels of replaced prefixes, and the other keeps its own', () => {
+  fc.assert(
+    fc.property(
+      labels,
+      labels,
+      fc.array(somePrefixes, { minLength: 1, maxLength: 4 }),
+      (before, after, replacements) => {
+        const addresses = [...before, ...after].map(one => one.address)
+        const all = (given: readonly RankedLabel[]) => addresses.map(one => winner(given, one, chains[0]!))
+        let [base, expected] = [labelsInMemory(before).base, before]
+        for (const replaced of replacements) {
+          const [isReplaced, old, oldExpected] = [
+            (one: RankedLabel) => replaced[prefixOfText(one.address)] === 1,
+            base,
+            expected,
+          ]
+          const builder = new LabelBaseBuilder(old)
+          builder.add(after.filter(isReplaced), 2 ** 24)
+          base = builtBy(builder, replaced).base
+          expected = [...after.filter(isReplaced), ...oldExpected.filter(one => !isReplaced(one))]
+          expect(base.count).toBe(new Set(expected.map(one => one.address)).size)
+          expect(shown(addresses, chains[0]!, { base, changed: undefined })).toEqual(all(expected))
+          expect(shown(addresses, chains[0]!, { base: old, changed: undefined })).toEqual(all(oldExpected))
+        }
+      },
+    ),
   )
 })
 
@@ -98,51 +129,50 @@ const many = Array.from({ length: 5_000 }, (_, index) => ({
   ...{ address: addressOf(index), chain: undefined, label: `Label ${index % 2_500} ✓` },
 }))
 
-function hashOf(one: Address): number {
-  return addressHash(new DataView(Uint8Array.from(bytesOfHex(one)).buffer), 0)
+function hashOfText(one: Address): number {
+  return hashOf(new DataView(Uint8Array.from(bytesOfHex(one)).buffer), 0)
 }
 
 test('equal texts have equal checksums', () => {
   const page = pageOfParties(many.map(one => one.address))
   const { labels: found } = findLabels(page, chains[0]!, labelsInMemory(many))
-  const byText = new Map(many.map((one, index) => [one.label, found!.checksumOf(found!.shown[index * 2]!)]))
+  const byText = new Map(many.map((one, index) => [one.label, found.checksumOf(found.shown[index * 2]!)]))
   for (const [index, one] of many.entries())
-    expect(found!.checksumOf(found!.shown[index * 2]!)).toBe(byText.get(one.label))
+    expect(found.checksumOf(found.shown[index * 2]!)).toBe(byText.get(one.label))
   expect(new Set(byText.values()).size).toBe(2_500)
-  expect(found!.checksumOf(found!.addText(many[0]!.label))).toBe(byText.get(many[0]!.label))
+  expect(found.checksumOf(found.add(many[0]!.label))).toBe(byText.get(many[0]!.label))
 })
 
 function built(given: readonly RankedLabel[], isHeld: boolean) {
-  const builder = new LabelTableBuilder()
-  for (const label of given) builder.add([label], isHeld)
-  const steps = builder.build()
-  for (let count = 0; ; count++) {
-    const step = steps.next()
-    if (step.done) return { table: step.value, steps: count }
-  }
+  const builder = new LabelBaseBuilder(emptyBase)
+  builder.add(given, isHeld ? 2 ** 24 : 0)
+  return builtBy(builder)
 }
 
 test('a filter passes few that were not added, in at most three bytes for each', () => {
-  const { filter } = labelsInMemory(many)
+  const { filter, filterShift } = labelsInMemory(many).base
   const passes = (one: Address) => {
-    const [table, bits] = [tableOf(Number.parseInt(one.slice(2, 4), 16)), filterBits(hashOf(one))]
-    const word = filter.words[(table << filter.tableBits) | (hashOf(one) >>> (32 - filter.tableBits))]!
-    return (word & bits) === bits
+    const [hash, bits] = [hashOfText(one), filterBits(hashOfText(one))]
+    return (filter[hash >>> filterShift]! & bits) === bits
   }
   for (const one of many) expect(passes(one.address)).toBe(true)
   const strangers = Array.from({ length: 20_000 }, (_, index) => passes(addressOf(1_000_000 + index)))
   expect(strangers.filter(Boolean).length).toBeLessThan(1_200)
-  expect(filter.words.byteLength).toBeLessThanOrEqual(many.length * 3)
+  expect(filter.byteLength).toBeLessThanOrEqual(many.length * 3)
 })
 
-test('a label with 24 characters takes at most 96 bytes, one that is not held 7, and a table without labels nothing', () => {
+test('a label with 24 characters takes at most 96 bytes, one that is not held 7, and none at all nothing', () => {
   const long = many.map(one => ({ ...one, label: 'x'.repeat(24) }))
-  expect(built(long, true).table.bytes).toBeLessThanOrEqual(long.length * 96)
-  expect(built(long, false).table.bytes).toBeLessThanOrEqual(long.length * 7 + 100)
-  expect(built([], true).table.bytes).toBe(0)
+  const withoutFilter = (isHeld: boolean) => {
+    const { bytes, filter } = built(long, isHeld).base
+    return bytes - filter.byteLength
+  }
+  expect(withoutFilter(true)).toBeLessThanOrEqual(long.length * 96)
+  expect(withoutFilter(false)).toBeLessThanOrEqual(long.length * 7 + 100)
+  expect(built([], true).base.bytes).toBe(0)
 })
 
-test('a large table is built in steps', () => {
+test('a large base is built in steps', () => {
   const large = Array.from({ length: 50_000 }, (_, index) => ({ ...many[0]!, address: addressOf(index) }))
   expect(built(large, true).steps).toBe(3)
 })

@@ -1,0 +1,270 @@
+// The labels of a store as one immutable table with a filter before it, and what builds one. It does not read the store.
+//
+// A record holds the labels of one address, in words of four bytes:
+//
+//   5 words   address
+//   for each label, the stronger first:
+//   2 words   chain, the higher word first; 0 for every chain
+//   1 word    checksum of the text, the same in every process; a label is named by the position of this word
+//   1 word    length of the text, times two; one more if another label follows
+//   …         the text in JSON with its quotes, up to a whole word
+import { crc32 } from 'node:zlib'
+import type { ChainId } from '../model.ts'
+import type { RankedLabel } from '../store/annotation-store.ts'
+
+/** The position of a record that does not exist. */
+export const nowhere = 0
+/** In the place of a label. */
+export const noLabel = 0
+export const wordBytes = 4
+const addressWords = 5
+/** Chain, checksum and length. */
+const headWords = 4
+const everyChain = 0
+const chainWord = 2 ** 32
+/** The order of bytes in a word of a typed array, for views of other bytes. */
+export const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+/** Of one label with 24 characters. As many words follow the last record, so that the end of each can be touched. */
+export const usualRecordWords = 15
+
+export type LabelBase = {
+  /** How many addresses have labels. */
+  readonly count: number
+  /**
+   * Two bits for each address with labels, in so few bytes that they stay in the last cache. Most addresses without a
+   * label fail here. The upper bits of a hash choose a word.
+   */
+  readonly filter: Int32Array
+  readonly filterShift: number
+  /** Open addressing: pairs of a hash and the position of a record, `nowhere` where a slot is free. */
+  readonly slots: Int32Array
+  readonly slotMask: number
+  /** The records, up to `end`. Word 0 is 0. A base that is built from this one adds its own after them. */
+  readonly words: Int32Array
+  readonly end: number
+  /** How many of the records have no slot any more. */
+  readonly lost: number
+  /** Open addressing: hashes of addresses whose labels exceed the memory bound, 0 where a slot is free. */
+  readonly unheld: Int32Array
+  readonly unheldCount: number
+  readonly bytes: number
+}
+
+export const emptyBase: LabelBase = {
+  ...{ count: 0, filter: new Int32Array(2), filterShift: 31, slots: new Int32Array(2), slotMask: 0 },
+  ...{ words: new Int32Array(1 + usualRecordWords), end: 1, lost: 0 },
+  ...{ unheld: new Int32Array(0), unheldCount: 0, bytes: 0 },
+}
+
+/** Addresses with the same first two bytes change together: fifteen of a million. */
+export const prefixCount = 65_536
+
+export function prefixOf(addresses: DataView, at: number): number {
+  return addresses.getUint16(at)
+}
+
+/**
+ * Hashes an address by its first and last four bytes: vanity addresses are alike at one end, hardly ever at both.
+ * Addresses may share a hash. The finaliser is that of MurmurHash3.
+ */
+export function hashOf(addresses: DataView, at: number): number {
+  const word = Math.imul(addresses.getInt32(at), 0x9e3779b1) ^ addresses.getInt32(at + 16)
+  let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
+}
+
+export function filterBits(hash: number): number {
+  return (1 << hash) | (1 << (hash >>> 5))
+}
+
+/** The position of the record of the address at `at`, or `nowhere`. */
+export function recordOf({ slots, slotMask, words }: LabelBase, hash: number, addresses: DataView, at: number): number {
+  for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
+    const record = slots[slot * 2 + 1]!
+    if (record === nowhere || (slots[slot * 2] === hash && isOf(words, record, addresses, at))) return record
+  }
+}
+
+function isOf(words: Int32Array, record: number, addresses: DataView, at: number): boolean {
+  for (let word = 0; word < addressWords; word++)
+    if (words[record + word] !== addresses.getInt32(at + word * wordBytes, isLittleEndian)) return false
+  return true
+}
+
+/** The label that is shown on the chain, or `noLabel`. */
+export function winnerOn(chain: ChainId, words: Int32Array, record: number): number {
+  for (let label = record + addressWords + 2; ; label += headWords + wordsIn(words[label + 1]! >> 1)) {
+    const of = words[label - 2]! * chainWord + (words[label - 1]! >>> 0)
+    if (of === everyChain || of === chain) return label
+    const isLast = (words[label + 1]! & 1) === 0
+    if (isLast) return noLabel
+  }
+}
+
+/** Whether an address of this hash that has no record may have labels in the store. */
+export function mayBeStored({ unheld }: LabelBase, hash: number): boolean {
+  return unheld.length > 0 && unheld[unheldSlot(unheld, hash || 1)] !== 0
+}
+
+/** The slot of the hash (1 instead of 0), or the free one where it belongs. Their number is not a power of two, to save memory. */
+function unheldSlot(unheld: Int32Array, hash: number): number {
+  let slot = Math.floor((hash >>> 0) * (unheld.length / 2 ** 32))
+  while (unheld[slot] !== 0 && unheld[slot] !== hash) slot = slot + 1 === unheld.length ? 0 : slot + 1
+  return slot
+}
+
+/** A millisecond at most. */
+const slotsPerStep = 16_384
+/** Enough for some thousand labels. */
+const wordsFew = 65_536
+/** At 12 to 24 bits for each hash, one in 25 to 90 of the addresses without a label passes. */
+const [bitsPerHashMin, bitsPerWord] = [12, 32]
+
+/**
+ * Builds a base from another one by replacing the labels of some prefixes. Both have their records in the same words,
+ * so that meanwhile only slots and filter take their memory twice.
+ */
+export class LabelBaseBuilder {
+  readonly #old: LabelBase
+  #words: Int32Array
+  #end: number
+  #heldMax: number
+  readonly #records: number[] = []
+  #unheldMax: number
+  readonly #unheld: Int32Array[]
+
+  constructor(old: LabelBase) {
+    this.#old = old
+    this.#words = old.words
+    this.#end = old.end
+    this.#heldMax = old.count - old.unheldCount
+    this.#unheldMax = old.unheldCount
+    this.#unheld = [old.unheld]
+  }
+
+  /**
+   * Adds labels in the order of addresses, the stronger of one first, but only hashes once the bytes are taken. Returns
+   * how many addresses they have.
+   */
+  add(labels: readonly RankedLabel[], bytesMax: number): number {
+    const needed = labels.reduce((sum, { label }) => sum + recordWordsMax(label), this.#end + usualRecordWords)
+    if (needed > this.#words.length) {
+      // The system gives memory once it is written to: as much as may be taken is asked for, and hardly ever copied.
+      const words = new Int32Array(Math.max(needed, needed < wordsFew ? wordsFew : bytesMax / wordBytes))
+      words.set(this.#words)
+      this.#words = words
+    }
+    const view = new DataView(this.#words.buffer)
+    const byAddress = Map.groupBy(labels, ({ address }) => address)
+    const unheld: number[] = []
+    for (const ofAddress of byAddress.values()) {
+      const end = writeRecord(this.#words, this.#end, ofAddress.filter(mayWin))
+      if (this.#bytes < bytesMax) {
+        this.#records.push(this.#end)
+        this.#heldMax++
+        this.#end = end
+      } else unheld.push(hashOf(view, this.#end * wordBytes) || 1)
+    }
+    this.#unheld.push(Int32Array.from(unheld))
+    this.#unheldMax += unheld.length
+    return byAddress.size
+  }
+
+  /** Returns the base, after steps between which the thread serves. It has no old records of `replaced` prefixes. */
+  *build(replaced: Uint8Array): Generator<void, LabelBase> {
+    const [words, view, old] = [this.#words, new DataView(this.#words.buffer), this.#old]
+    const filter = new Int32Array(powerOfTwo(((this.#heldMax + this.#unheldMax) * bitsPerHashMin) / bitsPerWord + 1))
+    const filterShift = bitsPerWord - Math.log2(filter.length)
+    const slots = new Int32Array(slotsFor(this.#heldMax) * 2)
+    const slotMask = slots.length / 2 - 1
+    const unheld = new Int32Array(this.#unheldMax === 0 ? 0 : Math.ceil(this.#unheldMax * 1.5) + 1)
+    let [held, unheldCount, lost, steps] = [0, 0, old.lost, 0]
+    const hold = (hash: number, record: number) => {
+      let slot = hash & slotMask
+      while (slots[slot * 2 + 1] !== nowhere) slot = (slot + 1) & slotMask
+      slots[slot * 2] = hash
+      slots[slot * 2 + 1] = record
+      filter[hash >>> filterShift]! |= filterBits(hash)
+      held++
+    }
+    for (let at = 0; at < old.slots.length; at += 2) {
+      if (++steps % slotsPerStep === 0) yield
+      const record = old.slots[at + 1]!
+      if (record === nowhere) continue
+      if (replaced[prefixOf(view, record * wordBytes)] !== 0) lost++
+      else hold(old.slots[at]!, record)
+    }
+    for (const record of this.#records) {
+      if (++steps % slotsPerStep === 0) yield
+      hold(hashOf(view, record * wordBytes), record)
+    }
+    // A hash does not tell its prefix: those of the other base are all kept. One too many costs a look into the store.
+    for (const hashes of this.#unheld)
+      for (const hash of hashes) {
+        if (++steps % slotsPerStep === 0) yield
+        if (hash === 0) continue
+        const slot = unheldSlot(unheld, hash)
+        if (unheld[slot] === 0) unheldCount++
+        unheld[slot] = hash
+        filter[hash >>> filterShift]! |= filterBits(hash)
+      }
+    const count = held + unheldCount
+    if (count === 0) return emptyBase
+    const bytes = filter.byteLength + this.#bytes + unheld.byteLength
+    return { count, filter, filterShift, slots, slotMask, words, end: this.#end, lost, unheld, unheldCount, bytes }
+  }
+
+  /** What records and slots take. */
+  get #bytes(): number {
+    return (this.#end + slotsFor(this.#heldMax) * 2) * wordBytes
+  }
+}
+
+/** Whether it is shown on any chain: no stronger label of the address covers its chain. */
+function mayWin({ chain }: RankedLabel, index: number, labels: readonly RankedLabel[]): boolean {
+  return !labels.slice(0, index).some(before => before.chain === undefined || before.chain === chain)
+}
+
+/** Writes the labels of one address at `at`, where there must be room. Returns where the record ends. */
+function writeRecord(words: Int32Array, at: number, labels: readonly RankedLabel[]): number {
+  Buffer.from(words.buffer).write(labels[0]!.address.slice(2), at * wordBytes, 'hex')
+  let end = at + addressWords
+  for (const [index, label] of labels.entries()) end = writeLabel(words, end, label, index === labels.length - 1)
+  return end
+}
+
+/** Writes a label without an address. Returns where it ends. */
+export function writeLabel(
+  words: Int32Array,
+  at: number,
+  { chain = everyChain as ChainId, label }: Pick<RankedLabel, 'chain' | 'label'>,
+  isLast: boolean,
+): number {
+  const text = JSON.stringify(label)
+  const length = Buffer.from(words.buffer).write(text, (at + headWords) * wordBytes)
+  // Palm's chain id takes more than one word.
+  words[at] = Math.floor(chain / chainWord)
+  words[at + 1] = chain % chainWord
+  words[at + 2] = crc32(text)
+  words[at + 3] = length * 2 + (isLast ? 0 : 1)
+  return at + headWords + wordsIn(length)
+}
+
+/** The most words that a record of this label can take. A character takes up to six bytes in JSON. */
+export function recordWordsMax(label: string): number {
+  return addressWords + headWords + wordsIn(label.length * 6 + 2)
+}
+
+function wordsIn(bytes: number): number {
+  return (bytes + wordBytes - 1) >>> 2
+}
+
+/** At most two thirds are taken. */
+function slotsFor(records: number): number {
+  return powerOfTwo((records * 3) / 2 + 1)
+}
+
+function powerOfTwo(min: number): number {
+  return 2 ** Math.ceil(Math.log2(min))
+}
