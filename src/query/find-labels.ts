@@ -5,11 +5,12 @@
 // several short loops in which no step depends on the one before: the processor fetches many lines at once, which one
 // after the other take up to 260 ns each.
 import { hexOf } from '../hex.ts'
-import type { Address, ChainId } from '../model.ts'
+import { type Address, type ChainId, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/store.ts'
 import { layOutParties } from '../store/transfer-payload.ts'
 import {
   filterBits,
+  firstLabelAt,
   hashOf,
   isLittleEndian,
   type LabelBase,
@@ -22,7 +23,7 @@ import {
   usualRecordWords,
   winnerOn,
   wordBytes,
-  writeLabel,
+  writeRecord,
 } from './label-base.ts'
 
 export type LabelsInMemory = {
@@ -133,8 +134,6 @@ function labelOf(
 /** Copied for each page: filling an array takes three times as long, and a typed array ten times. */
 const noLabels = new Array<number>(1_024).fill(noLabel)
 
-const addedAt = 2
-
 /** The labels of a page: positions in the words of a base, or below zero for those that were looked up. */
 export class PageLabels {
   /** For each stored row the sender's label, then the recipient's; `noLabel` where there is none. */
@@ -152,20 +151,20 @@ export class PageLabels {
 
   show(place: number, label: number): void {
     this.shown[place] = label
-    const length = (label < 0 ? this.#added[~label]![addedAt + 1]! : this.#words[label + 1]!) >> 1
+    const length = (label < 0 ? this.#added[~label]![firstLabelAt + 1]! : this.#words[label + 1]!) >> 1
     if (length > this.longest) this.longest = length
   }
 
   /** Returns the name of a label that was looked up. */
   add(label: string): number {
     const words = new Int32Array(recordWordsMax(label))
-    writeLabel(words, 0, { chain: undefined, label }, true)
+    writeRecord(words, 0, [{ address: zeroAddress, chain: undefined, label }])
     return ~(this.#added.push(words) - 1)
   }
 
   /** Of the label's text: the same in every process. */
   checksumOf(label: number): number {
-    return label < 0 ? this.#added[~label]![addedAt]! : this.#words[label]!
+    return label < 0 ? this.#added[~label]![firstLabelAt]! : this.#words[label]!
   }
 
   /**
@@ -174,7 +173,7 @@ export class PageLabels {
    */
   put(out: DataView, at: number, label: number): number {
     const words = label < 0 ? this.#added[~label]! : this.#words
-    let from = label < 0 ? addedAt : label
+    let from = label < 0 ? firstLabelAt : label
     const end = at + (words[from + 1]! >> 1)
     from += 2
     for (let to = at; to < end; to += wordBytes) out.setInt32(to, words[from++]!, isLittleEndian)

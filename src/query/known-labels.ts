@@ -10,13 +10,6 @@ import { findLabels, type PageLabels } from './find-labels.ts'
 import { emptyBase, type LabelBase, LabelBaseBuilder, prefixCount } from './label-base.ts'
 
 /**
- * About a million and a half labels. Of those beyond only a hash is kept, in at most 9 bytes each, and their texts are
- * looked up.
- */
-const bytesMaxDefault = 128 * 1024 * 1024
-/** Read at once: some milliseconds, between which the thread serves. */
-const addressesPerReadDefault = 1_024
-/**
  * A new base is made when looking up has cost as much as making it will: one look takes as long as putting this many
  * addresses into a base.
  */
@@ -25,7 +18,12 @@ const addressesPerLookUp = 64
 const retryAfterMs = 1_000
 
 export type KnownLabelsOptions = {
+  /**
+   * By default enough for about a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes and
+   * 3 of the filter, and their texts are looked up.
+   */
   bytesMax?: number
+  /** By default as many as take some milliseconds, between which the thread serves. */
   addressesPerRead?: number
   /** Gets a line when labels cannot be read. */
   log?: Log | undefined
@@ -57,15 +55,13 @@ export class KnownLabels {
   readonly #throttle: LogThrottle
 
   constructor(store: Store, revision: () => number, options: KnownLabelsOptions = {}) {
-    const { bytesMax = bytesMaxDefault, addressesPerRead = addressesPerReadDefault } = options
-    const { log, nowMs = () => performance.now() } = options
     this.#store = store
     this.#revision = revision
-    this.#bytesMax = bytesMax
-    this.#addressesPerRead = addressesPerRead
-    this.#nowMs = nowMs
-    this.#log = log
-    this.#throttle = new LogThrottle(undefined, nowMs)
+    this.#bytesMax = options.bytesMax ?? 128 * 1024 * 1024
+    this.#addressesPerRead = options.addressesPerRead ?? 1_024
+    this.#log = options.log
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+    this.#throttle = new LogThrottle(undefined, this.#nowMs)
   }
 
   /** Undefined where no party of the page has a label. */
@@ -117,23 +113,21 @@ export class KnownLabels {
     this.#seenVersion = version
   }
 
+  #isDue(): boolean {
+    return this.#hasChanges && this.#lookUps * addressesPerLookUp > this.#base.count
+  }
+
   #read(): void {
     if (this.#reading !== undefined || !this.#isDue() || this.#nowMs() < this.#retryAtMs) return
     this.#reading = this.#readChanged()
-      .catch(error => this.#readFailed(error))
+      .catch(error => {
+        // Pages look labels up meanwhile. The next one that does after the wait starts to read again.
+        this.#retryAtMs = this.#nowMs() + retryAfterMs
+        this.#throttle.say('read', repeated => this.#log?.warn({ err: error, repeated }, 'Labels could not be read'))
+      })
       .finally(() => {
         this.#reading = undefined
       })
-  }
-
-  /** Pages look labels up meanwhile. The next one that does after the wait starts to read again. */
-  #readFailed(error: unknown): void {
-    this.#retryAtMs = this.#nowMs() + retryAfterMs
-    this.#throttle.say('read', repeated => this.#log?.warn({ err: error, repeated }, 'Labels could not be read'))
-  }
-
-  #isDue(): boolean {
-    return this.#hasChanges && this.#lookUps * addressesPerLookUp > this.#base.count
   }
 
   async #readChanged(): Promise<void> {

@@ -20,6 +20,7 @@ export const wordBytes = 4
 const addressWords = 5
 /** Chain, checksum and length. */
 const headWords = 4
+export const firstLabelAt = addressWords + 2
 const everyChain = 0
 const chainWord = 2 ** 32
 /** The order of bytes in a word of a typed array, for views of other bytes. */
@@ -94,7 +95,7 @@ function isOf(words: Int32Array, record: number, addresses: DataView, at: number
 
 /** The label that is shown on the chain, or `noLabel`. */
 export function winnerOn(chain: ChainId, words: Int32Array, record: number): number {
-  for (let label = record + addressWords + 2; ; label += headWords + wordsIn(words[label + 1]! >> 1)) {
+  for (let label = record + firstLabelAt; ; label = nextLabel(words, label)) {
     const of = words[label - 2]! * chainWord + (words[label - 1]! >>> 0)
     if (of === everyChain || of === chain) return label
     const isLast = (words[label + 1]! & 1) === 0
@@ -227,28 +228,25 @@ function mayWin({ chain }: RankedLabel, index: number, labels: readonly RankedLa
 }
 
 /** Writes the labels of one address at `at`, where there must be room. Returns where the record ends. */
-function writeRecord(words: Int32Array, at: number, labels: readonly RankedLabel[]): number {
-  Buffer.from(words.buffer).write(labels[0]!.address.slice(2), at * wordBytes, 'hex')
-  let end = at + addressWords
-  for (const [index, label] of labels.entries()) end = writeLabel(words, end, label, index === labels.length - 1)
-  return end
+export function writeRecord(words: Int32Array, at: number, labels: readonly RankedLabel[]): number {
+  const bytes = Buffer.from(words.buffer)
+  bytes.write(labels[0]!.address.slice(2), at * wordBytes, 'hex')
+  let label = at + firstLabelAt
+  for (const [index, { chain = everyChain, label: name }] of labels.entries()) {
+    const text = JSON.stringify(name)
+    const length = bytes.write(text, (label + 2) * wordBytes)
+    // Palm's chain id takes more than one word.
+    words[label - 2] = Math.floor(chain / chainWord)
+    words[label - 1] = chain % chainWord
+    words[label] = crc32(text)
+    words[label + 1] = length * 2 + (index < labels.length - 1 ? 1 : 0)
+    label = nextLabel(words, label)
+  }
+  return label - 2
 }
 
-/** Writes a label without an address. Returns where it ends. */
-export function writeLabel(
-  words: Int32Array,
-  at: number,
-  { chain = everyChain as ChainId, label }: Pick<RankedLabel, 'chain' | 'label'>,
-  isLast: boolean,
-): number {
-  const text = JSON.stringify(label)
-  const length = Buffer.from(words.buffer).write(text, (at + headWords) * wordBytes)
-  // Palm's chain id takes more than one word.
-  words[at] = Math.floor(chain / chainWord)
-  words[at + 1] = chain % chainWord
-  words[at + 2] = crc32(text)
-  words[at + 3] = length * 2 + (isLast ? 0 : 1)
-  return at + headWords + wordsIn(length)
+function nextLabel(words: Int32Array, label: number): number {
+  return label + headWords + wordsIn(words[label + 1]! >> 1)
 }
 
 /** The most words that a record of this label can take. A character takes up to six bytes in JSON. */
