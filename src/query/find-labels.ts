@@ -14,9 +14,9 @@ import {
   hashOf,
   isLittleEndian,
   type LabelBase,
-  mayBeStored,
   noLabel,
   nowhere,
+  passesFilter,
   prefixOf,
   recordOf,
   recordWordsMax,
@@ -128,7 +128,7 @@ function labelOf(
   if (changed !== undefined && changed[prefixOf(addresses, at)] !== 0) return unknownLabel
   const record = recordOf(base, hash, addresses, at)
   if (record !== nowhere) return winnerOn(chain, base.words, record)
-  return mayBeStored(base, hash) ? unknownLabel : noLabel
+  return base.unheld > 0 && passesFilter(base, hash) ? unknownLabel : noLabel
 }
 
 /** Copied for each page: filling an array takes three times as long, and a typed array ten times. */

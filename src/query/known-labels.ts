@@ -7,7 +7,7 @@ import type { Address, ChainId } from '../model.ts'
 import type { AddressRange } from '../store/label-changes.ts'
 import type { Store, TransferPage } from '../store/store.ts'
 import { findLabels, type PageLabels } from './find-labels.ts'
-import { emptyBase, type LabelBase, LabelBaseBuilder, prefixCount } from './label-base.ts'
+import { emptyBase, isCrowded, type LabelBase, LabelBaseBuilder, prefixCount } from './label-base.ts'
 
 /**
  * A new base is made when looking up has cost as much as making it will: one look takes as long as putting this many
@@ -19,8 +19,8 @@ const retryAfterMs = 1_000
 
 export type KnownLabelsOptions = {
   /**
-   * By default enough for about a million and a half labels. Of those beyond only a hash is kept, in at most 7 bytes and
-   * 3 of the filter, and their texts are looked up.
+   * By default enough for about a million and a half labels. Of those beyond only the filter knows, in at most 3 bytes
+   * each: they are looked up, and with them one in 25 to 90 of the addresses without a label.
    */
   bytesMax?: number
   /** By default as many as take some milliseconds, between which the thread serves. */
@@ -135,8 +135,9 @@ export class KnownLabels {
       this.#lookUps = 0
       this.#changedSince = new Uint8Array(prefixCount)
       const { count, lost } = this.#base
-      if (lost + (count * this.#changed.filter(Boolean).length) / prefixCount > count / 2) {
-        // Most records would be lost. Their memory is freed first, and until all are read addresses are looked up.
+      const lostSoon = (count * this.#changed.filter(Boolean).length) / prefixCount
+      if (lost + lostSoon > count / 2 || isCrowded(this.#base)) {
+        // Memory would be wasted on lost records. It is freed first, and until all are read addresses are looked up.
         this.#base = emptyBase
         this.#changed.fill(1)
       }

@@ -6,7 +6,15 @@ import { bytesOfHex } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
 import { findLabels, type LabelsInMemory } from './find-labels.ts'
-import { emptyBase, filterBits, hashOf, LabelBaseBuilder, prefixCount } from './label-base.ts'
+import {
+  emptyBase,
+  hashOf,
+  isCrowded,
+  type LabelBase,
+  LabelBaseBuilder,
+  passesFilter,
+  prefixCount,
+} from './label-base.ts'
 
 // The last three differ in the higher word alone, or would be none without it.
 const chains = [1, 0xffffffff, 0x2a15c308d, 0x1a15c308d, 0x100000000] as ChainId[]
@@ -57,21 +65,41 @@ test('shows on each chain the first label that holds there', () => {
   )
 })
 
+const passes = (one: Address, base: LabelBase) => passesFilter(base, hashOfText(one))
+
 test('of labels that are not held the presence is known, and nothing is told of them', () => {
   fc.assert(
     fc.property(labels, fc.array(address), fc.nat(20), (given, others, addressesHeldMax) => {
       const inMemory = labelsInMemory(given, addressesHeldMax)
       const named = [...new Set(given.map(one => one.address))]
       const held = new Set(named.slice(0, addressesHeldMax))
-      const hashes = new Set(named.slice(addressesHeldMax).map(hashOfText))
+      for (const one of named) expect(passes(one, inMemory.base)).toBe(true)
       for (const chain of chains) {
         const found = shown([...named, ...others], chain, inMemory)
         for (const [index, one] of [...named, ...others].entries())
-          if (held.has(one) || !hashes.has(hashOfText(one))) expect(found[index]).toEqual(winner(given, one, chain))
+          if (held.has(one) || held.size === named.length || !passes(one, inMemory.base))
+            expect(found[index]).toEqual(winner(given, one, chain))
           else expect(found[index]).toBe('unknown')
       }
     }),
   )
+})
+
+test('addresses that are not held stay known to the bases that are built from one', () => {
+  const [held, notHeld, added] = [many.slice(0, 100), many.slice(100, 200), many.slice(200, 300)]
+  const { base: old } = labelsInMemory([...held, ...notHeld], held.length)
+  const builder = new LabelBaseBuilder(old)
+  builder.add(added, 2 ** 24)
+  const base = builtBy(builder).base
+  const addresses = many.slice(0, 300).map(one => one.address)
+  const expected = [...held, ...notHeld.map(() => undefined), ...added].map(one =>
+    one ? { text: one.label } : 'unknown',
+  )
+  expect(shown(addresses, chains[0]!, { base, changed: undefined })).toEqual(expected)
+  expect(isCrowded(base)).toBe(false)
+  const more = new LabelBaseBuilder(base)
+  more.add(many.slice(300), 2 ** 24)
+  expect(isCrowded(builtBy(more).base)).toBe(true)
 })
 
 const prefixOfText = (one: Address) => Number.parseInt(one.slice(2, 6), 16)
@@ -150,25 +178,17 @@ function built(given: readonly RankedLabel[], isHeld: boolean) {
 }
 
 test('a filter passes few that were not added, in at most three bytes for each', () => {
-  const { filter, filterShift } = labelsInMemory(many).base
-  const passes = (one: Address) => {
-    const [hash, bits] = [hashOfText(one), filterBits(hashOfText(one))]
-    return (filter[hash >>> filterShift]! & bits) === bits
-  }
-  for (const one of many) expect(passes(one.address)).toBe(true)
-  const strangers = Array.from({ length: 20_000 }, (_, index) => passes(addressOf(1_000_000 + index)))
+  const { base } = labelsInMemory(many)
+  for (const one of many) expect(passes(one.address, base)).toBe(true)
+  const strangers = Array.from({ length: 20_000 }, (_, index) => passes(addressOf(1_000_000 + index), base))
   expect(strangers.filter(Boolean).length).toBeLessThan(1_200)
-  expect(filter.byteLength).toBeLessThanOrEqual(many.length * 3)
+  expect(base.filter.byteLength).toBeLessThanOrEqual(many.length * 3)
 })
 
-test('a label with 24 characters takes at most 96 bytes, one that is not held 7, and none at all nothing', () => {
+test('a label with 24 characters takes at most 99 bytes, one that is not held 3, and none at all nothing', () => {
   const long = many.map(one => ({ ...one, label: 'x'.repeat(24) }))
-  const withoutFilter = (isHeld: boolean) => {
-    const { bytes, filter } = built(long, isHeld).base
-    return bytes - filter.byteLength
-  }
-  expect(withoutFilter(true)).toBeLessThanOrEqual(long.length * 96)
-  expect(withoutFilter(false)).toBeLessThanOrEqual(long.length * 7 + 100)
+  expect(built(long, true).base.bytes).toBeLessThanOrEqual(long.length * 99)
+  expect(built(long, false).base.bytes).toBeLessThanOrEqual(long.length * 3 + 100)
   expect(built([], true).base.bytes).toBe(0)
 })
 

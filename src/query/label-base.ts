@@ -45,16 +45,14 @@ export type LabelBase = {
   readonly end: number
   /** How many of the records have no slot any more. */
   readonly lost: number
-  /** Open addressing: hashes of addresses whose labels exceed the memory bound, 0 where a slot is free. */
-  readonly unheld: Int32Array
-  readonly unheldCount: number
+  /** How many addresses have no record, because it would exceed the memory bound: only the filter knows them. */
+  readonly unheld: number
   readonly bytes: number
 }
 
 export const emptyBase: LabelBase = {
   ...{ count: 0, filter: new Int32Array(2), filterShift: 31, slots: new Int32Array(2), slotMask: 0 },
-  ...{ words: new Int32Array(1 + usualRecordWords), end: 1, lost: 0 },
-  ...{ unheld: new Int32Array(0), unheldCount: 0, bytes: 0 },
+  ...{ words: new Int32Array(1 + usualRecordWords), end: 1, lost: 0, unheld: 0, bytes: 0 },
 }
 
 /** Addresses with the same first two bytes change together: fifteen of a million. */
@@ -77,6 +75,15 @@ export function hashOf(addresses: DataView, at: number): number {
 
 export function filterBits(hash: number): number {
   return (1 << hash) | (1 << (hash >>> 5))
+}
+
+export function passesFilter({ filter, filterShift }: LabelBase, hash: number): boolean {
+  return (~filter[hash >>> filterShift]! & filterBits(hash)) === 0
+}
+
+/** Whether more addresses pass the filter than should. */
+export function isCrowded({ count, filter }: LabelBase): boolean {
+  return count * bitsPerHashMin > filter.length * bitsPerWord
 }
 
 /** The position of the record of the address at `at`, or `nowhere`. */
@@ -103,18 +110,6 @@ export function winnerOn(chain: ChainId, words: Int32Array, record: number): num
   }
 }
 
-/** Whether an address of this hash that has no record may have labels in the store. */
-export function mayBeStored({ unheld }: LabelBase, hash: number): boolean {
-  return unheld.length > 0 && unheld[unheldSlot(unheld, hash || 1)] !== 0
-}
-
-/** The slot of the hash (1 instead of 0), or the free one where it belongs. Their number is not a power of two, to save memory. */
-function unheldSlot(unheld: Int32Array, hash: number): number {
-  let slot = Math.floor((hash >>> 0) * (unheld.length / 2 ** 32))
-  while (unheld[slot] !== 0 && unheld[slot] !== hash) slot = slot + 1 === unheld.length ? 0 : slot + 1
-  return slot
-}
-
 /** A millisecond at most. */
 const slotsPerStep = 16_384
 /** Enough for some thousand labels. */
@@ -132,16 +127,13 @@ export class LabelBaseBuilder {
   #end: number
   #heldMax: number
   readonly #records: number[] = []
-  #unheldMax: number
-  readonly #unheld: Int32Array[]
+  readonly #unheld: number[][] = []
 
   constructor(old: LabelBase) {
     this.#old = old
     this.#words = old.words
     this.#end = old.end
-    this.#heldMax = old.count - old.unheldCount
-    this.#unheldMax = old.unheldCount
-    this.#unheld = [old.unheld]
+    this.#heldMax = old.count - old.unheld
   }
 
   /**
@@ -165,22 +157,23 @@ export class LabelBaseBuilder {
         this.#records.push(this.#end)
         this.#heldMax++
         this.#end = end
-      } else unheld.push(hashOf(view, this.#end * wordBytes) || 1)
+      } else unheld.push(hashOf(view, this.#end * wordBytes))
     }
-    this.#unheld.push(Int32Array.from(unheld))
-    this.#unheldMax += unheld.length
+    this.#unheld.push(unheld)
     return byAddress.size
   }
 
   /** Returns the base, after steps between which the thread serves. It has no old records of `replaced` prefixes. */
   *build(replaced: Uint8Array): Generator<void, LabelBase> {
     const [words, view, old] = [this.#words, new DataView(this.#words.buffer), this.#old]
-    const filter = new Int32Array(powerOfTwo(((this.#heldMax + this.#unheldMax) * bitsPerHashMin) / bitsPerWord + 1))
+    const unheld = this.#unheld.reduce((sum, { length }) => sum + length, old.unheld)
+    const filterWords = powerOfTwo(((this.#heldMax + unheld) * bitsPerHashMin) / bitsPerWord + 1)
+    // The old filter alone knows the addresses that have no record.
+    const filter = old.unheld > 0 ? old.filter.slice() : new Int32Array(filterWords)
     const filterShift = bitsPerWord - Math.log2(filter.length)
     const slots = new Int32Array(slotsFor(this.#heldMax) * 2)
     const slotMask = slots.length / 2 - 1
-    const unheld = new Int32Array(this.#unheldMax === 0 ? 0 : Math.ceil(this.#unheldMax * 1.5) + 1)
-    let [held, unheldCount, lost, steps] = [0, 0, old.lost, 0]
+    let [held, lost, steps] = [0, old.lost, 0]
     const hold = (hash: number, record: number) => {
       let slot = hash & slotMask
       while (slots[slot * 2 + 1] !== nowhere) slot = (slot + 1) & slotMask
@@ -200,20 +193,15 @@ export class LabelBaseBuilder {
       if (++steps % slotsPerStep === 0) yield
       hold(hashOf(view, record * wordBytes), record)
     }
-    // A hash does not tell its prefix: those of the other base are all kept. One too many costs a look into the store.
-    for (const hashes of this.#unheld)
-      for (const hash of hashes) {
-        if (++steps % slotsPerStep === 0) yield
-        if (hash === 0) continue
-        const slot = unheldSlot(unheld, hash)
-        if (unheld[slot] === 0) unheldCount++
-        unheld[slot] = hash
-        filter[hash >>> filterShift]! |= filterBits(hash)
-      }
-    const count = held + unheldCount
+    for (const hashes of this.#unheld) {
+      steps += hashes.length
+      if (steps % slotsPerStep < hashes.length) yield
+      for (const hash of hashes) filter[hash >>> filterShift]! |= filterBits(hash)
+    }
+    const count = held + unheld
     if (count === 0) return emptyBase
-    const bytes = filter.byteLength + this.#bytes + unheld.byteLength
-    return { count, filter, filterShift, slots, slotMask, words, end: this.#end, lost, unheld, unheldCount, bytes }
+    const bytes = filter.byteLength + this.#bytes
+    return { count, filter, filterShift, slots, slotMask, words, end: this.#end, lost, unheld, bytes }
   }
 
   /** What records and slots take. */
