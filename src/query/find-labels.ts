@@ -118,13 +118,8 @@ function touchRecords(count: number, { slots, slotMask, words }: LabelBase): voi
   }
 }
 
-function labelOf(
-  { base, changed }: LabelsInMemory,
-  chain: ChainId,
-  hash: number,
-  addresses: DataView,
-  at: number,
-): number {
+function labelOf(memory: LabelsInMemory, chain: ChainId, hash: number, addresses: DataView, at: number): number {
+  const { base, changed } = memory
   if (changed !== undefined && changed[prefixOf(addresses, at)] !== 0) return unknownLabel
   const record = recordOf(base, hash, addresses, at)
   if (record !== nowhere) return winnerOn(chain, base.words, record)

@@ -7,6 +7,7 @@ import { pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { seed, seeded } from '../../test/seed.ts'
 import { createLog } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
+import type { AddressRange } from '../store/label-changes.ts'
 import { openStore } from '../store/open.ts'
 import type { Store, TransferPage } from '../store/store.ts'
 import { KnownLabels } from './known-labels.ts'
@@ -78,6 +79,49 @@ test('a change makes the labels of its neighbours unknown and no others', async 
   expect(texts.filter(text => text === 'Many').length).toBe(63 * 2)
   expect(lookUps).toContain(addresses[20])
   expect(lookUps.length).toBeLessThan(10)
+})
+
+test('a changed label is read again once looking it up has cost as much as that', async () => {
+  const addresses = Array.from({ length: 300 }, (_, n) => `0x${n.toString(16).padStart(4, '0').repeat(10)}` as Address)
+  const only = pageOfParties(addresses.slice(20, 21))
+  await store.putLabels(addresses.map(address => ({ ...label('Many'), address })))
+  const labels = new KnownLabels(store, () => store.revision(), { addressesPerRead: 8 })
+  await shown(labels)
+  await labels.settled()
+  const { labelsWithin } = store
+  const read: AddressRange[] = []
+  store.labelsWithin = (range, addressesMax) => {
+    read.push(range)
+    return labelsWithin(range, addressesMax)
+  }
+  await store.putLabels([{ ...label('Changed'), address: addresses[20]! }])
+  lookUps = []
+  for (let round = 0; round < 20; round++) {
+    expect(textsOf(only, await labels.ofPage(eth, only))[0]).toBe('Changed')
+    await labels.settled()
+  }
+  store.labelsWithin = labelsWithin
+  await store.removeLabels(addresses.map(address => ({ ...label(''), address })))
+  expect(lookUps.length).toBeGreaterThanOrEqual(5)
+  expect(lookUps.length).toBeLessThan(10)
+  expect(read).toEqual([{ first: `0x${'0014'.padEnd(40, '0')}`, last: `0x${'0014'.padEnd(40, 'f')}` }])
+})
+
+test('labels that change again and again take a bounded amount of memory', async () => {
+  const addresses = Array.from({ length: 100 }, (_, n) => `0x${n.toString(16).padStart(2, '0').repeat(20)}` as Address)
+  const many = pageOfParties(addresses)
+  const labels = new KnownLabels(store, () => store.revision())
+  const bytes: number[] = []
+  await store.putLabels(addresses.map(address => ({ ...label('Round 00'), address })))
+  for (let round = 0; round < 20; round++) {
+    const changed = addresses.slice((round % 4) * 25, (round % 4) * 25 + 25)
+    await store.putLabels(changed.map(address => ({ ...label(`Round ${10 + round}`), address })))
+    expect(textsOf(many, await labels.ofPage(eth, many))[(round % 4) * 50]).toBe(`Round ${10 + round}`)
+    await labels.settled()
+    bytes.push(labels.bytes)
+  }
+  await store.removeLabels(addresses.map(address => ({ ...label(''), address })))
+  expect(Math.max(...bytes)).toBeLessThan(bytes[0]! * 2)
 })
 
 test('beyond the bound of memory labels are looked up, and only where there are some', async () => {
