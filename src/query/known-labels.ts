@@ -1,6 +1,6 @@
-// The labels of a store in memory: an immutable base, read in the background, and the prefixes of addresses whose labels
-// changed since. Addresses with such a prefix are looked up until the next base has their labels. The store decides
-// which label wins, not this.
+// The labels of a store in memory: an immutable base, read in the background, and the prefixes of addresses whose
+// labels changed since. Addresses with such a prefix are looked up until the next base has their labels. The store
+// decides which label wins, not this.
 
 import { type Log, LogThrottle } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'

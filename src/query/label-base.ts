@@ -1,4 +1,5 @@
-// The labels of a store as one immutable table with a filter before it, and what builds one. It does not read the store.
+// The labels of a store as one immutable table with a filter before it, and what builds one. It does not read the
+// store.
 //
 // A record holds the labels of one address, in words of four bytes:
 //
