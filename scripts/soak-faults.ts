@@ -37,9 +37,13 @@ while (state.next < state.first + state.seeds && performance.now() < endAtMs) {
   )
 }
 const left = state.first + state.seeds - state.next
-if (left > 0) console.log(`${left} seeds are left: run the same command again.`)
-console.log(`${state.passed} passed, ${state.failed.length} failed`)
+if (left > 0) say(`${left} seeds are left: run the same command again.`)
+say(`${state.passed} passed, ${state.failed.length} failed`)
 process.exitCode = state.failed.length > 0 ? 1 : 0
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
 
 function runPart(first: number, count: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-soak-'))
