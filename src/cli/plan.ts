@@ -5,7 +5,7 @@ import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type CostEstimate, estimateCost } from '../evm/audit/sample-cost.ts'
 import { MeteredRpc } from '../evm/rpc/chain-rpc.ts'
-import { finalHeaderOf } from '../evm/source/chain-source.ts'
+import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
@@ -77,7 +77,7 @@ async function planChain({ name, settings, loaded, samples, spent }: ChainTask, 
   const meter = new MeteredRpc(rpc)
   try {
     const source = new FullSource(chain, meter)
-    const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
+    const final = await finalHeaderOf(await source.head(signal), { chain, rpc: meter }, signal)
     const history = { from: settings.from, to: final?.number ?? -1 }
     const works: Work[] = []
     const add = async (contract: Address | undefined, interval: Interval, callsBefore: number): Promise<void> => {

@@ -6,13 +6,14 @@ import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Address, ChainId } from '../../model.ts'
+import type { Address, ChainId, ChainStatus } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { Decoder } from '../source/decode-pool.ts'
+import { disputeText, Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
@@ -61,12 +62,17 @@ const usualPace: ChainPace = {
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
 const factsWaitMsMax = 400
+/** Asking every endpoint costs more than a look at the head. */
+const pollsPerVote = 10
+/** News end a pause early, but not before this part of it is over: a socket may flood. */
+const restShareMin = 1 / 4
 
 export class ChainIndexer {
   readonly setup: ChainSetup
   readonly #options: ChainIndexerOptions
   readonly #pace: ChainPace
   readonly #source: FullSource | WatchedSource
+  readonly #finality: Finality
   readonly #follower: Follower
   readonly #mutex = new Mutex()
   readonly #stats: ChainStats
@@ -93,6 +99,7 @@ export class ChainIndexer {
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
     this.#source = full ? new FullSource(chain, rpc, options.decoder) : new WatchedSource(chain, rpc, options.decoder)
+    this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,
@@ -100,8 +107,7 @@ export class ChainIndexer {
       store,
       scope: full ? 'full' : 'watched',
       from,
-      finalityDepth: chain.finalityDepth,
-      finalizedTag: chain.finalizedTag,
+      finality: this.#finality,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
@@ -193,10 +199,13 @@ export class ChainIndexer {
     // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
-    const reason = this.#stats.failures.stalledBy
+    const { dispute } = this.#finality
+    const stalledBy = this.#stats.failures.stalledBy
+    const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
     return {
-      state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
+      state: this.#state(stalledBy),
       ...(reason === undefined ? {} : { reason }),
+      ...(dispute === undefined ? {} : { dispute }),
       ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
       head,
       finalized: this.#follower.finalized,
@@ -211,6 +220,12 @@ export class ChainIndexer {
       early_collections: earlyCollectionsVersion,
       rpc: this.#options.rpc.status(),
     } as const
+  }
+
+  #state(stalledBy: string | undefined): ChainStatus['state'] {
+    if (stalledBy !== undefined) return 'stalled'
+    if (this.#finality.dispute !== undefined) return 'disputed'
+    return this.#caughtUp && this.#historyDone ? 'live' : 'backfilling'
   }
 
   #lagSeconds(): number {
@@ -252,12 +267,15 @@ export class ChainIndexer {
     const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
     this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
+    this.#stats.disputed(this.#finality.dispute)
     this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
     return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
+    // What is fetched now could not be claimed.
+    if (this.#finality.dispute !== undefined) return this.#pace.historyCheckMs
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
@@ -316,6 +334,7 @@ export class ChainIndexer {
   #backfillOptions(size: HistorySize): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
     return {
       ...historyPace,
+      mayClaim: () => this.#finality.dispute === undefined,
       parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
@@ -326,11 +345,13 @@ export class ChainIndexer {
   }
 
   /** News end the pause of the head. */
-  #sleep(part: Part, ms: number, signal: AbortSignal): Promise<void> {
-    if (part === 'history') return pause(ms, signal)
+  async #sleep(part: Part, ms: number, signal: AbortSignal): Promise<void> {
+    if (part === 'history') return await pause(ms, signal)
     const woken = new AbortController()
     this.#wake = () => woken.abort()
-    return pause(ms, AbortSignal.any([signal, woken.signal]))
+    const restMs = Math.min(ms, this.setup.pollMs) * restShareMin
+    await pause(restMs, signal)
+    await pause(ms - restMs, AbortSignal.any([signal, woken.signal]))
   }
 }
 

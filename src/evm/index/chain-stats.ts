@@ -1,6 +1,7 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
+import type { Dispute } from '../../model.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
@@ -21,6 +22,7 @@ export class ChainStats {
   readonly #metrics: EvmMetrics
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
+  #disputeAbout: string | undefined
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -46,6 +48,20 @@ export class ChainStats {
     }
     this.#metrics.head.set({ chain }, head)
     this.#metrics.lag.set({ chain }, lagSeconds)
+  }
+
+  /** Says once when a dispute begins, when its sides change, and when it ends. */
+  disputed(dispute: Dispute | undefined): void {
+    const chain = this.#chain
+    const about = dispute?.hashes.map(({ endpoints }) => endpoints.join()).join('|')
+    if (about === this.#disputeAbout) return
+    this.#disputeAbout = about
+    if (dispute === undefined) this.#log.info({ chain }, 'Finality agreed again')
+    else
+      this.#log.warn(
+        { chain, block: dispute.block, hashes: dispute.hashes },
+        'Finality disputed; nothing new is claimed',
+      )
   }
 
   filled(progress: BackfillProgress): void {
