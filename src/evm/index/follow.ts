@@ -243,8 +243,9 @@ export class Follower {
     const branch = concatRanges(pieces)
     const parent = this.#hot.find(block => block.number === ancestor)
     const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
-    // The chain may have moved again while the branch was fetched; the next step looks again.
-    if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
+    // The chain may have moved again, or become disputed, while the branch was fetched; the next step looks again.
+    if (this.#disputed || !isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash))
+      return { kind: 'idle' }
     await this.#commit(ancestor, branch, latest)
     this.#options.onStored?.(pieces)
     this.#shorterBranchSince = undefined
