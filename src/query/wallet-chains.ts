@@ -7,7 +7,7 @@ import type { Freshen, IndexingKey } from './freshen.ts'
 
 export type WalletChainsQuestion = {
   wallet: Address
-  /** Undefined: every indexed chain. */
+  /** Undefined: every chain that is indexed or configured. */
   chains: readonly Chain[] | undefined
 }
 
@@ -21,24 +21,29 @@ export type WalletChainsAnswer = {
 
 export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type IndexedChains = { revision: number; indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
+type IndexedChains = { revision: number; indexed: ReadonlySet<Chain>; complete: ReadonlySet<Chain> }
 
 export class WalletChains {
   readonly #store: Store
   readonly #table: ChainTable
+  /** Never silently left out, also where no node has answered yet. */
+  readonly #configured: ReadonlySet<Chain>
   /** Holds until the next commit. */
   #indexed: IndexedChains | undefined
 
-  constructor(store: Store, table: ChainTable) {
+  constructor(store: Store, { table, configured }: { table: ChainTable; configured: readonly Chain[] }) {
     this.#store = store
     this.#table = table
+    this.#configured = new Set(configured)
   }
 
   async answer(question: WalletChainsQuestion, options: WalletChainsOptions): Promise<WalletChainsAnswer> {
     // Completeness is read before activity: a commit in between can only make the answer claim less than it holds.
     let { indexed, complete } = await this.#indexedChains()
-    const considered = question.chains ?? indexed
-    const lacking = considered.filter(chain => !complete.has(chain))
+    const considered =
+      question.chains ?? this.#table.all.filter(chain => indexed.has(chain) || this.#configured.has(chain))
+    // A chain without a head cannot be waited for: its node may be down.
+    const lacking = (question.chains ?? [...indexed]).filter(chain => !complete.has(chain))
     if (lacking.length > 0 && options.freshen?.wallet !== undefined) {
       const ids = lacking.map(chain => chain.id)
       await options.freshen.wallet(ids, question.wallet, options.freshenWaitMs, options.key)
@@ -68,7 +73,7 @@ export class WalletChains {
     const indexed = states.filter(state => state !== undefined)
     this.#indexed = {
       revision,
-      indexed: indexed.map(({ chain }) => chain),
+      indexed: new Set(indexed.map(({ chain }) => chain)),
       complete: new Set(indexed.filter(({ complete }) => complete).map(({ chain }) => chain)),
     }
     return this.#indexed
