@@ -1,7 +1,8 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Dispute } from '../../model.ts'
+import type { ChainId, Dispute } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
@@ -94,6 +95,12 @@ export class ChainStats {
     this.#metrics.failures.inc({ chain: this.#chain, part })
     this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying')
   }
+}
+
+/** The covered intervals of all scopes, as the status shows them. */
+export async function coverageReport(store: Store, chain: ChainId) {
+  const scopes = await store.coverageByScope(chain)
+  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
 }
 
 const windowMs = 60_000

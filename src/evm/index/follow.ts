@@ -8,6 +8,7 @@ import type { ChainSource, DecodedRange, Header, RangeHeader } from '../source/c
 import type { Finality } from '../source/finality.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
+import { Genesis } from './genesis.ts'
 
 export type FollowOptions = {
   chain: ChainId
@@ -37,13 +38,12 @@ export type FollowStep =
 
 export class Follower {
   readonly #options: FollowOptions
+  readonly #genesis: Genesis
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #finalized = -1
   /** The hash of the final block, if known: every branch must grow from it. */
   #finalHash: Hash | undefined
-  /** The hash of block 0, if the nodes have it: what is stored grew from it. */
-  #genesisHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
   #finalOnChain = -1
@@ -54,6 +54,7 @@ export class Follower {
 
   constructor(options: FollowOptions) {
     this.#options = options
+    this.#genesis = new Genesis(options)
   }
 
   get latest(): Header | undefined {
@@ -94,12 +95,15 @@ export class Follower {
 
   async step(signal: AbortSignal): Promise<FollowStep> {
     if (!this.#started) await this.#load()
-    const [report] = await Promise.all([this.#options.source.head(signal), this.#keepGenesis(signal)])
-    if (report.latest.number < this.#finalized) await this.#checkGenesis(signal)
+    const isEmpty = this.#finalized < 0 && this.tip === undefined
+    const keeps = isEmpty ? this.#genesis.keep(signal) : undefined
+    const { source, finality } = this.#options
+    const [report] = await Promise.all([source.head(signal, finality.lagging), keeps])
+    if (report.latest.number < this.#finalized) await this.#genesis.check(signal)
     this.#latest = report.latest
-    const final = await this.#options.finality.look(report, this.tip?.number, signal)
+    const final = await finality.look(report, this.tip?.number, signal)
     // Without a final block it is unknown where to begin.
-    if (this.#disputed && this.#finalized < 0 && this.tip === undefined) return { kind: 'idle' }
+    if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
     await this.#settle(final, report.latest, signal)
     const step = await this.#advance(report.latest, signal)
@@ -113,7 +117,7 @@ export class Follower {
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
-    this.#genesisHash = (await store.checkpoint(this.#genesisName)) as Hash | undefined
+    await this.#genesis.load()
     this.#started = true
   }
 
@@ -145,39 +149,6 @@ export class Follower {
     this.#finalized = upTo
     this.#finalHash = hash
     this.#hot = this.#hot.filter(block => block.number > upTo)
-  }
-
-  /** Keeps the hash of block 0 while nothing is stored: later nothing could confirm it. */
-  async #keepGenesis(signal: AbortSignal): Promise<void> {
-    const { source, store } = this.#options
-    if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return
-    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
-    if (genesis === undefined) return
-    await store.putCheckpoint(this.#genesisName, genesis.hash)
-    this.#genesisHash = genesis.hash
-  }
-
-  /**
-   * A head below the final block is a node that lags, or another chain with the same id, which block 0 shows. A
-   * development node makes a new block 0 at every start.
-   */
-  async #checkGenesis(signal: AbortSignal): Promise<void> {
-    const { source, chainName } = this.#options
-    if (this.#genesisHash === undefined) return
-    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
-    if (genesis === undefined || genesis.hash === this.#genesisHash) return
-    throw new AlmanacError(
-      'upstream_invalid',
-      `${chainName} block 0 is ${genesis.hash}, but the stored blocks grew from ${this.#genesisHash}: this is another chain, or a development node that was restarted.`,
-      {
-        retryable: true,
-        hint: `set store to a new file for the new chain, or set chains.${chainName}.rpc to nodes of the old one.`,
-      },
-    )
-  }
-
-  get #genesisName(): string {
-    return `genesis/${this.#options.chain}`
   }
 
   get #finalName(): string {

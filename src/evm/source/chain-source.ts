@@ -10,7 +10,8 @@ import type { MalformedCounts } from '../decode/decode.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {
-  head(signal: AbortSignal): Promise<HeadReport>
+  /** Not by an endpoint of `exclude`. */
+  head(signal: AbortSignal, exclude?: ReadonlySet<string>): Promise<HeadReport>
   headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined>
   headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined>
   /** With every header. Fails with a RangeRefused if the endpoints do not give the interval at once. */
@@ -65,24 +66,25 @@ export class HeaderSource {
     this.#asksFinalized = chain.finalizedTag
   }
 
-  async head(signal: AbortSignal): Promise<HeadReport> {
+  async head(signal: AbortSignal, exclude: ReadonlySet<string> = new Set()): Promise<HeadReport> {
+    const options = { signal, exclude, urgent: true }
     const latestCall = headerCall('eth_getBlockByNumber', 'latest')
     if (this.#asksFinalized) {
       const calls = [latestCall, headerCall('eth_getBlockByNumber', 'finalized')]
       try {
-        const { endpoint, values } = await this.#rpc.ask(calls, { signal, urgent: true })
+        const { endpoint, values } = await this.#rpc.ask(calls, options)
         this.#finalized = readHeader(values[1]) ?? this.#finalized
         return { endpoint, latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
       } catch (error) {
         // Asking for the head alone shows whether the tag or the endpoint is at fault.
-        const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+        const { endpoint, values } = await this.#rpc.ask([latestCall], options)
         const kind = rpcFailureOf(error)?.kind
         if (this.#finalized === undefined && (kind === 'tag-unknown' || kind === 'refused')) this.#asksFinalized = false
         // While it cannot be asked, the last final block that a node named stands: a depth could go beyond it.
         return { endpoint, latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
       }
     }
-    const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+    const { endpoint, values } = await this.#rpc.ask([latestCall], options)
     return { endpoint, latest: this.#latest(values[0], endpoint), finalized: undefined }
   }
 

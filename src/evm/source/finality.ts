@@ -17,6 +17,8 @@ export type FinalityOptions = {
 const answerMsMax = 3_000
 /** A head that is older than this, and so far below the others, lags. */
 const freshMs = 60_000
+/** Where the final block does not move, the others are asked less often: whether the one that is asked lags. */
+const idleFactor = 6
 /** A dispute does not end because one side falls silent, unless it stays so. */
 const silenceMsMax = 600_000
 
@@ -28,6 +30,7 @@ export class Finality {
   #agreed: Header | undefined
   #dispute: Dispute | undefined
   #disputedMs = 0
+  #lagging: ReadonlySet<string> = new Set()
   #votedMs = Number.NEGATIVE_INFINITY
   #voting: Promise<void> | undefined
 
@@ -42,15 +45,21 @@ export class Finality {
     return this.#dispute
   }
 
+  /** Endpoints far behind the others at the last vote: the head is not theirs to tell. */
+  get lagging(): ReadonlySet<string> {
+    return this.#lagging
+  }
+
   /**
    * The final block as far as it is known; undefined while it is unknown or disputed. A vote that the report gives
    * reason for goes on in the background, so that no endpoint delays the head; only the first one is waited for. `tip`
    * is the highest block that is stored.
    */
   async look(report: HeadReport, tip: number | undefined, signal: AbortSignal): Promise<Header | undefined> {
-    const moves = this.#numberOf([report]) > (this.#agreed?.number ?? -1)
-    const isDue = performance.now() - this.#votedMs >= this.#voteEveryMs || this.#sources.size === 1
-    if ((moves || this.#dispute !== undefined) && isDue && this.#voting === undefined) {
+    const moves = this.#numberOf([report]) > (this.#agreed?.number ?? -1) || this.#dispute !== undefined
+    const sinceMs = performance.now() - this.#votedMs
+    const isDue = this.#sources.size === 1 ? moves : sinceMs >= this.#voteEveryMs * (moves ? 1 : idleFactor)
+    if (isDue && this.#voting === undefined) {
       this.#votedMs = performance.now()
       this.#voting = this.#vote(report, tip, signal).finally(() => {
         this.#voting = undefined
@@ -67,8 +76,9 @@ export class Finality {
     const asked = soon()
     const heads = await Promise.all(others.map(([, source]) => source.head(asked).catch(() => undefined)))
     const words = [report, ...heads.filter(head => head !== undefined)]
-    const highest = tip ?? Math.max(...words.map(({ latest }) => latest.number))
-    const voters = words.filter(({ latest }) => !this.#lags(latest, highest))
+    const highest = Math.max(...words.map(({ latest }) => latest.number))
+    this.#lagging = new Set(words.filter(({ latest }) => this.#lags(latest, highest)).map(({ endpoint }) => endpoint))
+    const voters = words.filter(({ latest }) => !this.#lags(latest, tip ?? highest))
     // A dispute that one side leaves is not settled by the other.
     if (voters.length < 2 && this.#dispute !== undefined && performance.now() - this.#disputedMs < silenceMsMax) return
     const number = voters.length === 0 ? -1 : this.#numberOf(voters)
