@@ -11,6 +11,8 @@ export type Chain = {
   finalizedTag: boolean
   /** Depth at which a block is final if the node lacks or refuses the tag. */
   finalityDepth: number
+  /** No block less deep than this counts as final, whatever a node says. */
+  finalDepthMin: number
   /** Usual time between blocks; for estimates and polling only. */
   blockTimeMs: number
   /** The network no longer runs: archives and imports only. */
@@ -34,34 +36,36 @@ type ChainRow = [
   id: number,
   finalizedTag: boolean,
   finalityDepth: number,
+  finalDepthMin: number,
   blockTimeMs: number,
   quirks?: ChainQuirks,
   retired?: true,
 ]
 
 // In the order in which answers list chains, which is that of the API that Almanac is compatible with. Depths are what
-// exchanges wait for, rounded up.
+// exchanges wait for, rounded up. The least depths are below what honest nodes of the chain call final, or close to it.
 const rows: ChainRow[] = [
-  ['eth', 0x1, true, 96, 12_000, { ethereumHeaders: true }],
-  ['goerli', 0x5, true, 96, 12_000, { ethereumHeaders: true }, true],
-  ['sepolia', 0xaa36a7, true, 96, 12_000, { ethereumHeaders: true }],
-  ['polygon', 0x89, true, 512, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }],
-  ['mumbai', 0x13881, false, 512, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }, true],
-  ['bsc', 0x38, true, 64, 750],
-  ['bsc testnet', 0x61, true, 64, 750],
-  ['avalanche', 0xa86a, true, 16, 2_000],
-  ['fantom', 0xfa, false, 32, 1_000],
-  ['palm', 0x2a15c308d, false, 32, 5_000],
-  ['cronos', 0x19, false, 32, 6_000, { receiptsMayBeMissing: true, foreignReceiptsRoot: true }],
-  ['arbitrum', 0xa4b1, true, 4_096, 250],
+  ['eth', 0x1, true, 96, 32, 12_000, { ethereumHeaders: true }],
+  ['goerli', 0x5, true, 96, 32, 12_000, { ethereumHeaders: true }, true],
+  ['sepolia', 0xaa36a7, true, 96, 32, 12_000, { ethereumHeaders: true }],
+  ['polygon', 0x89, true, 512, 16, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }],
+  ['mumbai', 0x13881, false, 512, 16, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }, true],
+  ['bsc', 0x38, true, 64, 8, 750],
+  ['bsc testnet', 0x61, true, 64, 8, 750],
+  ['avalanche', 0xa86a, true, 16, 4, 2_000],
+  ['fantom', 0xfa, false, 32, 8, 1_000],
+  ['palm', 0x2a15c308d, false, 32, 8, 5_000],
+  ['cronos', 0x19, false, 32, 8, 6_000, { receiptsMayBeMissing: true, foreignReceiptsRoot: true }],
+  ['arbitrum', 0xa4b1, true, 4_096, 64, 250],
 ]
 
 /** The chains that need no settings but an endpoint. */
 export const builtInChains: readonly Chain[] = rows.map(
-  ([name, id, finalizedTag, finalityDepth, blockTimeMs, quirks, retired]) => ({
+  ([name, id, finalizedTag, finalityDepth, finalDepthMin, blockTimeMs, quirks, retired]) => ({
     ...defineChain({ name, id }),
     finalizedTag,
     finalityDepth,
+    finalDepthMin,
     blockTimeMs,
     retired: retired ?? false,
     quirks: quirks ?? {},
@@ -76,6 +80,7 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
     hexId: `0x${id.toString(16)}`,
     finalizedTag: true,
     finalityDepth: 128,
+    finalDepthMin: 8,
     blockTimeMs: 2_000,
     retired: false,
     quirks: {},

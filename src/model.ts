@@ -108,10 +108,20 @@ export type EndpointStatus = {
 /** Whether the WebSocket of a chain is up. */
 export type SocketStatus = { endpoint: string; connected: boolean; reconnects: number }
 
+/** Endpoints that name different blocks at a height that should be final. */
+export type Dispute = {
+  block: number
+  hashes: readonly { hash: Hash; endpoints: readonly string[] }[]
+  /** As ISO 8601. */
+  since: string
+}
+
 export type ChainStatus = {
-  state: 'backfilling' | 'live' | 'stalled'
-  /** Why it is stalled. */
+  state: 'backfilling' | 'live' | 'stalled' | 'disputed'
+  /** Why it is stalled or disputed. */
   reason?: string
+  /** Nothing new is claimed while it lasts. */
+  dispute?: Dispute
   index?: 'full' | 'on-demand'
   /** First block to index. */
   from?: number

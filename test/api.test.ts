@@ -3,8 +3,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as operatorSchemas from '../src/api/operator-schemas.ts'
 import * as schemas from '../src/api/schemas.ts'
+import { ChainTable } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey } from '../src/keys/keys.ts'
+import type { Hash } from '../src/model.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
+import type { Store } from '../src/store/store.ts'
 import { rawRequest } from './raw-request.ts'
 import { seed, seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
@@ -281,6 +285,41 @@ describe('wallet chains', () => {
     })
     expect(response.headers.get('x-index-complete')).toBe('false')
     expect(response.headers.get('x-index-incomplete-chains')).toBe('polygon')
+  })
+
+  test('name a configured chain whose node never answered as incomplete, also in the first answer', async () => {
+    const chains = new ChainTable()
+    const configured = ['eth', 'polygon', 'fantom'].map(name => chains.parse(name)!)
+    const incompleteAt = async (fill: (store: Store) => Promise<void>) => {
+      const served = await serveApi({ fill, parts: { chains, configured } })
+      try {
+        const answers = ['v2', 'v2.2'].map(version => served.get(wallet(seeded.alice, '', version)))
+        return (await Promise.all(answers)).map(({ status, headers }) => [
+          status,
+          headers.get('x-dialect'),
+          headers.get('x-index-complete'),
+          headers.get('x-index-incomplete-chains'),
+        ])
+      } finally {
+        await served.close()
+      }
+    }
+    const block = { number: 5, hash: `0x${'5'.repeat(64)}` as Hash, timestamp: 1 }
+    const full = { scope: 'full', from: 0, to: 5, evidence: 'receipts-root' } as const
+    const twoOfThree = async (store: Store) => {
+      for (const { id: chain } of configured.slice(0, 2)) {
+        await store.commitCold({ chain, covered: [full], blocks: [block], transfers: [], activity: noActivity })
+        await store.putHead(chain, block)
+      }
+    }
+    expect(await incompleteAt(twoOfThree)).toEqual([
+      [200, 'reference', 'false', 'fantom'],
+      [200, 'live', 'false', 'fantom'],
+    ])
+    expect(await incompleteAt(async () => {})).toEqual([
+      [200, 'reference', 'false', 'eth, polygon, fantom'],
+      [200, 'live', 'false', 'eth, polygon, fantom'],
+    ])
   })
 
   test('are the asked ones in request order; inactive ones by dialect', async () => {

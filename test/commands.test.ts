@@ -172,6 +172,30 @@ describe('sync', () => {
   })
 })
 
+describe('chain unfinalize', () => {
+  test('asks first, takes back what is above, and the service then follows the chain as it is', async () => {
+    const node = await simulate()
+    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
+    const parameters = ['chain', 'unfinalize', 'sim', '--to', '120']
+    const asked = await place.run(parameters)
+    expect(asked).toMatchObject({ code: 1, stdout: '' })
+    expect(asked.stderr).toContain('Nothing was changed.')
+    await expectTruth(node, { from: 0, to: 300 })
+    const taken = await place.run([...parameters, '--yes', '--json'])
+    expect(JSON.parse(taken.stdout)).toEqual({ chain: 'sim', finalized: 120, before: 300 })
+    await expectTruth(node, { from: 0, to: 120 })
+    const above = await place.run(['chain', 'unfinalize', 'sim', '--to', '120', '--yes'])
+    expect(above.stderr).toContain('sim cannot be taken back to block 120: its highest final block is 120.')
+    node.chain.finalize(100)
+    node.reorg({ depth: 200, length: 210 })
+    node.chain.finalize(undefined)
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'])
+    await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'the chain is complete')
+    expect(await place.run([...parameters, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+    await expectTruth(node, { from: 0, to: node.chain.head })
+  })
+})
+
 describe('verify', () => {
   const whole = ['verify', '--chain', 'sim', '--from', '0', '--to', '299']
 

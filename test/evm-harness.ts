@@ -38,10 +38,8 @@ export async function temporaryStore(
 }
 
 export function simulatedChain(node: SimNode): Chain {
-  return {
-    ...defineChain({ name: 'sim', id: node.chain.options.chainId }),
-    finalityDepth: node.chain.options.finalityDepth,
-  }
+  const { chainId, finalityDepth } = node.chain.options
+  return { ...defineChain({ name: 'sim', id: chainId }), finalityDepth }
 }
 
 export function startIndexer(

@@ -360,6 +360,51 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await store.transferCount({ chain: eth, contract })).toBe(3)
       })
 
+      test('finality that is taken back leaves nothing above it, and the chain can be followed again', async () => {
+        const ref = (number: number) => ({
+          block: number,
+          transactionIndex: 0,
+          hash: hash(number),
+          timestamp: number * 10,
+        })
+        const active = (address: Address, first: number, last: number) => ({
+          address,
+          first: ref(first),
+          last: ref(last),
+        })
+        const later = contract
+        const activity = packActivity([active(wallet, 1, 3), active(later, 3, 3), active(otherContract, 1, 2)])
+        const covered = { from: 0, to: 3, evidence: 'bloom', scope: 'full' } as const
+        await store.commitCold(cold([1, 2, 3], { covered: [covered], activity }))
+        await store.commitCold(cold([2, 3], { chain: polygon }))
+        await store.addCoverage(eth, contract, { from: 0, to: 3, evidence: 'one-endpoint' })
+        await store.putCheckpoint(`wallet/${eth}/${wallet}`, '{}')
+        await store.putCheckpoint(`wallet/${polygon}/${wallet}`, '{}')
+        const head = { chain: eth, ancestor: 3, blocks: [hot(4)], head: block(4) }
+        await store.commitHot({ ...head, covered: { scope: 'full', from: 4, evidence: 'bloom' } })
+        await expect(store.unfinalize(eth, 3)).rejects.toMatchObject({ code: 'conflict' })
+        const revision = store.revision()
+        await store.unfinalize(eth, 2)
+        expect(store.revision()).not.toBe(revision)
+        expect((await store.chainState(eth))?.finalized).toBe(2)
+        expect(await blocksOfPage()).toEqual([2, 1])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(2)
+        expect(await store.hotBlocks(eth)).toEqual([])
+        expect(await store.coverage(eth, 'full')).toEqual([{ from: 0, to: 2, evidence: 'bloom' }])
+        expect(await store.coverage(eth, contract)).toEqual([{ from: 0, to: 2, evidence: 'one-endpoint' }])
+        expect((await store.blocksAround(eth, 25)).after).toBeUndefined()
+        const activityOf = async (address: Address) => (await store.activityOf(address)).get(eth)
+        expect(await activityOf(wallet)).toEqual(active(wallet, 1, 1))
+        expect(await activityOf(later)).toBeUndefined()
+        expect(await activityOf(otherContract)).toEqual(active(otherContract, 1, 2))
+        expect(await store.checkpoint(`wallet/${eth}/${wallet}`)).toBeUndefined()
+        expect(await store.checkpoint(`wallet/${polygon}/${wallet}`)).toBe('{}')
+        expect(await store.transferCount({ chain: polygon, contract })).toBe(2)
+        await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3, 1)], head: block(3, 1) })
+        expect(await blocksOfPage()).toEqual([3, 2, 1])
+        expect((await activityOf(wallet))?.last.block).toBe(3)
+      })
+
       test('dropping one contract leaves the rows of the others', async () => {
         await store.commitCold(cold([1], { transfers: [transfer(1, 0), transfer(1, 1, { of: otherContract })] }))
         await store.dropRange(eth, contract, { from: 0, to: 5 })

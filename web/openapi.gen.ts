@@ -304,8 +304,17 @@ export interface components {
       chains: {
         [key: string]: {
           /** @enum {string} */
-          state: "backfilling" | "live" | "stalled";
+          state: "backfilling" | "live" | "stalled" | "disputed";
           reason?: string;
+          /** @description Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts. */
+          dispute?: {
+            block: number;
+            hashes: {
+                hash: string;
+                endpoints: string[];
+              }[];
+            since: string;
+          };
           /** @enum {string} */
           index?: "full" | "on-demand";
           from?: number;
@@ -984,7 +993,7 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+         * @description Chains, by name or hex id. Defaults to every indexed or configured chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
          * @example [
          *   "eth",
          *   "0x89"
@@ -1037,7 +1046,7 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
+         * @description Chains, by name or hex id. Defaults to every indexed or configured chain. Written as `chains[]=eth&chains[]=0x89`, `chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.
          * @example [
          *   "eth",
          *   "0x89"

@@ -1,5 +1,5 @@
 // What the routes work with. The CLI constructs the dependencies; the app adds what it shares between requests.
-import type { ChainTable } from '../chains.ts'
+import type { Chain, ChainTable } from '../chains.ts'
 import { type Config, settingsSchema } from '../config/settings.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
@@ -24,6 +24,8 @@ export type Context = AppDependencies & {
 export type AppDependencies = {
   store: Store
   chains: ChainTable
+  /** The EVM chains that the operator wants indexed, whether or not a node ever answered. */
+  configured?: readonly Chain[] | undefined
   settings: ApiSettings
   gatekeeper: Gatekeeper
   log: Log

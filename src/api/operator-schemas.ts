@@ -84,8 +84,16 @@ const endpoint = z.object({
 }) satisfies z.ZodType<EndpointStatus>
 
 const chain = z.object({
-  state: z.enum(['backfilling', 'live', 'stalled']),
+  state: z.enum(['backfilling', 'live', 'stalled', 'disputed']),
   reason: z.string().optional(),
+  dispute: z
+    .object({
+      block: z.int(),
+      hashes: z.array(z.object({ hash: z.string(), endpoints: z.array(z.string()) })),
+      since: z.string(),
+    })
+    .optional()
+    .describe('Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts.'),
   index: z.enum(['full', 'on-demand']).optional(),
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),

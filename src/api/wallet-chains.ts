@@ -36,7 +36,7 @@ export function walletParameters(table: ChainTable) {
     chains: {
       ...chainParameter('chains', table, ''),
       description:
-        'Chains, by name or hex id. Defaults to every indexed chain. Written as `chains[]=eth&chains[]=0x89`, ' +
+        'Chains, by name or hex id. Defaults to every indexed or configured chain. Written as `chains[]=eth&chains[]=0x89`, ' +
         '`chains[0]=eth`, `chains=eth&chains=polygon` or `chains=eth,polygon`.',
       example: ['eth', '0x89'],
     },
@@ -44,10 +44,10 @@ export function walletParameters(table: ChainTable) {
 }
 
 function answerWalletChains(context: Context): Handler {
-  const { settings, freshen, store, chains: table, replica } = context
+  const { settings, freshen, store, chains: table, configured = [], replica } = context
   const parameters = walletParameters(table)
-  const wallets = new WalletChains(store, table)
-  const copies = new ReplicaReads(replica, copy => new WalletChains(copy, table))
+  const wallets = new WalletChains(store, { table, configured })
+  const copies = new ReplicaReads(replica, copy => new WalletChains(copy, { table, configured }))
 
   async function work(request: ApiRequest, dialect: Dialect, { key }: Admission) {
     const wallet = readParameter(parameters.address, request.pathParameter('address'))

@@ -65,7 +65,7 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
 
 export function logChain(log: Log, chain: string, status: ChainStatus): void {
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
-  if (state === 'stalled') log.warn({ chain, reason }, 'Chain stalled')
+  if (state === 'stalled' || state === 'disputed') log.warn({ chain, reason }, `Chain ${state}`)
   else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
   else log.info({ chain, head, ...coveredBlocks(status), ...rates, eta_seconds }, 'Chain backfilling')
 }
@@ -86,7 +86,7 @@ export function progressLines({ chains, solana }: StatusReport): string[] {
 
 function chainLine(label: string, status: ChainStatus): string {
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
-  if (state === 'stalled') return `${label}  stalled: ${printable(reason ?? 'unknown reason')}`
+  if (state === 'stalled' || state === 'disputed') return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
   const blocks = coveredBlocks(status)
   const contracts = contractsText(coveredContracts(status))
   if (state === 'live') {
@@ -111,7 +111,7 @@ function behindText(seconds: number): string {
 
 /** Colours the states. */
 export function tinted(line: string, paint: { live(text: string): string; stalled(text: string): string }): string {
-  if (/ {2}stalled: /.test(line)) return paint.stalled(line)
+  if (/ {2}(stalled|disputed): /.test(line)) return paint.stalled(line)
   return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }
 

@@ -5,9 +5,9 @@ import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type CostEstimate, estimateCost } from '../evm/audit/sample-cost.ts'
 import { MeteredRpc } from '../evm/rpc/chain-rpc.ts'
-import { finalHeaderOf } from '../evm/source/chain-source.ts'
+import { deploymentOf } from '../evm/source/deployment.ts'
+import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
-import { deploymentBlock } from '../evm/source/wallet-lookup.ts'
 import type { Address, Interval } from '../model.ts'
 import { interruption } from './current-process.ts'
 import { connectNodes } from './open-chain.ts'
@@ -77,7 +77,7 @@ async function planChain({ name, settings, loaded, samples, spent }: ChainTask, 
   const meter = new MeteredRpc(rpc)
   try {
     const source = new FullSource(chain, meter)
-    const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
+    const final = await finalHeaderOf(await source.head(signal), { chain, rpc: meter }, signal)
     const history = { from: settings.from, to: final?.number ?? -1 }
     const works: Work[] = []
     const add = async (contract: Address | undefined, interval: Interval, callsBefore: number): Promise<void> => {
@@ -89,8 +89,8 @@ async function planChain({ name, settings, loaded, samples, spent }: ChainTask, 
     else
       for (const contract of settings.contracts) {
         const before = meter.calls
-        const deployed = await deploymentBlock(contract, { rpc: meter, upTo: history.to }, signal)
-        await add(contract, { ...history, from: Math.max(history.from, deployed ?? 0) }, meter.calls - before)
+        const deployed = await deploymentOf(contract, { rpc: meter, upTo: history.to }, signal)
+        await add(contract, { ...history, from: Math.max(history.from, deployed?.block ?? 0) }, meter.calls - before)
       }
     return works
   } finally {

@@ -157,10 +157,10 @@ function coverageText(chain: ShownChain): string {
     : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}`
 }
 
-/** Why chains are stalled, and what is wrong with endpoints. */
+/** Why chains are stalled or disputed, and what is wrong with endpoints. */
 function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
-  const stalled = Object.entries(chains).flatMap(([name, { reason }]) =>
-    reason === undefined ? [] : [`${printable(name)} is stalled: ${printable(reason)}`],
+  const stalled = Object.entries(chains).flatMap(([name, { reason, state = 'stalled' }]) =>
+    reason === undefined ? [] : [`${printable(name)} is ${printable(state)}: ${printable(reason)}`],
   )
   const failing = [...Object.entries(chains), ...Object.entries(solana)].flatMap(([name, { rpc }]) =>
     rpc

@@ -6,7 +6,7 @@ import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
-import { finalHeaderOf } from '../evm/source/chain-source.ts'
+import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
 import { CommandProgress } from './chain-progress.ts'
@@ -55,7 +55,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
     : openTool(loaded.config.store, opened))
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
-  const final = await finalHeaderOf(await source.head(signal), chain, source, signal)
+  const final = await finalHeaderOf(await source.head(signal), { chain, rpc }, signal)
   const options = { store, chain, scope, finalized: Math.min(stored, final?.number ?? -1) }
   const targets = 'from' in wanted ? await givenTargets(options, wanted) : await randomTargets(options, wanted)
 

@@ -127,6 +127,11 @@ export type EvmChainSettings = {
   finality?: 'tag' | number | undefined
 }
 
+/** An operator who names a depth below the chain's least one means it. */
+function byDepth({ finalDepthMin }: Chain, finalityDepth: number): Partial<Chain> {
+  return { finalizedTag: false, finalityDepth, finalDepthMin: Math.min(finalDepthMin, finalityDepth) }
+}
+
 export type ConnectedChain = { chain: Chain; rpc: ChainRpc }
 
 /** The chain as configured, and a transport to its endpoints. It asks nothing yet. */
@@ -141,7 +146,7 @@ export function connectChain(
   const chain = {
     ...known,
     ...(finality === 'tag' ? { finalizedTag: true } : {}),
-    ...(typeof finality === 'number' ? { finalizedTag: false, finalityDepth: finality } : {}),
+    ...(typeof finality === 'number' ? byDepth(known, finality) : {}),
   }
   // Limits are set for the whole chain: each endpoint gets its share of the rate, and all share one daily budget.
   const setting = `chains.${name}.daily_budget`

@@ -1,13 +1,13 @@
 // The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered } from '../coverage.ts'
-import type { ActivityRow, Address } from '../model.ts'
+import type { ActivityRow, Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
 export type WalletChainsQuestion = {
   wallet: Address
-  /** Undefined: every indexed chain. */
+  /** Undefined: every chain that is indexed or configured. */
   chains: readonly Chain[] | undefined
 }
 
@@ -21,35 +21,53 @@ export type WalletChainsAnswer = {
 
 export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type IndexedChains = { revision: number; indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
+type IndexedChains = {
+  revision: number
+  indexed: ReadonlySet<Chain>
+  complete: ReadonlySet<Chain>
+  /** The block to which finality was taken back, where it ever was. */
+  unfinalized: ReadonlyMap<Chain, number>
+}
+
+/** The name of the checkpoint that remembers it. */
+export function unfinalizedName(chain: ChainId): string {
+  return `unfinalized/${chain}`
+}
 
 export class WalletChains {
   readonly #store: Store
   readonly #table: ChainTable
+  /** Never silently left out, also where no node has answered yet. */
+  readonly #configured: ReadonlySet<Chain>
   /** Holds until the next commit. */
   #indexed: IndexedChains | undefined
 
-  constructor(store: Store, table: ChainTable) {
+  constructor(store: Store, { table, configured }: { table: ChainTable; configured: readonly Chain[] }) {
     this.#store = store
     this.#table = table
+    this.#configured = new Set(configured)
   }
 
   async answer(question: WalletChainsQuestion, options: WalletChainsOptions): Promise<WalletChainsAnswer> {
     // Completeness is read before activity: a commit in between can only make the answer claim less than it holds.
-    let { indexed, complete } = await this.#indexedChains()
-    const considered = question.chains ?? indexed
-    const lacking = considered.filter(chain => !complete.has(chain))
+    let { indexed, complete, unfinalized } = await this.#indexedChains()
+    const considered =
+      question.chains ?? this.#table.all.filter(chain => indexed.has(chain) || this.#configured.has(chain))
+    // A chain without a head cannot be waited for: its node may be down.
+    const lacking = (question.chains ?? [...indexed]).filter(chain => !complete.has(chain))
     if (lacking.length > 0 && options.freshen?.wallet !== undefined) {
       const ids = lacking.map(chain => chain.id)
       await options.freshen.wallet(ids, question.wallet, options.freshenWaitMs, options.key)
-      complete = (await this.#indexedChains()).complete
+      ;({ complete, unfinalized } = await this.#indexedChains())
     }
     const activity = await this.#store.activityOf(question.wallet)
     const chains = considered.map(chain => ({ chain, activity: activity.get(chain.id) }))
     return {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
-      incomplete: considered.filter(chain => !complete.has(chain)),
+      incomplete: considered.filter(
+        chain => !complete.has(chain) || mayLackLast(activity.get(chain.id), unfinalized.get(chain)),
+      ),
     }
   }
 
@@ -62,15 +80,25 @@ export class WalletChains {
         const state = await this.#store.chainState(chain.id)
         if (state === undefined) return undefined
         const full = await this.#store.coverage(chain.id, 'full')
-        return { chain, complete: isCovered(full, { from: 0, to: state.head.number }) }
+        const unfinalized = await this.#store.checkpoint(unfinalizedName(chain.id))
+        return { chain, unfinalized, complete: isCovered(full, { from: 0, to: state.head.number }) }
       }),
     )
     const indexed = states.filter(state => state !== undefined)
     this.#indexed = {
       revision,
-      indexed: indexed.map(({ chain }) => chain),
+      indexed: new Set(indexed.map(({ chain }) => chain)),
       complete: new Set(indexed.filter(({ complete }) => complete).map(({ chain }) => chain)),
+      unfinalized: new Map(
+        indexed.flatMap(({ chain, unfinalized }) => (unfinalized === undefined ? [] : [[chain, Number(unfinalized)]])),
+      ),
     }
     return this.#indexed
   }
+}
+
+/** A wallet that lost its last transaction with finality has only its first, below that block, until it acts again. */
+function mayLackLast(activity: ActivityRow | undefined, unfinalized: number | undefined): boolean {
+  if (activity === undefined || unfinalized === undefined) return false
+  return activity.first.hash === activity.last.hash && activity.first.block <= unfinalized
 }

@@ -37,6 +37,11 @@ export function endpointAddresses(
   })
 }
 
+/** The host in an endpoint's name. Two URLs of one host are one provider's word. */
+export function hostOf(name: string): string {
+  return name.replace(/#\d+$/, '')
+}
+
 // Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"); hiding them would garble every
 // message.
 const pathSecretLengthMin = 8

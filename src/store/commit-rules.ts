@@ -40,7 +40,7 @@ export function requireStored({ number, hash }: Block, stored: Hash | undefined)
 export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, finalized: number): void {
   if (ancestor < finalized)
     throw new AlmanacError('conflict', `Blocks above ${ancestor} cannot be replaced: block ${finalized} is final.`, {
-      hint: 'check the endpoint that reported the fork. If finality itself was wrong, set finality of the chain to more blocks, stop the service and run almanac verify --chain <name> --repair over these blocks.',
+      hint: 'check the endpoint that reported the fork. If finality itself was wrong, stop the service and run almanac chain unfinalize.',
     })
   let previous = ancestor
   let claimedNext = covered === undefined ? undefined : Math.max(covered.from, ancestor + 1)
@@ -55,6 +55,12 @@ export function requireHotOrder({ ancestor, blocks, head, covered }: HotCommit, 
   }
   if (blocks.length > 0 && head.number < previous)
     throw new AlmanacError('conflict', `The commit has head ${head.number}, which is below its last block ${previous}.`)
+}
+
+export function requireBelowFinal(to: number, finalized: number): void {
+  if (to < finalized) return
+  const known = finalized < 0 ? 'no block is final' : `block ${finalized} is the highest final one`
+  throw new AlmanacError('conflict', `Finality cannot be taken back to block ${to}: ${known}.`)
 }
 
 export function requireOwnRows(number: number, rows: readonly TransferRow[]): void {

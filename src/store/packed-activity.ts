@@ -108,6 +108,13 @@ function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {
   bytes.write(hash.slice(2), at + hashAt, 'hex')
 }
 
+/** Sorts before every packed transaction of a block and after those of lower ones. */
+export function firstRefOf(block: number): Uint8Array {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(block)
+  return bytes
+}
+
 export function unpackRef(ref: Uint8Array): TransactionRef {
   const bytes = Buffer.from(ref.buffer, ref.byteOffset, refBytes)
   const middle = bytes.readUIntBE(4, 3)

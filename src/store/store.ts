@@ -150,6 +150,12 @@ export interface ChainWriter {
    * them: they are indexed again.
    */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
+  /**
+   * Takes finality back: forgets every row, block and claim above `to`, hot and cold, and remembers `to` as final. A
+   * wallet whose last transaction was above keeps its first one alone; what was looked up of single wallets is
+   * forgotten. `conflict` where `to` is not below the final block.
+   */
+  unfinalize(chain: ChainId, to: number): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
 }

@@ -150,6 +150,7 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
   if (replica !== undefined) opened.defer(() => replica.close())
   const app = createApp({
     ...{ store, replica, chains, gatekeeper, log, metrics, displayAmount, status, live, console, version },
+    configured: chains.all.filter(({ name }) => Object.hasOwn(config.chains, name)),
     freshen: indexers.freshen,
     // A process that only serves asks its own nodes, if it has any.
     askTransaction: indexers.askTransaction ?? transactionAsker(loaded, opened),

@@ -32,6 +32,8 @@ export type BackfillOptions = {
   claimDelayMs: { first: number; max: number }
   activityPerClaim: number
   retryDelayMs: { first: number; max: number }
+  /** False while the chain is disputed: ranges are stored, and fetched again later to be claimed. */
+  mayClaim?: () => boolean
   onProgress?: (progress: BackfillProgress) => void
   /** Called after each failed fetch, and with undefined after each that succeeded. */
   onFailure?: (reason: string | undefined) => void
@@ -162,7 +164,7 @@ class CommitBatch {
 
   async #store({ claim }: { claim: boolean }): Promise<void> {
     const ranges = this.#ranges
-    const claims = claim ? this.#claims : []
+    const claims = claim && this.#options.mayClaim?.() !== false ? this.#claims : []
     this.#ranges = []
     this.#rows = 0
     if (claim) {

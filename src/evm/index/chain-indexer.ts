@@ -6,20 +6,23 @@ import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Address, ChainId } from '../../model.ts'
+import type { Address, ChainStatus } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { Decoder } from '../source/decode-pool.ts'
+import { disputeText, Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, backfill, fill, historyPace, reasonOf } from './backfill.ts'
-import { ChainStats, type Part } from './chain-stats.ts'
+import { ChainStats, coverageReport, type Part } from './chain-stats.ts'
 import { Follower } from './follow.ts'
+import { HeadPause } from './head-pause.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
+import { Recheck } from './recheck.ts'
 
 export type ChainSetup = {
   chain: Chain
@@ -61,20 +64,24 @@ const usualPace: ChainPace = {
 const contractsWaitingMax = 1_000
 const contractsAtOnce = 4
 const factsWaitMsMax = 400
+/** Asking every endpoint costs more than a look at the head. */
+const pollsPerVote = 10
 
 export class ChainIndexer {
   readonly setup: ChainSetup
   readonly #options: ChainIndexerOptions
   readonly #pace: ChainPace
   readonly #source: FullSource | WatchedSource
+  readonly #finality: Finality
   readonly #follower: Follower
   readonly #mutex = new Mutex()
   readonly #stats: ChainStats
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
+  readonly #recheck: Recheck | undefined
   readonly #stopping = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
-  #wake: () => void = () => {}
+  readonly #headPause: HeadPause
   #caughtUp = false
   #historyDone = false
   #lastContactMs = Date.now()
@@ -93,6 +100,8 @@ export class ChainIndexer {
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
     this.#source = full ? new FullSource(chain, rpc, options.decoder) : new WatchedSource(chain, rpc, options.decoder)
+    this.#headPause = new HeadPause(options.pollMs / 4)
+    this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,
@@ -100,8 +109,7 @@ export class ChainIndexer {
       store,
       scope: full ? 'full' : 'watched',
       from,
-      finalityDepth: chain.finalityDepth,
-      finalizedTag: chain.finalizedTag,
+      finality: this.#finality,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
       now: Date.now,
@@ -120,14 +128,20 @@ export class ChainIndexer {
         onStored: range => this.#stats.stored([range]),
         parallel: contractsAtOnce,
         waitingMax: contractsWaitingMax,
+        looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
+      })
+      this.#recheck = new Recheck({
+        ...{ ...shared, chain: chain.id, source: this.#source, contracts: this.#contracts },
+        rangeSize: new RangeSize(historySizes.contract),
+        mayClaim: () => this.#finality.dispute === undefined,
       })
     }
   }
 
   start(): void {
     const { signal } = this.#stopping
-    const stopNews = this.#options.onNews?.(() => this.#wake())
+    const stopNews = this.#options.onNews?.(() => this.#headPause.end())
     const parts = [
       this.#rounds('head', () => this.#followOnce(signal), signal),
       this.#rounds('history', () => this.#fillOnce(signal), signal),
@@ -138,7 +152,6 @@ export class ChainIndexer {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#wake()
     await Promise.allSettled([this.#running, this.#options.annotator?.stop()])
   }
 
@@ -193,10 +206,13 @@ export class ChainIndexer {
     // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
-    const reason = this.#stats.failures.stalledBy
+    const { dispute } = this.#finality
+    const stalledBy = this.#stats.failures.stalledBy
+    const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
     return {
-      state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
+      state: this.#state(stalledBy),
       ...(reason === undefined ? {} : { reason }),
+      ...(dispute === undefined ? {} : { dispute }),
       ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
       head,
       finalized: this.#follower.finalized,
@@ -211,6 +227,12 @@ export class ChainIndexer {
       early_collections: earlyCollectionsVersion,
       rpc: this.#options.rpc.status(),
     } as const
+  }
+
+  #state(stalledBy: string | undefined): ChainStatus['state'] {
+    if (stalledBy !== undefined) return 'stalled'
+    if (this.#finality.dispute !== undefined) return 'disputed'
+    return this.#caughtUp && this.#historyDone ? 'live' : 'backfilling'
   }
 
   #lagSeconds(): number {
@@ -229,7 +251,7 @@ export class ChainIndexer {
         const restMs = await round()
         this.#stats.failures.succeeded(part)
         delayMs = retryDelayMs.first
-        if (restMs > 0) await this.#sleep(part, restMs, signal)
+        if (restMs > 0) await this.#rest(part, restMs, signal)
       } catch (error) {
         if (signal.aborted) return
         // A node's failure shows in the status; a defect must be logged.
@@ -237,10 +259,14 @@ export class ChainIndexer {
         if (!isExpected)
           this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying')
         this.#stats.failed(part, reasonOf(error))
-        await this.#sleep(part, delayMs, signal)
+        await this.#rest(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }
     }
+  }
+
+  #rest(part: Part, ms: number, signal: AbortSignal): Promise<void> {
+    return part === 'history' ? pause(ms, signal) : this.#headPause.wait(ms, signal)
   }
 
   /** Returns how long to rest. */
@@ -252,12 +278,15 @@ export class ChainIndexer {
     const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
     this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
+    this.#stats.disputed(this.#finality.dispute)
     this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
     return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
+    // What is fetched now could not be claimed.
+    if (this.#finality.dispute !== undefined) return this.#pace.historyCheckMs
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
@@ -283,23 +312,8 @@ export class ChainIndexer {
     const start = covered[0]?.from
     if (start !== undefined)
       await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
-    const listed = [...contracts]
-    await Promise.all(Array.from({ length: contractsAtOnce }, () => this.#ensureListed(listed, signal)))
-  }
-
-  /** Takes contracts from the list until it is empty. */
-  async #ensureListed(listed: Address[], signal: AbortSignal): Promise<void> {
-    const { chain, store } = this.#options
-    for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
-      const wanted = { from: this.setup.from, to: this.#follower.tip?.number ?? this.#follower.finalized }
-      if (missingIntervals(await store.contractCoverage(chain.id, contract), wanted).length === 0) continue
-      try {
-        await this.#contracts?.ensure(contract, signal)
-      } catch (error) {
-        // The queue is full of contracts that clients asked for; the next round tries again.
-        if (!(error instanceof AlmanacError && error.code === 'overloaded')) throw error
-      }
-    }
+    await this.#recheck?.next(signal)
+    await this.#contracts?.ensureListed(contracts, signal)
   }
 
   #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
@@ -316,6 +330,7 @@ export class ChainIndexer {
   #backfillOptions(size: HistorySize): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {
     return {
       ...historyPace,
+      mayClaim: () => this.#finality.dispute === undefined,
       parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),
@@ -324,20 +339,6 @@ export class ChainIndexer {
         reason === undefined ? this.#stats.failures.succeeded('history') : this.#stats.failed('history', reason),
     }
   }
-
-  /** News end the pause of the head. */
-  #sleep(part: Part, ms: number, signal: AbortSignal): Promise<void> {
-    if (part === 'history') return pause(ms, signal)
-    const woken = new AbortController()
-    this.#wake = () => woken.abort()
-    return pause(ms, AbortSignal.any([signal, woken.signal]))
-  }
-}
-
-/** The covered intervals of all scopes, as the status shows them. */
-export async function coverageReport(store: Store, chain: ChainId) {
-  const scopes = await store.coverageByScope(chain)
-  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
 }
 
 async function within(waitMs: number, work: Promise<unknown>): Promise<void> {

@@ -1,6 +1,8 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
+import type { ChainId, Dispute } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
@@ -21,6 +23,7 @@ export class ChainStats {
   readonly #metrics: EvmMetrics
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
+  #disputeAbout: string | undefined
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -46,6 +49,20 @@ export class ChainStats {
     }
     this.#metrics.head.set({ chain }, head)
     this.#metrics.lag.set({ chain }, lagSeconds)
+  }
+
+  /** Says once when a dispute begins, when its sides change, and when it ends. */
+  disputed(dispute: Dispute | undefined): void {
+    const chain = this.#chain
+    const about = dispute?.hashes.map(({ endpoints }) => endpoints.join()).join('|')
+    if (about === this.#disputeAbout) return
+    this.#disputeAbout = about
+    if (dispute === undefined) this.#log.info({ chain }, 'Finality agreed again')
+    else
+      this.#log.warn(
+        { chain, block: dispute.block, hashes: dispute.hashes },
+        'Finality disputed; nothing new is claimed',
+      )
   }
 
   filled(progress: BackfillProgress): void {
@@ -78,6 +95,12 @@ export class ChainStats {
     this.#metrics.failures.inc({ chain: this.#chain, part })
     this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying')
   }
+}
+
+/** The covered intervals of all scopes, as the status shows them. */
+export async function coverageReport(store: Store, chain: ChainId) {
+  const scopes = await store.coverageByScope(chain)
+  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
 }
 
 const windowMs = 60_000

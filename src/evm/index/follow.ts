@@ -5,14 +5,16 @@ import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.
 import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { ChainSource, DecodedRange, Header, RangeHeader } from '../source/chain-source.ts'
-import { type FinalityRule, finalHeaderOf } from '../source/chain-source.ts'
+import type { Finality } from '../source/finality.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
+import { Genesis } from './genesis.ts'
 
-export type FollowOptions = FinalityRule & {
+export type FollowOptions = {
   chain: ChainId
   chainName: string
   source: ChainSource
+  finality: Finality
   store: Store
   /** What the followed blocks are complete for. */
   scope: Extract<CoverageScope, 'full' | 'watched'>
@@ -36,21 +38,23 @@ export type FollowStep =
 
 export class Follower {
   readonly #options: FollowOptions
+  readonly #genesis: Genesis
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #finalized = -1
   /** The hash of the final block, if known: every branch must grow from it. */
   #finalHash: Hash | undefined
-  /** The hash of block 0, if the nodes have it: what is stored grew from it. */
-  #genesisHash: Hash | undefined
   #started = false
   #shorterBranchSince: number | undefined
   #finalOnChain = -1
+  /** The first hot block that was stored without a claim, because the chain was disputed. */
+  #unclaimedFrom: number | undefined
   #branches = 0
   #latest: Header | undefined
 
   constructor(options: FollowOptions) {
     this.#options = options
+    this.#genesis = new Genesis(options)
   }
 
   get latest(): Header | undefined {
@@ -70,6 +74,16 @@ export class Follower {
     return this.#finalOnChain
   }
 
+  /** The final block that every branch grows from. Undefined while it is unknown or disputed: nothing may be claimed. */
+  get finalHeader(): { number: number; hash: Hash } | undefined {
+    if (this.#finalHash === undefined || this.#disputed) return undefined
+    return { number: this.#finalized, hash: this.#finalHash }
+  }
+
+  get #disputed(): boolean {
+    return this.#options.finality.dispute !== undefined
+  }
+
   /** Changes whenever stored hot blocks are replaced, even by blocks that were stored before. */
   get branches(): number {
     return this.#branches
@@ -81,10 +95,15 @@ export class Follower {
 
   async step(signal: AbortSignal): Promise<FollowStep> {
     if (!this.#started) await this.#load()
-    const [report] = await Promise.all([this.#options.source.head(signal), this.#keepGenesis(signal)])
-    if (report.latest.number < this.#finalized) await this.#checkGenesis(signal)
+    const isEmpty = this.#finalized < 0 && this.tip === undefined
+    const keeps = isEmpty ? this.#genesis.keep(signal) : undefined
+    const { source, finality } = this.#options
+    const [report] = await Promise.all([source.head(signal, finality.lagging), keeps])
+    if (report.latest.number < this.#finalized) await this.#genesis.check(signal)
     this.#latest = report.latest
-    const final = await finalHeaderOf(report, this.#options, this.#options.source, signal)
+    const final = await finality.look(report, this.tip?.number, signal)
+    // Without a final block it is unknown where to begin.
+    if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
     await this.#settle(final, report.latest, signal)
     const step = await this.#advance(report.latest, signal)
@@ -98,7 +117,7 @@ export class Follower {
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
-    this.#genesisHash = (await store.checkpoint(this.#genesisName)) as Hash | undefined
+    await this.#genesis.load()
     this.#started = true
   }
 
@@ -132,45 +151,14 @@ export class Follower {
     this.#hot = this.#hot.filter(block => block.number > upTo)
   }
 
-  /** Keeps the hash of block 0 while nothing is stored: later nothing could confirm it. */
-  async #keepGenesis(signal: AbortSignal): Promise<void> {
-    const { source, store } = this.#options
-    if (this.#genesisHash !== undefined || this.#finalized >= 0 || this.tip !== undefined) return
-    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
-    if (genesis === undefined) return
-    await store.putCheckpoint(this.#genesisName, genesis.hash)
-    this.#genesisHash = genesis.hash
-  }
-
-  /**
-   * A head below the final block is a node that lags, or another chain with the same id, which block 0 shows. A
-   * development node makes a new block 0 at every start.
-   */
-  async #checkGenesis(signal: AbortSignal): Promise<void> {
-    const { source, chainName } = this.#options
-    if (this.#genesisHash === undefined) return
-    const genesis = await source.headerByNumber(0, signal).catch(() => undefined)
-    if (genesis === undefined || genesis.hash === this.#genesisHash) return
-    throw new AlmanacError(
-      'upstream_invalid',
-      `${chainName} block 0 is ${genesis.hash}, but the stored blocks grew from ${this.#genesisHash}: this is another chain, or a development node that was restarted.`,
-      {
-        retryable: true,
-        hint: `set store to a new file for the new chain, or set chains.${chainName}.rpc to nodes of the old one.`,
-      },
-    )
-  }
-
-  get #genesisName(): string {
-    return `genesis/${this.#options.chain}`
-  }
-
   get #finalName(): string {
     return `final/${this.#options.chain}`
   }
 
   async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {
     const tip = this.tip
+    if (this.#unclaimedFrom !== undefined && !this.#disputed && latest.number >= (tip?.number ?? 0))
+      return this.#replace(latest, signal)
     const floor = Math.max(tip?.number ?? this.#finalized, this.#options.from - 1)
     if (tip?.hash === latest.hash || (tip === undefined && latest.number <= floor)) {
       this.#shorterBranchSince = undefined
@@ -206,10 +194,17 @@ export class Follower {
     return (await source.headerByHash(tip.hash, signal)) === undefined
   }
 
-  /** Finds where another branch leaves ours, fetches it whole, and replaces our blocks in one transaction. */
+  /**
+   * Finds where another branch leaves ours, fetches it whole, and replaces our blocks in one transaction. After a
+   * dispute this also claims what was stored meanwhile.
+   */
   async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+    // While it is disputed which branch is right, ours stays.
+    if (this.#disputed) return { kind: 'idle' }
     const oldTip = this.tip?.number ?? this.#finalized
-    const ancestor = await this.#ancestorOf(latest, signal)
+    const oldHash = this.tip?.hash
+    const fork = Math.min(oldTip, await this.#ancestorOf(latest, signal))
+    const ancestor = Math.max(this.#finalized, Math.min(fork, (this.#unclaimedFrom ?? latest.number) - 1))
     const pieces: DecodedRange[] = []
     for (let from = ancestor + 1; from <= latest.number; ) {
       const to = Math.min(latest.number, from + this.#options.rangeSize.blocks - 1)
@@ -219,12 +214,15 @@ export class Follower {
     const branch = concatRanges(pieces)
     const parent = this.#hot.find(block => block.number === ancestor)
     const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
-    // The chain may have moved again while the branch was fetched; the next step looks again.
-    if (!isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash)) return { kind: 'idle' }
+    // The chain may have moved again, or become disputed, while the branch was fetched; the next step looks again.
+    if (this.#disputed || !isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash))
+      return { kind: 'idle' }
     await this.#commit(ancestor, branch, latest)
     this.#options.onStored?.(pieces)
     this.#shorterBranchSince = undefined
-    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, blocks: latest.number - ancestor }
+    if (fork === oldTip || latest.hash === oldHash)
+      return { kind: 'advanced', blocks: latest.number - oldTip, caughtUp: true }
+    return { kind: 'reorganised', ancestor: fork, depth: oldTip - fork, blocks: latest.number - fork }
   }
 
   /** Walks the new branch down by parent hashes until it meets a stored block. */
@@ -261,7 +259,7 @@ export class Follower {
       `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
       {
         retryable: true,
-        hint: `check that the endpoints serve ${chainName}; if the chain really reorganised that deep, stop the service, set chains.${chainName}.finality to more blocks and run almanac verify --chain ${chainName} --from ${Math.max(0, this.#finalized - 100)} --to ${this.#finalized} --repair.`,
+        hint: `check that the endpoints serve ${chainName}; if that block was never final, stop the service and run almanac chain unfinalize ${chainName} --to ${Math.max(0, this.#finalized - 100)}.`,
       },
     )
   }
@@ -281,14 +279,18 @@ export class Follower {
 
   async #commit(ancestor: number, range: DecodedRange, latest: Header): Promise<void> {
     const { store, chain, scope } = this.#options
+    const covered = { scope, from: ancestor + 1, evidence: range.evidence }
+    const claims = !this.#disputed
     await store.commitHot({
       chain,
       ancestor,
       blocks: hotBlocksOf(range),
-      covered: { scope, from: ancestor + 1, evidence: range.evidence },
+      ...(claims ? { covered } : {}),
       // A new head may have come while the range was fetched; then what is stored decides.
       head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
     })
+    if (claims) this.#unclaimedFrom = undefined
+    else this.#unclaimedFrom ??= ancestor + 1
     if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
     this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
   }

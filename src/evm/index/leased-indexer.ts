@@ -8,7 +8,8 @@ import type { Log } from '../../log.ts'
 import type { ChainId } from '../../model.ts'
 import type { Lease, Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
-import { type ChainIndexer, type ChainSetup, coverageReport } from './chain-indexer.ts'
+import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
+import { coverageReport } from './chain-stats.ts'
 
 export type LeasedIndexerOptions = {
   setup: ChainSetup

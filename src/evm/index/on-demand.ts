@@ -9,8 +9,9 @@ import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
+import { deploymentOf } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
-import { deploymentBlock, WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
+import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf, WorkList } from './backfill.ts'
 import type { Follower } from './follow.ts'
@@ -28,6 +29,8 @@ export type ContractJobsOptions = {
   /** Contracts indexed at once; more wait in the queue. */
   parallel: number
   waitingMax: number
+  /** Whether logs below a deployment are asked for at once: it can be too much for some nodes. */
+  looksBelow: boolean
   /** Called with the block of a contract's deployment. */
   onDeployed?: ((contract: Address, block: number) => void) | undefined
   /** Called after rows were added to hot blocks; the backfill reports history. */
@@ -49,6 +52,10 @@ export class ContractJobs {
     return this.#jobs.size
   }
 
+  isUnderWay(contract: Address): boolean {
+    return this.#jobs.has(contract)
+  }
+
   /** Resolves when the contract is complete to the head, or the signal says stop; fails only if the queue is full. */
   ensure(contract: Address, signal: AbortSignal): Promise<void> {
     const known = this.#jobs.get(contract)
@@ -58,6 +65,27 @@ export class ContractJobs {
       .finally(() => this.#jobs.delete(contract))
     this.#jobs.set(contract, job)
     return job
+  }
+
+  /** Completes the configured contracts, a few at a time. */
+  async ensureListed(contracts: readonly Address[], signal: AbortSignal): Promise<void> {
+    const listed = [...contracts]
+    await Promise.all(Array.from({ length: this.#options.parallel }, () => this.#ensureEach(listed, signal)))
+  }
+
+  /** Takes contracts from the list until it is empty. */
+  async #ensureEach(listed: Address[], signal: AbortSignal): Promise<void> {
+    const { chain, store, follower, from } = this.#options
+    for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
+      const wanted = { from, to: follower.tip?.number ?? follower.finalized }
+      if (missingIntervals(await store.contractCoverage(chain, contract), wanted).length === 0) continue
+      try {
+        await this.ensure(contract, signal)
+      } catch (error) {
+        // The queue is full of contracts that clients asked for; the next round tries again.
+        if (!(error instanceof AlmanacError && error.code === 'overloaded')) throw error
+      }
+    }
   }
 
   /** Whether the newest `rows` transfers are stored, so that a first page is right while older ones are missing. */
@@ -75,7 +103,8 @@ export class ContractJobs {
     while (!signal.aborted) {
       try {
         await this.#watch(contract, signal)
-        if ((await this.#missing(contract)).length > 0) await this.#skipBeforeDeployment(contract, signal)
+        const isSkipped = (await store.coverage(chain, contract))[0]?.from === 0
+        if (!isSkipped && (await this.#missing(contract)).length > 0) await this.skipBeforeDeployment(contract, signal)
         const missing = await this.#missing(contract)
         const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
           source.contractRange(contract, interval, abort)
@@ -130,14 +159,14 @@ export class ContractJobs {
   }
 
   /** Blocks below the deployment hold no log of the contract. Without old state it is unknown, and all are read. */
-  async #skipBeforeDeployment(contract: Address, signal: AbortSignal): Promise<void> {
-    const { chain, store, rpc, follower } = this.#options
-    const covered = await store.coverage(chain, contract)
-    if (covered[0]?.from === 0 || follower.finalized < 1) return
-    const deployed = await deploymentBlock(contract, { rpc, upTo: follower.finalized }, signal)
-    if (deployed === undefined || deployed === 0) return
-    this.#options.onDeployed?.(contract, deployed)
-    await store.addCoverage(chain, contract, { from: 0, to: deployed - 1, evidence: 'one-endpoint' })
+  async skipBeforeDeployment(contract: Address, signal: AbortSignal): Promise<void> {
+    const { chain, store, rpc, follower, looksBelow, backfill } = this.#options
+    if (follower.finalized < 1) return
+    const deployed = await deploymentOf(contract, { rpc, upTo: follower.finalized, looksBelow }, signal)
+    if (deployed === undefined || deployed.block === 0 || backfill.mayClaim?.() === false) return
+    const { block, evidence } = deployed
+    this.#options.onDeployed?.(contract, block)
+    await store.addCoverage(chain, contract, { from: 0, to: block - 1, evidence })
   }
 }
 

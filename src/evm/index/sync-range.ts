@@ -6,7 +6,7 @@ import type { Address, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
-import { finalHeaderOf } from '../source/chain-source.ts'
+import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
@@ -71,12 +71,12 @@ async function jobsOf(
  * chain still has them, and go if not. Otherwise a final commit above them would keep a lost branch.
  */
 async function settle(
-  { chain, store, interval }: SyncOptions,
+  { chain, rpc, store, interval }: SyncOptions,
   source: ChainSource,
   signal: AbortSignal,
 ): Promise<void> {
   const report = await source.head(signal)
-  const final = await finalHeaderOf(report, chain, source, signal)
+  const final = await finalHeaderOf(report, { chain, rpc }, signal)
   if (final === undefined || interval.to > final.number) throw notFinal(chain, interval, final, report.latest)
   const hot = await store.hotBlocks(chain.id)
   const [lowest] = hot

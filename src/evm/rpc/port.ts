@@ -19,6 +19,8 @@ export type AskOptions = {
   signal: AbortSignal
   /** Endpoints not to ask, because their answer failed a check. */
   exclude?: ReadonlySet<string>
+  /** The only endpoint to ask. */
+  endpoint?: string | undefined
   /** Goes before everything that waits: the head of the chain before its history. */
   urgent?: boolean
   /** Goes after everything that waits: background work must not delay the index. */
@@ -39,6 +41,17 @@ export interface RpcPort {
   /** Reports that an answer failed a check, which counts against the endpoint's health. */
   distrust(endpoint: string, reason: string): void
   status(): readonly EndpointStatus[]
+}
+
+/** Asks one endpoint and no other. */
+export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
+  return {
+    endpoints: [endpoint],
+    ask: (calls, options) => rpc.ask(calls, { ...options, endpoint }),
+    askRaw: (calls, options) => rpc.askRaw(calls, { ...options, endpoint }),
+    distrust: (name, reason) => rpc.distrust(name, reason),
+    status: () => rpc.status().filter(status => status.endpoint === endpoint),
+  }
 }
 
 /** The endpoints do not answer a range of this size: asking for less helps, asking again does not. */

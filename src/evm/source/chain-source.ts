@@ -10,7 +10,8 @@ import type { MalformedCounts } from '../decode/decode.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {
-  head(signal: AbortSignal): Promise<HeadReport>
+  /** Not by an endpoint of `exclude`. */
+  head(signal: AbortSignal, exclude?: ReadonlySet<string>): Promise<HeadReport>
   headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined>
   headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined>
   /** With every header. Fails with a RangeRefused if the endpoints do not give the interval at once. */
@@ -23,6 +24,8 @@ export type Header = Block & { parentHash: Hash }
 export type RangeHeader = Block & { parentHash?: Hash }
 
 export type HeadReport = {
+  /** Who said so. */
+  endpoint: string
   latest: Header
   /** The block that the node calls final; undefined if it does not know the tag or has no final block yet. */
   finalized: Header | undefined
@@ -63,25 +66,26 @@ export class HeaderSource {
     this.#asksFinalized = chain.finalizedTag
   }
 
-  async head(signal: AbortSignal): Promise<HeadReport> {
+  async head(signal: AbortSignal, exclude: ReadonlySet<string> = new Set()): Promise<HeadReport> {
+    const options = { signal, exclude, urgent: true }
     const latestCall = headerCall('eth_getBlockByNumber', 'latest')
     if (this.#asksFinalized) {
       const calls = [latestCall, headerCall('eth_getBlockByNumber', 'finalized')]
       try {
-        const { endpoint, values } = await this.#rpc.ask(calls, { signal, urgent: true })
+        const { endpoint, values } = await this.#rpc.ask(calls, options)
         this.#finalized = readHeader(values[1]) ?? this.#finalized
-        return { latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
+        return { endpoint, latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
       } catch (error) {
         // Asking for the head alone shows whether the tag or the endpoint is at fault.
-        const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
+        const { endpoint, values } = await this.#rpc.ask([latestCall], options)
         const kind = rpcFailureOf(error)?.kind
         if (this.#finalized === undefined && (kind === 'tag-unknown' || kind === 'refused')) this.#asksFinalized = false
         // While it cannot be asked, the last final block that a node named stands: a depth could go beyond it.
-        return { latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
+        return { endpoint, latest: this.#latest(values[0], endpoint), finalized: this.#finalized }
       }
     }
-    const { endpoint, values } = await this.#rpc.ask([latestCall], { signal, urgent: true })
-    return { latest: this.#latest(values[0], endpoint), finalized: undefined }
+    const { endpoint, values } = await this.#rpc.ask([latestCall], options)
+    return { endpoint, latest: this.#latest(values[0], endpoint), finalized: undefined }
   }
 
   headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
@@ -130,29 +134,6 @@ export function headerOf(header: RpcHeader): Header {
     parentHash: header.parentHash.toLowerCase() as Hash,
     timestamp: Number(header.timestamp),
   }
-}
-
-export type FinalityRule = {
-  /** Blocks below the head that count as final if the node does not say. */
-  finalityDepth: number
-  finalizedTag: boolean
-}
-
-/** The final block by the node's word, else by depth. Undefined if the chain is too young or the node does not tell. */
-export async function finalHeaderOf(
-  { latest, finalized }: HeadReport,
-  { finalizedTag, finalityDepth }: FinalityRule,
-  source: Pick<ChainSource, 'headerByNumber'>,
-  signal: AbortSignal,
-): Promise<Header | undefined> {
-  const named = finalizedTag ? finalized : undefined
-  if (named !== undefined && named.number > latest.number) return undefined
-  if (named !== undefined && named.number < latest.number) return named
-  // The head itself never counts as final: the block after it proves history.
-  const number = Math.min(named?.number ?? latest.number - finalityDepth, latest.number - 1)
-  const header = number < 0 ? undefined : await source.headerByNumber(number, signal)
-  // The chain may have moved between the two questions; the next look tells.
-  return number === latest.number - 1 && header?.hash !== latest.parentHash ? undefined : header
 }
 
 /** Asks until an endpoint's answer passes the check. An endpoint that fails it is distrusted and not asked again. */

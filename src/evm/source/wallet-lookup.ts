@@ -1,6 +1,5 @@
-// Finds the first and last transaction of a wallet, and the block of a contract's deployment, without an index: by
-// bisection over the nonce, which rises with every transaction sent, over the balance before the first of them, and
-// over the code. Needs a node with old state.
+// Finds the first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every
+// transaction sent, and over the balance before the first of them. Needs a node with old state.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
@@ -202,21 +201,4 @@ function spread({ from, to }: Interval): number[] {
   const list: number[] = []
   for (let index = 1; index <= count; index++) list.push(from + Math.floor((blocks * index) / (count + 1)))
   return [...new Set(list.map(block => Math.min(block, to)))]
-}
-
-/** The first block with a contract's code; undefined if there is none at `upTo`, or no endpoint keeps old state. */
-export async function deploymentBlock(
-  contract: Address,
-  { rpc, upTo }: { rpc: RpcPort; upTo: number },
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  return await firstBlockWhere(
-    async numbers => {
-      const { values } = await rpc.ask(stateCalls('eth_getCode', contract, numbers), { signal })
-      // A contract that was destroyed and deployed again has no single beginning, which `firstBlockWhere` notices.
-      if (!values.every(code => typeof code === 'string')) throw new Error('eth_getCode did not answer code')
-      return values.map(code => String(code).length > 2)
-    },
-    { from: 0, to: upTo },
-  ).catch(() => undefined)
 }

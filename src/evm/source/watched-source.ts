@@ -4,6 +4,7 @@ import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Address, Evidence, Interval } from '../../model.ts'
+import { hostOf } from '../../rpc/endpoint-address.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
@@ -24,6 +25,7 @@ import {
 } from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { unlisted } from './read-facts.ts'
+import { settleLogs } from './settle-logs.ts'
 import { TransactionFacts } from './transaction-facts.ts'
 
 export class WatchedSource extends HeaderSource implements ChainSource {
@@ -126,21 +128,24 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     return { endpoint: answers.endpoint, logs, headers: [...readHeaders.values()], bytes: answers.bytes }
   }
 
-  /** Asks another endpoint for the same logs. One that fails or refuses changes nothing; one that differs does. */
+  /**
+   * Asks an endpoint of another host for the same logs. One that fails or refuses changes nothing. Where both differ,
+   * receipts settle it; where there are none to settle it by, the logs are one endpoint's word.
+   */
   async #secondOpinion(
     contracts: readonly Address[],
     interval: Interval,
     found: Found,
     signal: AbortSignal,
   ): Promise<Evidence> {
-    if (this.#rpc.endpoints.length < 2 || contracts.length === 0) return 'one-endpoint'
+    const chain = this.#chain
+    const rpc = this.#rpc
+    const exclude = new Set(rpc.endpoints.filter(name => hostOf(name) === hostOf(found.endpoint)))
+    if (exclude.size === rpc.endpoints.length || contracts.length === 0) return 'one-endpoint'
     const end: RpcCall = { method: 'eth_getBlockByNumber', params: [quantityHex(interval.to), false] }
     let other: RpcAnswers
     try {
-      other = await this.#rpc.ask([end, ...logsCalls(contracts, interval)], {
-        signal,
-        exclude: new Set([found.endpoint]),
-      })
+      other = await rpc.ask([end, ...logsCalls(contracts, interval)], { signal, exclude })
     } catch (error) {
       if (error instanceof RangeRefused || error instanceof AlmanacError) return 'one-endpoint'
       throw error
@@ -149,10 +154,11 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     // An endpoint that lags says nothing.
     if (typeof second === 'string') return 'one-endpoint'
     if (sameLogs(found.logs, second.logs)) return 'two-endpoints'
+    const { wrong, settled } = await settleLogs({ chain, rpc, contracts, told: [found, second] }, signal)
     const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they differ`
-    const fewer = found.logs.length < second.logs.length ? found.endpoint : second.endpoint
-    this.#rpc.distrust(fewer, message)
-    throw checkFailed(this.#chain, interval, message)
+    for (const endpoint of wrong) rpc.distrust(endpoint, message)
+    if (wrong.has(found.endpoint)) throw checkFailed(chain, interval, message)
+    return settled ? 'two-endpoints' : 'one-endpoint'
   }
 }
 

@@ -4,6 +4,7 @@
 import { bytesOfHex } from '../../hex.ts'
 import {
   activityByChain,
+  firstRefOf,
   joinActivity,
   mergePacked,
   type PackedActivity,
@@ -69,6 +70,13 @@ function columnsOf(rows: PackedActivity): Buffer[] {
 
 export async function dropHotAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {
   await transaction.run('DELETE FROM hot_activity WHERE chain = $1 AND block > $2', ordinal, block)
+}
+
+/** What lies between a first transaction below and a last one above was not kept. */
+export async function dropColdAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {
+  const above = firstRefOf(block + 1)
+  await transaction.run('DELETE FROM activity WHERE chain = $1 AND first >= $2::bytea', ordinal, above)
+  await transaction.run('UPDATE activity SET last = NULL WHERE chain = $1 AND last >= $2::bytea', ordinal, above)
 }
 
 export async function moveActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {

@@ -86,8 +86,13 @@ export async function hotBlocksOf(from: Database | Transaction, ordinal: number)
 }
 
 /** Returns how many there were. */
-export function dropHotBlocksAbove(transaction: Transaction, ordinal: number, number: number): Promise<number> {
-  return transaction.run('DELETE FROM hot_blocks WHERE chain = $1 AND number > $2', ordinal, number)
+export function dropBlocksAbove(
+  transaction: Transaction,
+  table: 'blocks' | 'hot_blocks',
+  ordinal: number,
+  number: number,
+): Promise<number> {
+  return transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND number > $2`, ordinal, number)
 }
 
 export async function moveBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {

@@ -5,9 +5,10 @@
 // side by side.
 import { joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
-import type { Address, Block, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
   highestBlock,
+  requireBelowFinal,
   requireHotOrder,
   requireOwnRows,
   requireSameBranch,
@@ -16,7 +17,7 @@ import {
 } from '../commit-rules.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
-import { dropHotBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
+import { dropBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
 import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'
 import type { Transaction } from './database.ts'
 import { blockMax } from './place.ts'
@@ -54,7 +55,7 @@ export async function commitHot(
   requireHotOrder(commit, await lockChain(transaction, ordinal))
   await transfers.dropHotAbove(transaction, ordinal, commit.ancestor)
   await activity.dropHotAbove(transaction, ordinal, commit.ancestor)
-  const replaced = await dropHotBlocksAbove(transaction, ordinal, commit.ancestor)
+  const replaced = await dropBlocksAbove(transaction, 'hot_blocks', ordinal, commit.ancestor)
   await putHotBlocks(transaction, ordinal, commit.blocks)
   await insertHotRows(transaction, { ordinal, contracts }, commit.blocks)
   await writeHead(transaction, ordinal, commit.head)
@@ -129,6 +130,25 @@ export async function dropRange(
   await lockCoverage(transaction, ordinal)
   const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
   await removeCoverageRows(transaction, ordinal, interval, scopes)
+}
+
+export async function unfinalize(
+  transaction: Transaction,
+  { ordinal, chain }: { ordinal: number; chain: ChainId },
+  to: number,
+): Promise<void> {
+  requireBelowFinal(to, await lockChain(transaction, ordinal))
+  const above = { from: to + 1, to: blockMax }
+  await transfers.dropHotAbove(transaction, ordinal, to)
+  await activity.dropHotAbove(transaction, ordinal, to)
+  await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
+  await transfers.deleteCold(transaction, { ordinal }, above)
+  await activity.dropColdAbove(transaction, ordinal, to)
+  await dropBlocksAbove(transaction, 'blocks', ordinal, to)
+  await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1', `wallet/${chain}/%`)
+  await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, to)
+  await lockCoverage(transaction, ordinal)
+  await removeCoverageRows(transaction, ordinal, above)
 }
 
 async function finalizedOf(transaction: Transaction, ordinal: number): Promise<number> {

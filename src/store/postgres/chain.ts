@@ -38,6 +38,8 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const contract = scope === 'full' ? undefined : await dictionary.contractOf(ordinal, scope)
       await store.writing(transaction => commits.dropRange(transaction, { ordinal, contract }, scope, interval))
     },
+    unfinalize: (chain, to) =>
+      store.writingChain(chain, (transaction, ordinal) => commits.unfinalize(transaction, { ordinal, chain }, to)),
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
   }

@@ -3,7 +3,15 @@
 
 import { bytesOfHex } from '../../hex.ts'
 import type { ChainId } from '../../model.ts'
-import { activityByChain, mergePacked, type PackedActivity, refBytes, rowAt, rowBytes } from '../packed-activity.ts'
+import {
+  activityByChain,
+  firstRefOf,
+  mergePacked,
+  type PackedActivity,
+  refBytes,
+  rowAt,
+  rowBytes,
+} from '../packed-activity.ts'
 import type { ActivityReader } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { StoreFile } from './store-file.ts'
@@ -70,6 +78,13 @@ function merge(
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block > ?', ordinal, block)
+}
+
+/** What lies between a first transaction below and a last one above was not kept. */
+export function dropColdAbove(connection: Connection, ordinal: number, block: number): void {
+  const above = firstRefOf(block + 1)
+  connection.run('DELETE FROM activity WHERE chain = ? AND first >= ?', ordinal, above)
+  connection.run('UPDATE activity SET last = NULL WHERE chain = ? AND last >= ?', ordinal, above)
 }
 
 export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {

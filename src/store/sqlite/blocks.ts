@@ -40,9 +40,9 @@ export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
 }
 
 /** Returns how many there were. */
-export function dropHotBlocksAbove(connection: Connection, ordinal: number, number: number): number {
+export function dropBlocksAbove(connection: Connection, table: BlockTable, ordinal: number, number: number): number {
   return connection.run(
-    'DELETE FROM hot_blocks WHERE key >= ? AND key < ?',
+    `DELETE FROM ${table} WHERE key >= ? AND key < ?`,
     blockKey(ordinal, blockKeySpan - 1),
     blockKey(ordinal, number),
   )

@@ -4,6 +4,7 @@ import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
   highestBlock,
+  requireBelowFinal,
   requireHotOrder,
   requireOwnRows,
   requireSameBranch,
@@ -12,7 +13,7 @@ import {
 } from '../commit-rules.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
-import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
+import { blockAt, dropBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
@@ -48,7 +49,7 @@ export function commitHot(context: WriteContext, commit: HotCommit): void {
   requireHotOrder(commit, finalizedOf(connection, ordinal))
   transfers.dropHotAbove(connection, ordinal, commit.ancestor)
   activity.dropHotAbove(connection, ordinal, commit.ancestor)
-  const replaced = dropHotBlocksAbove(connection, ordinal, commit.ancestor)
+  const replaced = dropBlocksAbove(connection, 'hot_blocks', ordinal, commit.ancestor)
   putBlocks(connection, 'hot_blocks', ordinal, commit.blocks)
   const rows = commit.blocks.flatMap(block => block.transfers)
   transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
@@ -114,6 +115,21 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
   for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
   if (contract !== undefined) transfers.deleteCold(connection, contract, interval.from, interval.to)
+}
+
+export function unfinalize({ connection, dictionary }: WriteContext, chain: ChainId, to: number): void {
+  const ordinal = dictionary.addOrdinal(chain)
+  requireBelowFinal(to, finalizedOf(connection, ordinal))
+  transfers.dropHotAbove(connection, ordinal, to)
+  activity.dropHotAbove(connection, ordinal, to)
+  dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
+  for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
+    transfers.deleteCold(connection, contract as number, to + 1, aboveAll)
+  activity.dropColdAbove(connection, ordinal, to)
+  dropBlocksAbove(connection, 'blocks', ordinal, to)
+  removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })
+  connection.run('DELETE FROM checkpoints WHERE name LIKE ?', `wallet/${chain}/%`)
+  connection.run('UPDATE chains SET finalized = ? WHERE ordinal = ?', to, ordinal)
 }
 
 function finalizedOf(connection: Connection, ordinal: number): number {

@@ -27,6 +27,7 @@ export function chainWriter(file: StoreFile): ChainWriter {
         addCoverageRows(connection, dictionary.addOrdinal(chain), scope, interval),
       ),
     dropRange: (chain, scope, interval) => file.writing(context => commits.dropRange(context, chain, scope, interval)),
+    unfinalize: (chain, to) => file.writing(context => commits.unfinalize(context, chain, to)),
     watchContract: (chain, contract, watchedFrom) =>
       file.writing(context => watchContract(context, chain, contract, watchedFrom)),
   }

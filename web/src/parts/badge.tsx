@@ -8,6 +8,7 @@ const tones: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   backfilling: 'busy',
   stalled: 'bad',
+  disputed: 'bad',
   failing: 'bad',
   revoked: 'quiet',
   expired: 'quiet',

@@ -1,0 +1,60 @@
+// Takes back what was stored as final by mistake. The service then follows the chain again from there.
+import { Command } from 'commander'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import { unfinalizedName } from '../query/wallet-chains.ts'
+import { withQuestions } from './init/answers.ts'
+import { takeChain } from './open-chain.ts'
+import { chooseChain, parseChain, wholeNumber, withConfig } from './options.ts'
+import { countText, printData, printJson } from './terminal.ts'
+
+type UnfinalizeFlags = { to: number; yes?: true; json?: true }
+
+export function chainCommand(): Command {
+  const unfinalizeCommand = new Command('unfinalize')
+    .description(
+      'Forget every row, block and claim above a block, so that the chain is followed again from there: for a block that was stored as final and is not on the chain. Stop the service first.',
+    )
+    .argument('<chain>', 'A configured chain.')
+    .requiredOption(
+      '--to <block>',
+      'Highest block to keep. Choose one that all endpoints call final.',
+      wholeNumber('--to'),
+    )
+    .option('--yes', 'Do not ask for confirmation.')
+    .option('--json', 'Print the result as JSON.')
+  return new Command('chain')
+    .description('Correct the stored state of a chain.')
+    .addCommand(withConfig(unfinalizeCommand, ['store'], unfinalize))
+}
+
+async function unfinalize(loaded: LoadedConfig, text: string, { to, yes, json }: UnfinalizeFlags): Promise<void> {
+  const { name } = chooseChain(loaded, text)
+  const chain = parseChain(loaded.chains, name)
+  await using opened = new AsyncDisposableStack()
+  const store = await takeChain(loaded.config.store, chain, opened)
+  const finalized = (await store.chainState(chain.id))?.finalized ?? -1
+  if (to >= finalized) {
+    const known = finalized < 0 ? 'no block of it is final' : `its highest final block is ${finalized}`
+    throw new AlmanacError('bad_request', `${name} cannot be taken back to block ${to}: ${known}.`)
+  }
+  if (yes !== true) await confirm(`Forget ${name} blocks ${to + 1} to ${finalized} and all above?`)
+  // Marked first: a wallet whose last transaction is lost must never count as complete.
+  const before = Number((await store.checkpoint(unfinalizedName(chain.id))) ?? -1)
+  await store.putCheckpoint(unfinalizedName(chain.id), String(Math.max(before, to)))
+  await store.unfinalize(chain.id, to)
+  if (json) return printJson({ chain: name, finalized: to, before: finalized })
+  printData(
+    `${name} is final up to block ${countText(to)}, before it was ${countText(finalized)}. Start the service to follow it again from there.`,
+  )
+}
+
+async function confirm(question: string): Promise<void> {
+  const refused = new AlmanacError('conflict', 'Nothing was changed.', {
+    hint: 'pass --yes to go on without a question.',
+  })
+  if (process.stdin.isTTY !== true) throw refused
+  await withQuestions(async questions => {
+    if (!(await questions.confirm(question, false))) throw refused
+  })
+}

@@ -1,0 +1,147 @@
+// Which block is final, beside endpoints that lie about it, lag, are silent or are on another branch.
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import type { ChainIndexer, ChainSetup } from '../src/evm/index/chain-indexer.ts'
+import type { Address, ChainId } from '../src/model.ts'
+import { expectFullTruth } from './evm-fault-checks.ts'
+import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const id = 1 as ChainId
+const pace = { retryDelayMs: { first: 20, max: 100 }, historyCheckMs: 50, shorterBranchPatienceMs: 200 }
+
+/** Two nodes that begin as one chain and may tell different stories, behind one indexer. */
+async function twins(setup: Partial<ChainSetup & { onNews: (look: () => void) => () => void }> = {}) {
+  const chain = { height: 150, hashes: 'real', finalityDepth: 40 } as const
+  const [honest, other] = await Promise.all([startSimNode({ chain }), startSimNode({ chain })])
+  cleanups.push(
+    () => honest.close(),
+    () => other.close(),
+  )
+  const { store, remove } = await temporaryStore()
+  cleanups.push(remove)
+  const both = { ...honest, endpoints: [...honest.endpoints, ...other.endpoints] }
+  const { indexer, stop } = startIndexer(both, store, { pace, ...setup })
+  cleanups.push(stop)
+  return { honest, other, store, indexer }
+}
+
+type Status = Awaited<ReturnType<ChainIndexer['status']>>
+
+async function until(indexer: ChainIndexer, isSo: (status: Status) => boolean): Promise<Status> {
+  for (const deadline = Date.now() + patienceMs; ; await delay(20)) {
+    const status = await indexer.status()
+    if (isSo(status)) return status
+    if (Date.now() > deadline) throw new Error(`it never came to be: ${JSON.stringify(status)}`)
+  }
+}
+
+function nameOf(node: SimNode): string {
+  return new URL(node.url).host
+}
+
+test('an endpoint alone that calls its last block final does not keep a reorganisation from being followed', async () => {
+  const { honest, other, store, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  honest.endpoints[0]!.faults = [{ kind: 'reset', rate: 1 }]
+  for (const node of [honest, other]) node.mine(20)
+  other.chain.finalize(other.chain.head - 1)
+  // What it says is believed, but not up to its head.
+  await until(indexer, ({ finalized }) => finalized > 130)
+  expect((await indexer.status()).finalized).toBeLessThanOrEqual(162)
+  await delay(500)
+  honest.endpoints[0]!.faults = []
+  other.chain.finalize(undefined)
+  for (const node of [honest, other]) node.reorg({ depth: 3, length: 4 })
+  await caughtUp(indexer, honest)
+  await expectFullTruth(store, honest.chain, 0)
+})
+
+test('an endpoint that calls its last block final changes nothing beside an honest one', async () => {
+  const { honest, other, indexer } = await twins()
+  other.chain.finalize(150)
+  await caughtUp(indexer, honest)
+  await delay(300)
+  expect((await indexer.status()).finalized).toBe(110)
+})
+
+test('where endpoints disagree on a final block the chain is disputed, and nothing is claimed until they agree', async () => {
+  const { honest, other, store, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  const trunk = other.chain.branch
+  other.reorg({ depth: 10, length: 10 })
+  for (const node of [honest, other]) node.mine(50)
+  const { dispute, reason, finalized } = await until(indexer, ({ state }) => state === 'disputed')
+  const sides = Object.fromEntries(dispute!.hashes.map(({ hash, endpoints }) => [endpoints.join(), hash]))
+  expect(sides).toEqual({
+    [nameOf(honest)]: honest.chain.hashOf(dispute!.block),
+    [nameOf(other)]: other.chain.hashOf(dispute!.block),
+  })
+  for (const hash of Object.values(sides)) expect(reason).toContain(hash)
+
+  // Hot rows are still served; finality and claims stand still.
+  const [contract] = [...truthByContract(honest.chain, { from: 0, to: 140 })][0] as [Address, unknown]
+  const claimed = await store.coverage(id, 'full')
+  const rows = await storedTransfers(store, honest.chain, contract)
+  expect(rows.length).toBeGreaterThan(0)
+  for (const node of [honest, other]) node.mine(20)
+  await until(indexer, ({ head }) => head === 220)
+  await delay(500)
+  expect(await store.coverage(id, 'full')).toEqual(claimed)
+  expect((await store.chainState(id))?.finalized).toBe(finalized)
+  const kept = await storedTransfers(store, honest.chain, contract)
+  expect(kept.slice(0, rows.length)).toEqual(rows)
+
+  // One side that falls silent does not settle it.
+  other.endpoints[0]!.faults = [{ kind: 'reset', rate: 1 }]
+  await delay(600)
+  expect((await indexer.status()).dispute).toBeDefined()
+  other.endpoints[0]!.faults = []
+  other.chain.switchTo(trunk, 221)
+  honest.mine()
+  await until(indexer, status => status.dispute === undefined)
+  await caughtUp(indexer, honest)
+  await expectFullTruth(store, honest.chain, 0)
+  await until(indexer, status => status.finalized === 181)
+})
+
+test('an endpoint that lags does not hold finality back', async () => {
+  const { honest, other, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  honest.mine(60)
+  await until(indexer, ({ finalized }) => finalized === 170)
+  expect((await indexer.status()).state).not.toBe('disputed')
+  expect(other.chain.finalized).toBe(110)
+})
+
+test('a silent endpoint neither holds finality back nor delays the head', async () => {
+  const { honest, other, store, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  other.endpoints[0]!.faults = [{ kind: 'hang', rate: 1, methods: ['eth_getBlockByNumber'] }]
+  const startedMs = performance.now()
+  for (let mined = 0; mined < 5; mined++) {
+    honest.mine(5)
+    while ((await store.hotBlocks(id)).at(-1)?.number !== honest.chain.head) await delay(10)
+  }
+  expect(performance.now() - startedMs).toBeLessThan(10_000)
+  await until(indexer, ({ finalized }) => finalized === 135)
+})
+
+test('a socket that floods does not make each of its news a question', async () => {
+  const flood = (look: () => void) => {
+    const timer = setInterval(look, 1)
+    return () => clearInterval(timer)
+  }
+  const { honest, other, indexer } = await twins({ pollMs: 400, onNews: flood })
+  await caughtUp(indexer, honest)
+  const asked = () => [honest, other].reduce((sum, node) => sum + node.endpoints[0]!.requests, 0)
+  const before = asked()
+  await delay(2_000)
+  // Every 100 ms at most, and a vote now and then.
+  expect(asked() - before).toBeLessThan(35)
+})
