@@ -281,6 +281,7 @@ describe('wallet chains', () => {
     })
     expect(response.headers.get('x-index-complete')).toBe('false')
     expect(response.headers.get('x-index-incomplete-chains')).toBe('polygon')
+    expect(response.headers.get('x-index-evidence')).toBeNull()
   })
 
   test('are the asked ones in request order; inactive ones by dialect', async () => {
@@ -298,6 +299,8 @@ describe('wallet chains', () => {
     const complete = await api.get(wallet(seeded.alice, '?chains=eth,arbitrum'))
     expect(complete.headers.get('x-index-complete')).toBe('true')
     expect(complete.headers.get('x-index-incomplete-chains')).toBeNull()
+    // Both are proven by receipts root or bloom, which hold no senders.
+    expect(complete.headers.get('x-index-evidence')).toBe('one-endpoint')
   })
 
   test('of a stranger are none, and bad values are refused', async () => {

@@ -1,7 +1,7 @@
 // The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
-import { isCovered } from '../coverage.ts'
-import type { ActivityRow, Address } from '../model.ts'
+import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
+import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
@@ -17,11 +17,14 @@ export type WalletChainsAnswer = {
   chains: readonly { chain: Chain; activity: ActivityRow | undefined }[]
   /** Chains with missing history: their first and last transactions are those known so far. */
   incomplete: readonly Chain[]
+  /** The weakest of the chains considered; undefined where one is incomplete. */
+  evidence: Evidence | undefined
 }
 
 export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type IndexedChains = { revision: number; indexed: readonly Chain[]; complete: ReadonlySet<Chain> }
+/** `complete` has the evidence of each complete chain. */
+type IndexedChains = { revision: number; indexed: readonly Chain[]; complete: ReadonlyMap<Chain, Evidence> }
 
 export class WalletChains {
   readonly #store: Store
@@ -45,11 +48,16 @@ export class WalletChains {
       complete = (await this.#indexedChains()).complete
     }
     const activity = await this.#store.activityOf(question.wallet)
+    const evidences = considered.map(chain => complete.get(chain))
     const chains = considered.map(chain => ({ chain, activity: activity.get(chain.id) }))
     return {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
       incomplete: considered.filter(chain => !complete.has(chain)),
+      evidence: evidences.reduce(
+        (a, b) => (a === undefined || b === undefined ? undefined : weakestOf(a, b)),
+        evidences[0],
+      ),
     }
   }
 
@@ -62,15 +70,22 @@ export class WalletChains {
         const state = await this.#store.chainState(chain.id)
         if (state === undefined) return undefined
         const full = await this.#store.coverage(chain.id, 'full')
-        return { chain, complete: isCovered(full, { from: 0, to: state.head.number }) }
+        const whole = { from: 0, to: state.head.number }
+        return { chain, evidence: isCovered(full, whole) ? activityEvidence(full, whole) : undefined }
       }),
     )
     const indexed = states.filter(state => state !== undefined)
     this.#indexed = {
       revision,
       indexed: indexed.map(({ chain }) => chain),
-      complete: new Set(indexed.filter(({ complete }) => complete).map(({ chain }) => chain)),
+      complete: new Map(indexed.flatMap(({ chain, evidence }) => (evidence === undefined ? [] : [[chain, evidence]]))),
     }
     return this.#indexed
   }
+}
+
+/** Whoever sent a transaction is under no root: what is proven of logs is one endpoint's word of senders. */
+function activityEvidence(covered: readonly CoveredInterval[], whole: Interval): Evidence | undefined {
+  const evidence = weakestEvidence(covered, whole)
+  return evidence === undefined || evidence === 'two-endpoints' ? evidence : 'one-endpoint'
 }
