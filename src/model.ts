@@ -112,6 +112,8 @@ export type ChainStatus = {
   state: 'backfilling' | 'live' | 'stalled'
   /** Why it is stalled. */
   reason?: string
+  /** Why blocks were stored as the word of endpoints, the last time. */
+  evidence_reason?: string
   index?: 'full' | 'on-demand'
   /** First block to index. */
   from?: number

@@ -306,6 +306,8 @@ export interface components {
           /** @enum {string} */
           state: "backfilling" | "live" | "stalled";
           reason?: string;
+          /** @description Why blocks were stored as the word of endpoints, the last time; absent where everything was proven. */
+          evidence_reason?: string;
           /** @enum {string} */
           index?: "full" | "on-demand";
           from?: number;
@@ -869,7 +871,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -959,7 +961,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1012,7 +1014,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1065,7 +1067,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;

@@ -86,6 +86,10 @@ const endpoint = z.object({
 const chain = z.object({
   state: z.enum(['backfilling', 'live', 'stalled']),
   reason: z.string().optional(),
+  evidence_reason: z
+    .string()
+    .optional()
+    .describe('Why blocks were stored as the word of endpoints, the last time; absent where everything was proven.'),
   index: z.enum(['full', 'on-demand']).optional(),
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),

@@ -27,6 +27,8 @@ export type ChainSetup = {
   from: number
   contracts: readonly Address[]
   pollMs: number
+  /** Of one transaction in so many the sender is recovered. Undefined: the usual share. */
+  senderSample?: number | undefined
 }
 
 export type ChainIndexerOptions = ChainSetup & {
@@ -92,7 +94,9 @@ export class ChainIndexer {
     this.#stats = new ChainStats(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
-    this.#source = full ? new FullSource(chain, rpc, options.decoder) : new WatchedSource(chain, rpc, options.decoder)
+    this.#source = full
+      ? new FullSource(chain, rpc, options.decoder, options.senderSample)
+      : new WatchedSource(chain, rpc, options.decoder)
     this.#follower = new Follower({
       chain: chain.id,
       chainName: chain.name,
@@ -194,9 +198,11 @@ export class ChainIndexer {
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
     const reason = this.#stats.failures.stalledBy
+    const doubt = this.#source instanceof FullSource ? this.#source.doubt : undefined
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
       ...(reason === undefined ? {} : { reason }),
+      ...(doubt === undefined ? {} : { evidence_reason: doubt }),
       ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
       head,
       finalized: this.#follower.finalized,
