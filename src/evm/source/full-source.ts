@@ -20,7 +20,7 @@ import { type Probed, probeChain } from './probe.ts'
 /** One transaction in so many has its sender recovered. */
 export const usualSenderSample = 2_000
 
-const silencesMax = 5
+const patienceMs = 60_000
 
 export class FullSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
@@ -28,8 +28,8 @@ export class FullSource extends HeaderSource implements ChainSource {
   readonly #decoder: Decoder
   readonly #senderSample: number
   #probed: Promise<Probed> | undefined
-  /** How often in a row no second opinion was to be had. */
-  #silences = 0
+  /** Since when no second opinion is to be had. */
+  #silentSinceMs: number | undefined
   /** Why the last range that was not proven was not. */
   doubt: string | undefined
 
@@ -71,19 +71,19 @@ export class FullSource extends HeaderSource implements ChainSource {
     first: AskedRange,
     signal: AbortSignal,
   ): Promise<DecodedRange> {
-    const others = this.#rpc.status().filter(({ endpoint, healthy }) => healthy && endpoint !== first.endpoint)
-    if (others.length === 0) return first
+    if (this.#rpc.endpoints.length < 2) return first
     let second: AskedRange
     try {
       second = await this.#ask(chain, request, new Set([first.endpoint]), signal)
     } catch (error) {
       if (!(error instanceof RangeRefused || error instanceof AlmanacError)) throw error
-      // It may have no more to say, or be slow today. Where a proof is to be had, it is asked some times.
-      this.#silences++
-      if (chain.quirks.headers === undefined || this.#silences > silencesMax) return first
+      // It may not have the blocks, or be away for a moment. Where a proof is to be had, that is worth some patience.
+      this.#silentSinceMs ??= performance.now()
+      const isPatient = performance.now() - this.#silentSinceMs < patienceMs
+      if (chain.quirks.headers === undefined || !isPatient) return first
       throw error
     }
-    this.#silences = 0
+    this.#silentSinceMs = undefined
     if (second.doubt === undefined) return second
     if (isSame(first, second)) return { ...first, evidence: 'two-endpoints' }
     const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${first.doubt?.reason}`
