@@ -74,8 +74,8 @@ type ChainRow = [
 ]
 
 // In the order in which answers list chains, which is that of the API that Almanac is compatible with. Depths are what
-// exchanges wait for, rounded up. Fantom's block hashes are those of events and Cronos's those of Tendermint; of Palm no
-// header was at hand to learn from.
+// exchanges wait for, rounded up. Fantom's block hashes are those of events and Cronos's those of Tendermint; of Palm
+// no header was at hand to learn from.
 const rows: ChainRow[] = [
   ['eth', 0x1, true, 96, 12_000, { headers: ethereumHeaders }],
   ['goerli', 0x5, true, 96, 12_000, { headers: ethereumHeaders }, true],

@@ -1,5 +1,5 @@
-// Keccak, and the hash of a block recomputed from its header: it ties the bloom, the roots, the time and the parent to the
-// hash that the next block names.
+// Keccak, and the hash of a block recomputed from its header: it ties the bloom, the roots, the time and the parent to
+// the hash that the next block names.
 import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { ethereumHeaders, type HeaderForm } from '../../chains.ts'

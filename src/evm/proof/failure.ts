@@ -1,5 +1,5 @@
-// What a check of a node's answer finds: a failure, which costs the endpoint its trust, or a doubt, which costs the answer its
-// proof.
+// What a check of a node's answer finds: a failure, which costs the endpoint its trust, or a doubt, which costs the
+// answer its proof.
 
 export type FailedCheck =
   | 'unreadable'

@@ -1,5 +1,5 @@
-// Places the logs of receipts by structure: the transaction by its receipt, the log index by counting over the block. What
-// a node writes into the logs about their place is under no root, so it is compared and never believed.
+// Places the logs of receipts by structure: the transaction by its receipt, the log index by counting over the block.
+// What a node writes into the logs about their place is under no root, so it is compared and never believed.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'

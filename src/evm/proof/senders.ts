@@ -1,5 +1,5 @@
-// Recovers who signed a transaction, of a random sample: the sender that a node reports is under no root, and recovering
-// each one would cost more than all the rest.
+// Recovers who signed a transaction, of a random sample: the sender that a node reports is under no root, and
+// recovering each one would cost more than all the rest.
 import { randomInt } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { quantityBytes } from '../../hex.ts'

@@ -1,5 +1,6 @@
-// Encodes transactions as they are hashed: their hashes, and the transactions root of a block. With the header's root they
-// prove the hash, place, value, recipient and nonce of each transaction, and its signature; the sender is not among them.
+// Encodes transactions as they are hashed: their hashes, and the transactions root of a block. With the header's root
+// they prove the hash, place, value, recipient and nonce of each transaction, and its signature; the sender is not
+// among them.
 import { hexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { RpcTransaction } from '../rpc/port.ts'
 import { keccakDigits } from './block-hash.ts'

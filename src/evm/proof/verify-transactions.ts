@@ -1,4 +1,5 @@
-// Checks the transactions of a block: whole, in their places, those of the header's root, and a sample of their senders.
+// Checks the transactions of a block: whole, in their places, those of the header's root, and a sample of their
+// senders.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import { zeroAddress } from '../../model.ts'

@@ -4,8 +4,8 @@
 // What each check proves, given headers that are linked by parent hash to a trusted head:
 //
 // - `links`: the blocks are one chain without a gap. Finality, not this check, says that it is the canonical one.
-// - `block hash`: bloom, roots, time and parent are those that were hashed. Only where the form of the chain's headers is
-//   known; elsewhere the header, and all that is checked against it, is the node's word.
+// - `block hash`: bloom, roots, time and parent are those that were hashed. Only where the form of the chain's headers
+//   is known; elsewhere the header, and all that is checked against it, is the node's word.
 // - `receipts-root`: the logs are exactly the block's: none dropped, added, altered or moved. Their places follow from
 //   the order of the receipts (`receipt-logs.ts`).
 // - `transactions-root`: hash, place, value and recipient of each transaction are the block's. Senders follow only from
@@ -16,9 +16,9 @@
 //   recording, 1,092 can be dropped one at a time without changing their block's bloom. So it is always combined with:
 // - `log indexes` that run from 0 without a gap, with every log in a listed transaction of the same block hash: none
 //   was dropped at the start or in the middle. What remains is the *end*: logs after the last one that came, all of
-//   whose bits others set too (33 of those 1,961, and one state-sync log), and logs added there. An `eth_getLogs` answer
-//   cannot show those, so evidence `bloom` means "as the block's but for its end". If that is not enough, ask for
-//   receipts: the root leaves no gap.
+//   whose bits others set too (33 of those 1,961, and one state-sync log), and logs added there. An `eth_getLogs`
+//   answer cannot show those, so evidence `bloom` means "as the block's but for its end". If that is not enough, ask
+//   for receipts: the root leaves no gap.
 // - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that
 //   leaves gaps (`receiptsMayBeMissing`) has only its bloom.
 // - Logs of Polygon's state-sync transactions are outside of bloom and receipts root before the fork that put them in
@@ -115,8 +115,8 @@ export function checkReceipts(chain: Chain, block: RpcBlock, receipts: readonly 
 }
 
 /**
- * Checks a block with all its receipts, which passed `checkReceipts`. `logs` are theirs, as `receiptLogs` placed them. If
- * the chain hashes receipts in its own way, the bloom has to do.
+ * Checks a block with all its receipts, which passed `checkReceipts`. `logs` are theirs, as `receiptLogs` placed them.
+ * If the chain hashes receipts in its own way, the bloom has to do.
  */
 export function verifyReceipts(given: {
   chain: Chain

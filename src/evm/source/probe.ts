@@ -1,6 +1,6 @@
-// Samples a few blocks of a chain at every endpoint, to learn which proofs hold there: whether headers hash to their block
-// hash where that is not known, and receipts to the header's root, as on Ethereum. A check that never holds proves nothing
-// and would stop everything.
+// Samples a few blocks of a chain at every endpoint, to learn which proofs hold there: whether headers hash to their
+// block hash where that is not known, and receipts to the header's root, as on Ethereum. A check that never holds
+// proves nothing and would stop everything.
 import { setTimeout } from 'node:timers/promises'
 import { builtInChains, type Chain, ethereumHeaders } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -22,8 +22,8 @@ const samples = 6
 const graceMs = 2_000
 
 /**
- * Fails as the endpoints fail, if they all do. One wrong answer changes nothing: a proof is given up if it fails on every
- * sample of every endpoint, and an endpoint whose samples are spoiled is distrusted.
+ * Fails as the endpoints fail, if they all do. One wrong answer changes nothing: a proof is given up if it fails on
+ * every sample of every endpoint, and an endpoint whose samples are spoiled is distrusted.
  */
 export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal): Promise<Probed> {
   const probed: EndpointProbe[] = []
@@ -55,7 +55,7 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
   return { chain: { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } }, hasReceipts: false }
 }
 
-/** Of an operator's own chain whose endpoints all show it. The table knows the others, or that they have another form. */
+/** Of an operator's own chain whose endpoints all show it. The table knows the others. */
 function withEthereumHeaders(chain: Chain): Chain {
   if (chain.quirks.headers !== undefined || builtInChains.some(({ name }) => name === chain.name)) return chain
   return { ...chain, quirks: { ...chain.quirks, headers: ethereumHeaders } }
