@@ -32,9 +32,7 @@ while (state.next < state.first + state.seeds && performance.now() < endAtMs) {
   runPart(state.next, count)
   state.next += count
   writeState()
-  console.log(
-    `${state.next - state.first} of ${state.seeds} seeds, ${state.passed} runs passed, ${named(state.failed)}`,
-  )
+  say(`${state.next - state.first} of ${state.seeds} seeds, ${state.passed} runs passed, ${named(state.failed)}`)
 }
 const left = state.first + state.seeds - state.next
 if (left > 0) say(`${left} seeds are left: run the same command again.`)

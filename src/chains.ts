@@ -27,8 +27,42 @@ export type ChainQuirks = {
   receiptsMayBeMissing?: true
   /** Headers carry a receipts root that is not the Ethereum trie of the receipts. */
   foreignReceiptsRoot?: true
-  /** The block hash is the hash of the header as Ethereum encodes it, so it can be recomputed. Known, not assumed. */
-  ethereumHeaders?: true
+  /** What a block hash is the hash of. Known from the chain's client and a recorded header, never assumed. */
+  headers?: HeaderForm
+}
+
+/** The hashed fields of a header after those that every chain has, and what nodes show beside them. */
+export type HeaderForm = {
+  /** In every header. */
+  required?: readonly string[]
+  /** In the order in which they are hashed. Each came with a later fork, so the first missing one ends the header. */
+  added: readonly string[]
+  /** Not hashed. */
+  beside?: readonly string[]
+  /** The first block of this form. */
+  from?: number
+}
+
+export const ethereumHeaders: HeaderForm = {
+  added: [
+    ...['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas'],
+    ...['parentBeaconBlockRoot', 'requestsHash'],
+  ],
+}
+const bscHeaders: HeaderForm = { ...ethereumHeaders, beside: ['milliTimestamp'] }
+// Blocks before Nitro were made by another client.
+const arbitrumHeaders: HeaderForm = {
+  ...ethereumHeaders,
+  beside: ['l1BlockNumber', 'sendCount', 'sendRoot'],
+  from: 22_207_817,
+}
+const avalancheHeaders: HeaderForm = {
+  required: ['extDataHash'],
+  added: [
+    ...['baseFeePerGas', 'extDataGasUsed', 'blockGasCost', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot'],
+    ...['timestampMilliseconds', 'minDelayExcess'],
+  ],
+  beside: ['blockExtraData'],
 }
 
 type ChainRow = [
@@ -44,19 +78,21 @@ type ChainRow = [
 
 // In the order in which answers list chains, which is that of the API that Almanac is compatible with. Depths are what
 // exchanges wait for, rounded up. The least depths are below what honest nodes of the chain call final, or close to it.
+// Fantom's block hashes are those of events and Cronos's those of Tendermint; of Palm no header was at hand to learn
+// from.
 const rows: ChainRow[] = [
-  ['eth', 0x1, true, 96, 32, 12_000, { ethereumHeaders: true }],
-  ['goerli', 0x5, true, 96, 32, 12_000, { ethereumHeaders: true }, true],
-  ['sepolia', 0xaa36a7, true, 96, 32, 12_000, { ethereumHeaders: true }],
-  ['polygon', 0x89, true, 512, 16, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }],
-  ['mumbai', 0x13881, false, 512, 16, 2_000, { stateSyncTransactions: true, ethereumHeaders: true }, true],
-  ['bsc', 0x38, true, 64, 8, 750],
-  ['bsc testnet', 0x61, true, 64, 8, 750],
-  ['avalanche', 0xa86a, true, 16, 4, 2_000],
+  ['eth', 0x1, true, 96, 32, 12_000, { headers: ethereumHeaders }],
+  ['goerli', 0x5, true, 96, 32, 12_000, { headers: ethereumHeaders }, true],
+  ['sepolia', 0xaa36a7, true, 96, 32, 12_000, { headers: ethereumHeaders }],
+  ['polygon', 0x89, true, 512, 16, 2_000, { stateSyncTransactions: true, headers: ethereumHeaders }],
+  ['mumbai', 0x13881, false, 512, 16, 2_000, { stateSyncTransactions: true, headers: ethereumHeaders }, true],
+  ['bsc', 0x38, true, 64, 8, 750, { headers: bscHeaders }],
+  ['bsc testnet', 0x61, true, 64, 8, 750, { headers: bscHeaders }],
+  ['avalanche', 0xa86a, true, 16, 4, 2_000, { headers: avalancheHeaders }],
   ['fantom', 0xfa, false, 32, 8, 1_000],
   ['palm', 0x2a15c308d, false, 32, 8, 5_000],
   ['cronos', 0x19, false, 32, 8, 6_000, { receiptsMayBeMissing: true, foreignReceiptsRoot: true }],
-  ['arbitrum', 0xa4b1, true, 4_096, 64, 250],
+  ['arbitrum', 0xa4b1, true, 4_096, 64, 250, { headers: arbitrumHeaders }],
 ]
 
 /** The chains that need no settings but an endpoint. */

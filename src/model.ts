@@ -122,6 +122,8 @@ export type ChainStatus = {
   reason?: string
   /** Nothing new is claimed while it lasts. */
   dispute?: Dispute
+  /** Why blocks were stored as the word of endpoints, the last time. */
+  evidence_reason?: string
   index?: 'full' | 'on-demand'
   /** First block to index. */
   from?: number

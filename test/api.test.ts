@@ -285,6 +285,7 @@ describe('wallet chains', () => {
     })
     expect(response.headers.get('x-index-complete')).toBe('false')
     expect(response.headers.get('x-index-incomplete-chains')).toBe('polygon')
+    expect(response.headers.get('x-index-evidence')).toBeNull()
   })
 
   test('name a configured chain whose node never answered as incomplete, also in the first answer', async () => {
@@ -337,6 +338,8 @@ describe('wallet chains', () => {
     const complete = await api.get(wallet(seeded.alice, '?chains=eth,arbitrum'))
     expect(complete.headers.get('x-index-complete')).toBe('true')
     expect(complete.headers.get('x-index-incomplete-chains')).toBeNull()
+    // Both are proven by receipts root or bloom, which hold no senders.
+    expect(complete.headers.get('x-index-evidence')).toBe('one-endpoint')
   })
 
   test('of a stranger are none, and bad values are refused', async () => {

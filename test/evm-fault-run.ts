@@ -1,6 +1,8 @@
 // One seeded run: a chain that mines and reorganises, endpoints that fail in several ways, an index process that is killed at random
 // moments. In the end the faults stop, and the store must hold what the simulator knows, row for row.
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { ethereumHeaders } from '../src/chains.ts'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
@@ -73,7 +75,7 @@ class FaultRun {
     this.#wallets = [...new Set(senders)].slice(0, 2)
     const chain = simulatedChain(node)
     this.#setup = {
-      chain: { ...chain, quirks: plan.ethereumHeaders ? { ethereumHeaders: true } : {} },
+      chain: { ...chain, quirks: plan.ethereumHeaders ? { headers: ethereumHeaders } : {} },
       index: plan.mode === 'on-demand' ? 'on-demand' : 'full',
       from: plan.from,
       contracts: plan.mode === 'on-demand' && this.#dice.chance(50) ? this.#contracts.slice(0, 1) : [],

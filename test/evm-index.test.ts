@@ -1,9 +1,18 @@
 // The indexer end to end on a simulated chain: what is stored equals what the simulator knows.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ethereumHeaders } from '../src/chains.ts'
 import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
-import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import {
+  caughtUp,
+  patienceMs,
+  simulatedChain,
+  startIndexer,
+  storedTransfers,
+  temporaryStore,
+  truthByContract,
+} from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import { expectedActivity } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
@@ -55,6 +64,19 @@ describe.each(engineNames)('on %s', name => {
       await expectTruth(node, store)
       const { covered } = await indexer.status()
       expect(covered).toEqual([{ from: 0, to: 310, evidence: 'receipts-root', scope: 'full' }])
+    })
+
+    test('indexes a Polygon whose state-sync transactions have an index of their own', async () => {
+      const node = await startSimNode({ chain: { height: 200, hashes: 'real', stateSync: 'own-index' } })
+      cleanups.push(() => node.close())
+      const { store, remove } = await temporaryStore(engine)
+      cleanups.push(remove)
+      const quirks = { headers: ethereumHeaders, stateSyncTransactions: true } as const
+      const { indexer, stop } = startIndexer(node, store, { chain: { ...simulatedChain(node), quirks } })
+      cleanups.push(stop)
+      await caughtUp(indexer, node)
+      await expectTruth(node, store)
+      expect((await indexer.status()).evidence_reason).toMatch(/no root holds the logs of its state-sync transaction/)
     })
 
     test('takes the bloom where a node has no receipts', async () => {

@@ -78,10 +78,10 @@ describe.skipIf(absent)('polygon', () => {
   test('all 57 blocks pass, the orphan included, and the headers are linked', () => {
     expect(steps.length).toBe(57)
     for (const { block, logs } of steps) {
-      expect(verifyLogs({ chain: polygon, block, logs: sequenceLogs(logs, { complete: true }) })).toEqual({
-        ok: true,
-        evidence: 'bloom',
-      })
+      const verdict = verifyLogs({ chain: polygon, block, logs: sequenceLogs(logs, { complete: true }) })
+      const stateSync = numberOf(block) === 13_522_176
+      expect(verdict).toMatchObject({ ok: true, evidence: 'bloom' })
+      expect('doubt' in verdict).toBe(stateSync)
       expect(blockHashOf(block)).toBe(block.hash)
     }
     const headers = canonical.map(step => step.block)

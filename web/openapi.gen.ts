@@ -315,6 +315,8 @@ export interface components {
               }[];
             since: string;
           };
+          /** @description Why blocks were stored as the word of endpoints, the last time; absent where everything was proven. */
+          evidence_reason?: string;
           /** @enum {string} */
           index?: "full" | "on-demand";
           from?: number;
@@ -878,7 +880,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -968,7 +970,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1021,7 +1023,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1074,7 +1076,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers. */
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;

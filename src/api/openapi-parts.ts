@@ -188,7 +188,9 @@ export const indexHeaders = {
   ETag: header('Send it as If-None-Match to get 304 while nothing changed.'),
   'X-Dialect': header('`reference` or `live`.'),
   'X-Index-Complete': header('Whether all requested data is indexed.'),
-  'X-Index-Evidence': header('Weakest evidence for a complete page of transfers.'),
+  'X-Index-Evidence': header(
+    'Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders.',
+  ),
   'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
 }
 export const solanaHeaders = {

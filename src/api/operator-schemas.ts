@@ -94,6 +94,10 @@ const chain = z.object({
     })
     .optional()
     .describe('Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts.'),
+  evidence_reason: z
+    .string()
+    .optional()
+    .describe('Why blocks were stored as the word of endpoints, the last time; absent where everything was proven.'),
   index: z.enum(['full', 'on-demand']).optional(),
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),

@@ -1,5 +1,5 @@
 // The wallet chains operation over HTTP. The rules are in `query/wallet-chains.ts`.
-import type { Chain, ChainTable } from '../chains.ts'
+import type { ChainTable } from '../chains.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { TransactionRef } from '../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../query/wallet-chains.ts'
@@ -61,7 +61,7 @@ function answerWalletChains(context: Context): Handler {
     )
     const answer = fromCopy ?? (await wallets.answer({ wallet, chains }, options))
     const ready = readyAnswer({
-      headers: { 'X-Dialect': dialect, ...completenessHeaders(answer.incomplete) },
+      headers: { 'X-Dialect': dialect, ...completenessHeaders(answer) },
       body: Buffer.from(JSON.stringify(bodyOf(answer, dialect))) as Buffer<ArrayBuffer>,
     })
     return { ready, keep: isFinal(answer) }
@@ -99,8 +99,9 @@ function transactionOf({ block, hash, timestamp }: TransactionRef) {
   }
 }
 
-function completenessHeaders(incomplete: readonly Chain[]): Record<string, string> {
-  if (incomplete.length === 0) return { 'X-Index-Complete': 'true' }
+function completenessHeaders({ incomplete, evidence }: WalletChainsAnswer): Record<string, string> {
+  const known = evidence === undefined ? {} : { 'X-Index-Evidence': evidence }
+  if (incomplete.length === 0) return { 'X-Index-Complete': 'true', ...known }
   // A name that an operator chose may not fit into a header. The id always does.
   const names = incomplete.map(({ name, hexId }) => (/^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId))
   return { 'X-Index-Complete': 'false', 'X-Index-Incomplete-Chains': names.join(', ') }

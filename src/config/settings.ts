@@ -83,6 +83,11 @@ const chainSettings = section({
       'When a block is final: by the `finalized` tag of the node, or after N blocks. Unset: the usual rule of the chain.',
     accepts: '`tag`, or a whole number of blocks, at least 0',
   }),
+  sender_sample: setting(countOrNone.default(2_000), {
+    about:
+      'In full mode the sender of one transaction in N, at random, is recovered from its signature and compared with what the endpoint says. 1: of all, at a high price; 0: of none.',
+    accepts: 'a whole number, at least 0',
+  }),
 })
 
 const solanaSettings = section({

@@ -52,7 +52,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
-    const { rpc: urls, ws, index, from, contracts } = settings
+    const { rpc: urls, ws, index, from, contracts, senderSample } = settings
     const observer: RpcObserver = {
       request: ({ endpoint, outcome, elapsedMs, bytes }) => {
         metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
@@ -65,7 +65,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
-    const setup: ChainSetup = { index, from, contracts, chain, pollMs }
+    const setup: ChainSetup = { index, from, contracts, chain, pollMs, senderSample }
     let heads: HeadsFeed | undefined
     const followHeads = (url: string) => (lookNow: () => void) => {
       const feed = new HeadsFeed({ url, lookNow })
@@ -125,6 +125,7 @@ export type EvmChainSettings = {
   requestsPerSecond?: number | undefined
   dailyBudget?: number | undefined
   finality?: 'tag' | number | undefined
+  senderSample?: number | undefined
 }
 
 /** An operator who names a depth below the chain's least one means it. */

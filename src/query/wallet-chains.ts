@@ -1,7 +1,7 @@
 // The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
-import { isCovered } from '../coverage.ts'
-import type { ActivityRow, Address, ChainId } from '../model.ts'
+import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
+import type { ActivityRow, Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
@@ -17,6 +17,8 @@ export type WalletChainsAnswer = {
   chains: readonly { chain: Chain; activity: ActivityRow | undefined }[]
   /** Chains with missing history: their first and last transactions are those known so far. */
   incomplete: readonly Chain[]
+  /** The weakest of the chains considered; undefined where one is incomplete. */
+  evidence: Evidence | undefined
 }
 
 export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
@@ -24,7 +26,8 @@ export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefin
 type IndexedChains = {
   revision: number
   indexed: ReadonlySet<Chain>
-  complete: ReadonlySet<Chain>
+  /** With the evidence of each. */
+  complete: ReadonlyMap<Chain, Evidence>
   /** The block to which finality was taken back, where it ever was. */
   unfinalized: ReadonlyMap<Chain, number>
 }
@@ -61,12 +64,17 @@ export class WalletChains {
       ;({ complete, unfinalized } = await this.#indexedChains())
     }
     const activity = await this.#store.activityOf(question.wallet)
+    const evidences = considered.map(chain => complete.get(chain))
     const chains = considered.map(chain => ({ chain, activity: activity.get(chain.id) }))
     return {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
       incomplete: considered.filter(
         chain => !complete.has(chain) || mayLackLast(activity.get(chain.id), unfinalized.get(chain)),
+      ),
+      evidence: evidences.reduce(
+        (a, b) => (a === undefined || b === undefined ? undefined : weakestOf(a, b)),
+        evidences[0],
       ),
     }
   }
@@ -81,14 +89,16 @@ export class WalletChains {
         if (state === undefined) return undefined
         const full = await this.#store.coverage(chain.id, 'full')
         const unfinalized = await this.#store.checkpoint(unfinalizedName(chain.id))
-        return { chain, unfinalized, complete: isCovered(full, { from: 0, to: state.head.number }) }
+        const whole = { from: 0, to: state.head.number }
+        const evidence = isCovered(full, whole) ? activityEvidence(full, whole) : undefined
+        return { chain, unfinalized, evidence }
       }),
     )
     const indexed = states.filter(state => state !== undefined)
     this.#indexed = {
       revision,
       indexed: new Set(indexed.map(({ chain }) => chain)),
-      complete: new Set(indexed.filter(({ complete }) => complete).map(({ chain }) => chain)),
+      complete: new Map(indexed.flatMap(({ chain, evidence }) => (evidence === undefined ? [] : [[chain, evidence]]))),
       unfinalized: new Map(
         indexed.flatMap(({ chain, unfinalized }) => (unfinalized === undefined ? [] : [[chain, Number(unfinalized)]])),
       ),
@@ -101,4 +111,10 @@ export class WalletChains {
 function mayLackLast(activity: ActivityRow | undefined, unfinalized: number | undefined): boolean {
   if (activity === undefined || unfinalized === undefined) return false
   return activity.first.hash === activity.last.hash && activity.first.block <= unfinalized
+}
+
+/** Whoever sent a transaction is under no root: what is proven of logs is one endpoint's word of senders. */
+function activityEvidence(covered: readonly CoveredInterval[], whole: Interval): Evidence | undefined {
+  const evidence = weakestEvidence(covered, whole)
+  return evidence === undefined || evidence === 'two-endpoints' ? evidence : 'one-endpoint'
 }

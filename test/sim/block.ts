@@ -1,5 +1,6 @@
 // One block of a simulated chain: its transactions in order, its header, and its hash, drawn or real.
 import { type EncodedLog, encodeEvent, zero } from './events.ts'
+import { type Signature, sign } from './keys.ts'
 import type { SimChainOptions } from './options.ts'
 import { draw, drawHex, hex8, streams } from './random.ts'
 import { addToBloom, bytesOfHex, hexOfBytes, integerBytes, keccak, orderedRoot, type RlpItem, rlp } from './rlp.ts'
@@ -33,6 +34,8 @@ export type SimBlock = {
   hash: string
   timestamp: number
   transactions: readonly PlacedTransaction[]
+  /** Its hash is drawn, and nothing hashes to it. */
+  drawn?: true
   /** Made when first asked for: the bloom costs more than all the rest of a block. */
   readonly header: Header
 }
@@ -132,28 +135,37 @@ export function realTransactionHash(chainId: number, transaction: SimTransaction
   return hexOfBytes(keccak(transactionBytes(chainId, transaction)))
 }
 
-/** Nobody signs: r and s are drawn from the identity, which also makes every transaction's hash its own. */
-export function signatureOf({ lane, slot, variant }: SimTransaction): { r: string; s: string } {
-  const laneKey = lane | (variant << 16)
-  return {
-    r: `0x7${drawHex(8, 1, streams.signature, slot, laneKey).slice(1)}`,
-    s: `0x1${drawHex(8, 2, streams.signature, slot, laneKey).slice(1)}`,
-  }
+/** Without a key r is drawn from the identity, which makes every transaction's hash its own, and s is zero. */
+export function signatureOf(chainId: number, transaction: SimTransaction): Signature {
+  const { lane, slot, variant, key } = transaction
+  if (key !== undefined) return sign(keccak(unsignedBytes(chainId, transaction)), key)
+  return { r: `0x7${drawHex(8, 1, streams.signature, slot, lane | (variant << 16)).slice(1)}`, s: '0x0', parity: 0 }
 }
 
 function transactionBytes(chainId: number, transaction: SimTransaction): Buffer {
-  const { r, s } = signatureOf(transaction)
+  const { r, s, parity } = signatureOf(chainId, transaction)
+  const v = transaction.type === 0 ? chainId * 2 + 35 + parity : parity
+  const signature = [v, BigInt(r), BigInt(s)].map(integerBytes)
+  return typed(transaction, rlp([...callFields(chainId, transaction), ...signature]))
+}
+
+function unsignedBytes(chainId: number, transaction: SimTransaction): Buffer {
+  const end = transaction.type === 0 ? [chainId, 0, 0].map(integerBytes) : []
+  return typed(transaction, rlp([...callFields(chainId, transaction), ...end]))
+}
+
+function typed({ type }: SimTransaction, body: Buffer): Buffer {
+  return type === 0 ? body : Buffer.concat([Buffer.of(type), body])
+}
+
+function callFields(chainId: number, transaction: SimTransaction): RlpItem[] {
   const to = transaction.to === null ? Buffer.alloc(0) : bytesOfHex(transaction.to)
   const payload = [to, integerBytes(transaction.value), bytesOfHex(transaction.input)]
-  const signature = [bytesOfHex(r), bytesOfHex(s)]
   const gas = integerBytes(transaction.gasUsed)
   const nonce = integerBytes(transaction.nonce)
   const gasPrice = integerBytes(transaction.gasPrice)
-  if (transaction.type === 0) {
-    return rlp([nonce, gasPrice, gas, ...payload, integerBytes(chainId * 2 + 35), ...signature])
-  }
-  const fields = [integerBytes(chainId), nonce, gasPrice, gasPrice, gas, ...payload, [], integerBytes(0), ...signature]
-  return Buffer.concat([Buffer.of(2), rlp(fields)])
+  if (transaction.type === 0) return [nonce, gasPrice, gas, ...payload]
+  return [integerBytes(chainId), nonce, gasPrice, gasPrice, gas, ...payload, []]
 }
 
 function receiptBytes(transaction: PlacedTransaction): Buffer {

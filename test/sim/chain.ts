@@ -324,6 +324,7 @@ class LazyBlock implements SimBlock {
   readonly hash: string
   readonly timestamp: number
   readonly transactions: readonly PlacedTransaction[]
+  readonly drawn = true as const
   readonly #make: () => Header
   #header: Header | undefined
 

@@ -8,7 +8,13 @@ export type LogText = { log: EncodedLog; text: string }
 type BlockTexts = { logs?: LogText[]; full?: string; light?: string; receipts?: string[] }
 const textsOf = new WeakMap<SimBlock, BlockTexts>()
 
-export type RenderOptions = { chainId: number; stateSyncListed: boolean; logTimestamps: boolean }
+export type RenderOptions = {
+  chainId: number
+  stateSyncListed: boolean
+  /** What a listed state-sync transaction says of its index; undefined: its place. */
+  stateSyncIndex: number | undefined
+  logTimestamps: boolean
+}
 
 export function logTexts(block: SimBlock, options: RenderOptions): LogText[] {
   const texts = textsFor(block)
@@ -70,23 +76,25 @@ export function headerText(block: SimBlock): string {
     `"receiptsRoot":"${header.receiptsRoot}","miner":"${miner}","difficulty":"${quantity(headerConstants.difficulty)}",` +
     `"extraData":"${extraData}","gasLimit":"${quantity(headerConstants.gasLimit)}",` +
     `"gasUsed":"${quantity(header.gasUsed)}","timestamp":"${quantity(block.timestamp)}",` +
-    `"baseFeePerGas":"${quantity(headerConstants.baseFeePerGas)}"`
+    `"baseFeePerGas":"${quantity(headerConstants.baseFeePerGas)}"${block.drawn === true ? ',"simulated":"0x1"' : ''}`
   )
 }
 
-export function transactionText(block: SimBlock, t: PlacedTransaction, { chainId }: RenderOptions): string {
-  const { r, s } = signatureOf(t)
+export function transactionText(block: SimBlock, t: PlacedTransaction, options: RenderOptions): string {
+  const { chainId, stateSyncIndex } = options
+  const { r, s, parity } = signatureOf(chainId, t)
+  const index = (t.stateSync ? stateSyncIndex : undefined) ?? t.index
   const to = t.to === null ? 'null' : `"${t.to}"`
   const price = quantity(t.gasPrice)
   const typed =
     t.type === 0
-      ? `"type":"0x0","v":"${quantity(chainId * 2 + 35)}"`
+      ? `"type":"0x0","v":"${quantity(chainId * 2 + 35 + parity)}"`
       : `"type":"0x2","chainId":"${quantity(chainId)}","maxFeePerGas":"${price}","maxPriorityFeePerGas":"${price}",` +
-        '"accessList":[],"yParity":"0x0","v":"0x0"'
+        `"accessList":[],"yParity":"${quantity(parity)}","v":"${quantity(parity)}"`
   return (
     `{"blockHash":"${block.hash}","blockNumber":"${quantity(block.number)}","from":"${t.from}",` +
     `"gas":"${quantity(t.gasUsed)}","gasPrice":"${price}","hash":"${t.hash}","input":"${t.input}",` +
-    `"nonce":"${quantity(t.nonce)}","to":${to},"transactionIndex":"${quantity(t.index)}",` +
+    `"nonce":"${quantity(t.nonce)}","to":${to},"transactionIndex":"${quantity(index)}",` +
     `"value":"${quantity(t.value)}",${typed},"r":"${r}","s":"${s}"}`
   )
 }

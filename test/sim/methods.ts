@@ -48,7 +48,8 @@ export class SimMethods {
   constructor(chain: SimChain, { cacheBytes = 256 * 2 ** 20 }: { cacheBytes?: number } = {}) {
     this.chain = chain
     const { chainId, stateSync, logTimestamps } = chain.options
-    this.#render = { chainId, stateSyncListed: stateSync === 'listed', logTimestamps }
+    const stateSyncIndex = stateSync === 'own-index' ? 0x1f : undefined
+    this.#render = { chainId, stateSyncListed: stateSync !== 'unlisted', stateSyncIndex, logTimestamps }
     this.#answers = new LRUCache({ maxSize: cacheBytes, sizeCalculation: bytes => bytes.length + 64 })
   }
 

@@ -53,9 +53,11 @@ export type SimChainOptions = {
   finalityDepth: number
   /**
    * Polygon's state-sync transactions in every 64th block: logs outside the bloom and the receipts root. `listed` says
-   * whether blocks and receipts list the transaction; logs always show it.
+   * whether blocks and receipts list the transaction; logs always show it. `own-index`: listed, with an index of its own.
    */
-  stateSync: 'none' | 'listed' | 'unlisted'
+  stateSync: 'none' | 'listed' | 'own-index' | 'unlisted'
+  /** Whether wallets have keys and sign; otherwise their transactions have a signature that nobody can have made. */
+  signed: boolean
   /** Whether logs carry `blockTimestamp`, as newer nodes do. */
   logTimestamps: boolean
   /** Contracts and transactions that are told and not drawn, on the trunk only; undefined: none. */
@@ -85,6 +87,7 @@ export const defaultSimChainOptions: SimChainOptions = {
   blockTimeSeconds: 12,
   finalityDepth: 64,
   stateSync: 'none',
+  signed: false,
   logTimestamps: false,
   scenario: undefined,
 }

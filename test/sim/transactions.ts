@@ -24,6 +24,8 @@ export type SimTransaction = TransactionIdentity & {
   gasUsed: number
   succeeded: boolean
   events: readonly SimEvent[]
+  /** Of its sender, where it signs. */
+  key?: bigint | undefined
 }
 
 /** What a transaction costs and how many logs it has, without making them. */
@@ -104,7 +106,22 @@ export class TransactionMaker {
     const type = lane % 2 === 0 ? 2 : 0
     const input = plan.call === 'plain' ? '0x' : `0x${hex8(draw(this.#options.seed, streams.plan, slot, lane, 3))}`
     const events = succeeded ? this.#events(identity, plan, from) : []
-    return { ...identity, type, from, to, created: null, nonce, value, input, gasPrice, gasUsed, succeeded, events }
+    const key = this.#wallets.keyOf(from)
+    return {
+      ...identity,
+      type,
+      from,
+      to,
+      created: null,
+      nonce,
+      value,
+      input,
+      gasPrice,
+      gasUsed,
+      succeeded,
+      events,
+      key,
+    }
   }
 
   deployment(block: number, contract: SimContract, at: number): SimTransaction {
@@ -118,14 +135,16 @@ export class TransactionMaker {
       ...{ lane: serviceLanes.deployment + at, slot: block, variant: 0 },
       ...{ type: 0, from: owner, to: null, created: contract.address, nonce: contract.nonce ?? 0, value: 0n },
       ...{ input: '0x6080604052', gasPrice: 1_000_000_000n, gasUsed: deploymentGas, succeeded: true, events },
+      key: this.#wallets.keyOf(owner),
     }
   }
 
   funding(block: number, slot: number): SimTransaction | undefined {
     const funded = this.#wallets.fundedIn(slot)
     if (funded === undefined) return undefined
+    const from = this.#wallets.address(faucet)
     return {
-      ...{ lane: serviceLanes.faucet, slot: block, variant: 0, type: 0, from: this.#wallets.address(faucet) },
+      ...{ lane: serviceLanes.faucet, slot: block, variant: 0, type: 0, from, key: this.#wallets.keyOf(from) },
       ...{ to: this.#wallets.address(funded), created: null, nonce: this.#wallets.fundingsUpTo(slot - 1) },
       ...{ value: fundingWei, input: '0x', gasPrice: 1_000_000_000n, gasUsed: 21_000, succeeded: true, events: [] },
     }

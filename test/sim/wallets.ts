@@ -4,6 +4,7 @@
 // time is cut into rounds, in which each of its wallets sends once in a shuffled order, and rounds into epochs, after
 // which the lane goes on with fresh wallets. A wallet's nonce is therefore the round within its epoch.
 import { type Branch, ownerOf } from './branches.ts'
+import { addressOfKey, keyOf } from './keys.ts'
 import type { SimChainOptions } from './options.ts'
 import { draw, hex8, mix, streams } from './random.ts'
 
@@ -26,6 +27,9 @@ export class WalletSchedule {
   readonly #rounds: number
   readonly #emptyEvery: number
   readonly #addresses = new Map<number, string>()
+  readonly #signed: boolean
+  /** Of those that sign: an address tells nothing of its wallet then. */
+  readonly #keys = new Map<string, { key: bigint; wallet: Wallet }>()
 
   constructor(options: SimChainOptions) {
     if (options.transactionsPerBlock > options.transactionsPerWallet) {
@@ -38,6 +42,7 @@ export class WalletSchedule {
     this.#seed = options.seed
     this.#rounds = options.transactionsPerWallet
     this.#emptyEvery = options.emptyEvery
+    this.#signed = options.signed
   }
 
   /** A power of two, so that an odd multiplier permutes it; from few busy wallets to many rare ones. */
@@ -141,7 +146,19 @@ export class WalletSchedule {
     return made
   }
 
+  /** The key of a wallet that signs. */
+  keyOf(address: string): bigint | undefined {
+    return this.#keys.get(address)?.key
+  }
+
   #makeAddress(place: number, wallet: Wallet): string {
+    if (this.#signed && (wallet.kind === 'sender' || wallet.kind === 'service')) {
+      const { kind, lane, epoch, index } = wallet
+      const key = keyOf(`${this.#seed} ${place} ${epoch} ${index}`)
+      const address = addressOfKey(key)
+      this.#keys.set(address, { key, wallet: { kind, lane, epoch, index } })
+      return address
+    }
     const a = draw(this.#seed, streams.address, place, wallet.epoch, wallet.index)
     const b = mix(a ^ 0x5bd1e995) >>> 0
     // The coordinates are masked, not hidden: whoever holds an address can compute its wallet without a table.
@@ -156,6 +173,8 @@ export class WalletSchedule {
   }
 
   walletOf(address: string): Wallet | undefined {
+    const signing = this.#keys.get(address)?.wallet
+    if (signing !== undefined) return signing
     const words = [0, 1, 2, 3, 4].map(at => Number.parseInt(address.slice(2 + at * 8, 10 + at * 8), 16))
     const [a = 0, b = 0, c = 0, d = 0, e = 0] = words
     const place = (e ^ mix(a ^ b)) >>> 0

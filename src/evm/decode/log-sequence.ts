@@ -85,7 +85,7 @@ class Sequence implements LogSequence {
       this.unplaced++
       return
     }
-    if (log.removed === true) {
+    if (log.removed !== undefined && log.removed !== null && log.removed !== false) {
       this.removed++
       return
     }

@@ -30,6 +30,8 @@ export type ChainSetup = {
   from: number
   contracts: readonly Address[]
   pollMs: number
+  /** Of one transaction in so many the sender is recovered. Undefined: the usual share. */
+  senderSample?: number | undefined
 }
 
 export type ChainIndexerOptions = ChainSetup & {
@@ -99,7 +101,9 @@ export class ChainIndexer {
     this.#stats = new ChainStats(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
     const full = options.index === 'full'
-    this.#source = full ? new FullSource(chain, rpc, options.decoder) : new WatchedSource(chain, rpc, options.decoder)
+    this.#source = full
+      ? new FullSource(chain, rpc, options.decoder, options.senderSample)
+      : new WatchedSource(chain, rpc, options.decoder)
     this.#headPause = new HeadPause(options.pollMs / 4)
     this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
     this.#follower = new Follower({
@@ -209,10 +213,12 @@ export class ChainIndexer {
     const { dispute } = this.#finality
     const stalledBy = this.#stats.failures.stalledBy
     const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
+    const doubt = this.#source instanceof FullSource ? this.#source.doubt : undefined
     return {
       state: this.#state(stalledBy),
       ...(reason === undefined ? {} : { reason }),
       ...(dispute === undefined ? {} : { dispute }),
+      ...(doubt === undefined ? {} : { evidence_reason: doubt }),
       ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
       head,
       finalized: this.#follower.finalized,

@@ -1,70 +1,79 @@
-// Keccak, and the hash of a block recomputed from its header: it ties the bloom, the roots and the parent to the hash
-// that the next block names. A header with an unknown field is not hashed, so that a fork of a chain stops nothing.
+// Keccak, and the hash of a block recomputed from its header: it ties the bloom, the roots, the time and the parent to
+// the hash that the next block names.
 import { getHashes, hash } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { parseHex, quantityBytes } from '../../hex.ts'
+import { ethereumHeaders, type HeaderForm } from '../../chains.ts'
+import { parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { RpcHeader } from '../rpc/port.ts'
 import { encodeRlp } from './rlp.ts'
 
-type Kind = 'bytes' | 'quantity'
-
 // In the order in which they are hashed.
-const required: readonly [keyof RpcHeader, Kind][] = [
-  ['parentHash', 'bytes'],
-  ['sha3Uncles', 'bytes'],
-  ['miner', 'bytes'],
-  ['stateRoot', 'bytes'],
-  ['transactionsRoot', 'bytes'],
-  ['receiptsRoot', 'bytes'],
-  ['logsBloom', 'bytes'],
-  ['difficulty', 'quantity'],
-  ['number', 'quantity'],
-  ['gasLimit', 'quantity'],
-  ['gasUsed', 'quantity'],
-  ['timestamp', 'quantity'],
-  ['extraData', 'bytes'],
-  ['mixHash', 'bytes'],
-  ['nonce', 'bytes'],
+const common = [
+  ...['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'difficulty'],
+  ...['number', 'gasLimit', 'gasUsed', 'timestamp', 'extraData', 'mixHash', 'nonce'],
 ]
-// Each came with a later fork, so the first missing one ends the header.
-const added: readonly [keyof RpcHeader, Kind][] = [
-  ['baseFeePerGas', 'quantity'],
-  ['withdrawalsRoot', 'bytes'],
-  ['blobGasUsed', 'quantity'],
-  ['excessBlobGas', 'quantity'],
-  ['parentBeaconBlockRoot', 'bytes'],
-  ['requestsHash', 'bytes'],
-]
-const known = new Set<string>([
-  ...[...required, ...added].map(([name]) => name),
-  ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals'],
+const quantities = new Set([
+  ...['difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'baseFeePerGas', 'blobGasUsed', 'excessBlobGas'],
+  ...['extDataGasUsed', 'blockGasCost', 'timestampMilliseconds', 'minDelayExcess'],
 ])
+const besideAll = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals']
 
-/** `0x` and 64 digits; undefined if the header has an unknown field or lacks a required one. */
-export function blockHashOf(header: RpcHeader): string | undefined {
+/** A header that is not of the chain's form may be one of a later fork: then it is the node's word, and no lie. */
+export type HeaderVerdict = { is: 'equal' } | { is: 'different'; hash: string } | { is: 'unknown'; why: string }
+
+/** Whether a header hashes to its block hash. `form` undefined: the chain's is not known. */
+export function checkBlockHash(header: RpcHeader, form: HeaderForm | undefined): HeaderVerdict {
+  if (form === undefined) return { is: 'unknown', why: "the form of the chain's headers is not known" }
+  const computed = blockHashOf(header, form)
+  // Proof enough, whatever else the node shows.
+  if (computed !== undefined && computed === header.hash) return { is: 'equal' }
+  const doubt = doubtOf(header, form)
+  return doubt === undefined ? { is: 'different', hash: computed! } : { is: 'unknown', why: doubt }
+}
+
+/** `0x` and 64 digits; undefined if a field that every header of the form has is missing or unreadable. */
+export function blockHashOf(header: RpcHeader, form: HeaderForm = ethereumHeaders): string | undefined {
+  const given = header as unknown as Record<string, unknown>
   const fields: Uint8Array[] = []
-  for (const name in header) if (!known.has(name)) return undefined
-  for (const [name, kind] of required) {
-    const bytes = read(header[name], kind)
+  for (const name of [...common, ...(form.required ?? [])]) {
+    const bytes = read(given[name], name)
     if (bytes === undefined) return undefined
     fields.push(bytes)
   }
-  let ended = false
-  for (const [name, kind] of added) {
-    const text = header[name]
-    if (text === undefined || text === null) {
-      ended = true
-      continue
-    }
-    const bytes = read(text, kind)
-    if (ended || bytes === undefined) return undefined
+  for (const name of form.added) {
+    if (!isGiven(given[name])) break
+    const bytes = read(given[name], name)
+    if (bytes === undefined) return undefined
     fields.push(bytes)
   }
-  return `0x${Buffer.from(keccak256(encodeRlp(fields))).toString('hex')}`
+  return `0x${keccakDigits(encodeRlp(fields))}`
 }
 
-function read(text: unknown, kind: Kind): Uint8Array | undefined {
-  return kind === 'bytes' ? parseHex(text) : quantityBytes(text)
+/** Why a header is not of its chain's form; undefined if it is. */
+function doubtOf(header: RpcHeader, form: HeaderForm): string | undefined {
+  const given = header as unknown as Record<string, unknown>
+  if (quantityOf(header.number, Number.MAX_SAFE_INTEGER) < (form.from ?? 0))
+    return 'the form of old headers is not known'
+  const known = new Set([...common, ...(form.required ?? []), ...form.added, ...(form.beside ?? []), ...besideAll])
+  for (const name in given) if (!known.has(name)) return `the header has an unknown field ${name.slice(0, 40)}`
+  for (const name of [...common, ...(form.required ?? [])])
+    if (read(given[name], name) === undefined) return `the header came without a readable ${name}`
+  let missing: string | undefined
+  for (const name of form.added) {
+    if (given[name] === null || (isGiven(given[name]) && missing !== undefined))
+      return `the header came without a readable ${missing ?? name}`
+    if (!isGiven(given[name])) missing ??= name
+    else if (read(given[name], name) === undefined) return `the header came without a readable ${name}`
+  }
+  return undefined
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function read(text: unknown, name: string): Uint8Array | undefined {
+  return quantities.has(name) ? quantityBytes(text) : parseHex(text)
 }
 
 // OpenSSL's Keccak takes a fifth of the time of the one in JavaScript; runtimes have it from OpenSSL 3.2 on.
@@ -74,6 +83,11 @@ export function keccak256(bytes: Uint8Array): Uint8Array {
   const digest = Buffer.allocUnsafe(32)
   putKeccak256(bytes, digest, 0)
   return digest
+}
+
+/** 64 digits. */
+export function keccakDigits(bytes: Uint8Array): string {
+  return native ? hash('keccak-256', bytes, 'hex') : Buffer.from(keccak_256(bytes)).toString('hex')
 }
 
 export function putKeccak256(bytes: Uint8Array, out: Buffer, at: number): void {

@@ -36,16 +36,6 @@ export function encodeRlpList(encoded: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat([prefix, ...encoded], prefix.length + length)
 }
 
-/** The prefix of a string of this length that is not one small byte. */
-export function rlpStringPrefix(length: number): Uint8Array {
-  return lengthPrefix(0x80, length)
-}
-
-/** The prefix of a list whose items take this many bytes. */
-export function rlpListPrefix(length: number): Uint8Array {
-  return lengthPrefix(0xc0, length)
-}
-
 function lengthPrefix(offset: number, length: number): Uint8Array {
   if (length < 56) return oneByte[offset + length]!
   if (length < 2 ** 8) return Uint8Array.of(offset + 56, length)
@@ -58,6 +48,9 @@ function lengthPrefix(offset: number, length: number): Uint8Array {
 const noBytes = new Uint8Array(0)
 // Nearly every prefix is one of these.
 const oneByte = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+
+/** A type and the longest prefix of a list. */
+const listRoom = 6
 
 /** Above this many bytes Buffer's own decoder is cheaper than the loop. */
 const loopBytesMax = 48
@@ -78,6 +71,19 @@ export function rlpStringLength(text: string, bytes: number): number {
 export function rlpPrefixLength(length: number): number {
   if (length < 56) return 1
   return length < 2 ** 8 ? 2 : length < 2 ** 16 ? 3 : length < 2 ** 24 ? 4 : 5
+}
+
+/** Writes the prefix of a string (0x80) or a list (0xc0) of this length, and returns where it ends. */
+export function putRlpPrefix(bytes: Uint8Array, at: number, offset: number, length: number): number {
+  const size = rlpPrefixLength(length) - 1
+  if (size === 0) {
+    bytes[at] = offset + length
+    return at + 1
+  }
+  let end = at
+  bytes[end++] = offset + 55 + size
+  for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) bytes[end++] = (length >>> shift) & 255
+  return end
 }
 
 /**
@@ -116,14 +122,48 @@ export class RlpWriter {
     this.#digits(text, bytes)
   }
 
-  #prefix(offset: number, length: number): void {
-    const size = rlpPrefixLength(length) - 1
-    if (size === 0) {
-      this.bytes[this.at++] = offset + length
-      return
+  /** A number: whole bytes without leading zeros, and none for zero. */
+  quantity(text: string): void {
+    let start = 2
+    while (start < text.length && text.charCodeAt(start) === 0x30) start++
+    const digits = text.length - start
+    const bytes = (digits + 1) >> 1
+    if (text.length < 3 || text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) this.sound = false
+    if (bytes !== 1 || (digits === 2 && !((nibbles[text.charCodeAt(start)] ?? noNibble) < 8))) this.#prefix(0x80, bytes)
+    if (digits % 2 === 1) {
+      const low = nibbles[text.charCodeAt(start++)] ?? noNibble
+      if (low === noNibble) this.sound = false
+      this.bytes[this.at++] = low
     }
-    this.bytes[this.at++] = offset + 55 + size
-    for (let shift = 8 * (size - 1); shift >= 0; shift -= 8) this.bytes[this.at++] = (length >>> shift) & 255
+    this.#pairs(text, start)
+  }
+
+  /** Begins a list whose length is not known yet. Returns where its items start. */
+  beginList(): number {
+    this.reserve(listRoom)
+    this.at += listRoom
+    return this.at
+  }
+
+  /** The list since `start` with its prefix, behind a type unless that is 0. */
+  endList(start: number, type: number): Uint8Array {
+    const { at } = this
+    const prefix = start - rlpPrefixLength(at - start)
+    this.at = prefix
+    this.listPrefix(at - start)
+    this.at = at
+    if (type > 0) this.bytes[prefix - 1] = type
+    return this.bytes.subarray(type > 0 ? prefix - 1 : prefix, at)
+  }
+
+  /** Of an item that is encoded already. */
+  encoded(item: Uint8Array): void {
+    this.bytes.set(item, this.at)
+    this.at += item.length
+  }
+
+  #prefix(offset: number, length: number): void {
+    this.at = putRlpPrefix(this.bytes, this.at, offset, length)
   }
 
   #digits(text: string, bytes: number): void {
@@ -132,10 +172,14 @@ export class RlpWriter {
       this.at += bytes
       return
     }
+    this.#pairs(text, 2)
+  }
+
+  #pairs(text: string, start: number): void {
     const target = this.bytes
     let at = this.at
     let seen = 0
-    for (let place = 2; place < text.length; place += 2) {
+    for (let place = start; place < text.length; place += 2) {
       const high = nibbles[text.charCodeAt(place)] ?? noNibble
       const low = nibbles[text.charCodeAt(place + 1)] ?? noNibble
       seen |= high | low

@@ -1,7 +1,7 @@
 // The root of the Merkle-Patricia trie of a list, as headers carry it for transactions, receipts and withdrawals: the
 // keys are the RLP of the positions. It computes the root from all values at once and keeps no trie.
 import { keccak256, putKeccak256 } from './block-hash.ts'
-import { encodeRlp, encodeRlpList, rlpListPrefix, rlpStringPrefix } from './rlp.ts'
+import { encodeRlp, encodeRlpList, putRlpPrefix, rlpPrefixLength } from './rlp.ts'
 
 export function listRoot(values: readonly Uint8Array[]): Uint8Array {
   if (values.length === 0) return keccak256(encodeRlp(noBytes))
@@ -13,8 +13,9 @@ type Leaves = { values: readonly Uint8Array[]; order: Uint32Array }
 
 /** The RLP of the node above sorted leaves that share their first `depth` nibbles. No key is a prefix of another. */
 function encodedNode(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
-  const first = keyOf(leaves.order[start]!)
-  if (end - start === 1) return encodedLeaf(first, depth, leaves.values[leaves.order[start]!]!)
+  const position = leaves.order[start]!
+  if (end - start === 1) return encodedLeaf(position, depth, leaves.values[position]!)
+  const first = keyOf(position)
   const last = keyOf(leaves.order[end - 1]!)
   let shared = depth
   while (first[shared] === last[shared]) shared++
@@ -26,17 +27,31 @@ function encodedNode(leaves: Leaves, start: number, end: number, depth: number):
 let leaf = Buffer.allocUnsafeSlow(4_096)
 
 /** A view that the next leaf overwrites. */
-function encodedLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
+function encodedLeaf(position: number, depth: number, value: Uint8Array): Uint8Array {
+  const path = leafPath(position, depth)
+  const alone = value.length === 1 && value[0]! < 0x80
+  const rest = path.length + (alone ? 0 : rlpPrefixLength(value.length)) + value.length
+  if (rest + 5 > leaf.length) leaf = Buffer.allocUnsafeSlow(2 * rest + 5)
+  let at = putRlpPrefix(leaf, 0, 0xc0, rest)
+  leaf.set(path, at)
+  at += path.length
+  if (!alone) at = putRlpPrefix(leaf, at, 0x80, value.length)
+  leaf.set(value, at)
+  return leaf.subarray(0, at + value.length)
+}
+
+// By position and depth: the same few hundred serve every block.
+const leafPaths: Uint8Array[][] = []
+
+/** The RLP of what is left of a key below a depth. */
+function leafPath(position: number, depth: number): Uint8Array {
+  leafPaths[position] ??= []
+  const known = leafPaths[position]![depth]
+  if (known !== undefined) return known
+  const key = keyOf(position)
   const path = encodeRlp(compactPath(key, depth, key.length, true))
-  const prefix = value.length === 1 && value[0]! < 0x80 ? noBytes : rlpStringPrefix(value.length)
-  const list = rlpListPrefix(path.length + prefix.length + value.length)
-  const length = list.length + path.length + prefix.length + value.length
-  if (length > leaf.length) leaf = Buffer.allocUnsafeSlow(2 * length)
-  leaf.set(list)
-  leaf.set(path, list.length)
-  leaf.set(prefix, list.length + path.length)
-  leaf.set(value, length - value.length)
-  return leaf.subarray(0, length)
+  leafPaths[position]![depth] = path
+  return path
 }
 
 function encodedBranch(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {

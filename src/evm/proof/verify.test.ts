@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Chain, defineChain } from '../../chains.ts'
+import { type Chain, defineChain, ethereumHeaders } from '../../chains.ts'
 import { zeroAddress } from '../../model.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { addToBloom, emptyBloom } from './bloom.ts'
+import { receiptLogs } from './receipt-logs.ts'
 import { receiptsRoot } from './receipts-root.ts'
-import { checkHeaders, verifyLogs, verifyReceipts } from './verify.ts'
+import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from './verify.ts'
 
 const chain = defineChain({ name: 'test', id: 1 })
 const withQuirks = (quirks: Chain['quirks']): Chain => ({ ...chain, quirks })
@@ -66,11 +67,16 @@ function bloomOf(logs: readonly RpcLog[]): string {
 const byLogs = (block: RpcBlock, logs: readonly RpcLog[], on = chain) =>
   verifyLogs({ chain: on, block, logs: sequenceLogs(logs, { complete: true }) })
 const byReceipts = (block: RpcBlock, receipts: readonly RpcReceipt[], on = chain) => {
-  const logs = sequenceLogs(
-    receipts.flatMap(receipt => receipt.logs),
-    { complete: true },
-  )
-  return verifyReceipts({ chain: on, block, receipts, logs })
+  const failure = checkReceipts(on, block, receipts)
+  if (failure !== undefined) return { ok: false, failure } as const
+  const placed = receiptLogs(on, block, receipts)
+  if ('failure' in placed) return { ok: false, failure: placed.failure } as const
+  return verifyReceipts({ chain: on, block, receipts, logs: placed.logs })
+}
+/** Numbered as they stand. */
+function withPlaces(receipts: readonly RpcReceipt[]): RpcReceipt[] {
+  let next = 0
+  return receipts.map(receipt => ({ ...receipt, logs: receipt.logs.map(log => ({ ...log, logIndex: hex(next++) })) }))
 }
 const failed = (check: string) => ({ ok: false, failure: { check, block: 5 } })
 
@@ -130,10 +136,21 @@ describe('headers', () => {
       nonce: `0x${'0'.repeat(16)}`,
     }
     const whole = headers.map(header => ({ ...header, ...roots, ...rest }))
-    const ethereum = withQuirks({ ethereumHeaders: true })
+    const ethereum = withQuirks({ headers: ethereumHeaders })
     expect(checkHeaders({ ...range, chain: ethereum, headers: whole })).toMatchObject({ check: 'block-hash', block: 1 })
+    const doubts = (headers: readonly (typeof whole)[number][], on = ethereum): string[] => {
+      const reasons: string[] = []
+      const onDoubt = ({ reason }: { reason: string }) => reasons.push(reason)
+      expect(checkHeaders({ ...range, chain: on, headers, onDoubt })).toBeUndefined()
+      return reasons
+    }
     const newer = whole.map(header => ({ ...header, fieldOfALaterFork: '0x1' }))
-    expect(checkHeaders({ ...range, chain: ethereum, headers: newer })).toBeUndefined()
+    expect(doubts(newer)[0]).toBe('block 1: the header has an unknown field fieldOfALaterFork')
+    const left = whole.map(({ mixHash: _, ...header }) => header as (typeof whole)[number])
+    expect(doubts(left)[2]).toBe('block 3: the header came without a readable mixHash')
+    const none = whole.map(header => ({ ...header, baseFeePerGas: null as never }))
+    expect(doubts(none)[0]).toBe('block 1: the header came without a readable baseFeePerGas')
+    expect(doubts(whole, chain)).toHaveLength(3)
   })
 })
 
@@ -225,11 +242,45 @@ describe('by receipts', () => {
     for (const [index, receipt] of receipts.entries()) {
       for (const drop of receipt.logs.keys()) {
         const less = { ...receipt, logs: receipt.logs.toSpliced(drop, 1) }
-        expect(byReceipts(block, receipts.with(index, less)), `${index} ${drop}`).toMatchObject(failed('receipts-root'))
+        // By the places of what follows, and by the root where the node numbers the rest anew.
+        expect(byReceipts(block, receipts.with(index, less)).ok, `${index} ${drop}`).toBe(false)
+        const renumbered = withPlaces(receipts.with(index, less))
+        expect(byReceipts(block, renumbered), `${index} ${drop}`).toMatchObject(failed('receipts-root'))
       }
     }
     const altered = { ...receipts[0]!, logs: receipts[0]!.logs.with(0, { ...receipts[0]!.logs[0]!, data: '0x01' }) }
     expect(byReceipts(block, receipts.with(0, altered))).toMatchObject(failed('receipts-root'))
+  })
+
+  test('what the logs say of their places must be what the receipts say', () => {
+    const { block, receipts } = made([2, 0, 3])
+    const lies: Partial<RpcLog>[] = [
+      { removed: true },
+      { removed: 'yes' as never },
+      { logIndex: null },
+      { logIndex: '0x3e8' },
+      { transactionIndex: '0x2' },
+      { transactionIndex: null },
+      { transactionHash: receipts[2]!.transactionHash },
+      { blockHash: hash('c') },
+      { blockNumber: '0x6' },
+    ]
+    for (const lie of lies) {
+      const logs = receipts[0]!.logs.with(1, { ...receipts[0]!.logs[1]!, ...lie })
+      expect(byReceipts(block, receipts.with(0, { ...receipts[0]!, logs })), JSON.stringify(lie)).toMatchObject(
+        failed('log-place'),
+      )
+    }
+    const perTransaction = made([3, 0, 2], { perTransaction: true })
+    const placed = receiptLogs(chain, perTransaction.block, perTransaction.receipts)
+    expect('logs' in placed && [...placed.logs.logIndexes]).toEqual([0, 1, 2, 3, 4])
+    const gaps = withPlaces(receipts).map(receipt => ({
+      ...receipt,
+      logs: receipt.logs.map(log => ({ ...log, logIndex: hex(3 * Number(log.logIndex)) })),
+    }))
+    expect(byReceipts(block, gaps)).toMatchObject(failed('log-place'))
+    const cronos = receiptLogs(withQuirks({ receiptsMayBeMissing: true }), block, gaps)
+    expect('logs' in cronos && [...cronos.logs.logIndexes]).toEqual([0, 3, 6, 9, 12])
   })
 
   test('receipts must be all there, in order and of this block', () => {
@@ -260,9 +311,15 @@ describe('by receipts', () => {
       { ...(block.transactions[1] as RpcTransaction), from: zeroAddress, to: zeroAddress },
     ]
     const outside = { ...block, transactions, receiptsRoot: receiptsRoot(receipts.slice(0, 1))! }
-    for (const given of [outside, { ...block, transactions }, { ...outside, transactions: transactions.slice(0, 1) }]) {
-      expect(byReceipts(given, receipts, polygon)).toEqual({ ok: true, evidence: 'receipts-root' })
+    const proven = { ok: true, evidence: 'receipts-root' }
+    expect(byReceipts({ ...block, transactions }, receipts, polygon)).toEqual(proven)
+    // What no root holds is the node's word.
+    const doubt = { reason: 'block 5: no root holds the logs of its state-sync transaction', elsewhere: false }
+    for (const given of [outside, { ...outside, transactions: transactions.slice(0, 1) }]) {
+      expect(byReceipts(given, receipts, polygon)).toEqual({ ...proven, doubt })
     }
+    const silent = receipts.with(1, { ...receipts[1]!, logs: [] })
+    expect(byReceipts(outside, silent, polygon)).toEqual(proven)
     expect(byReceipts(outside, receipts.slice(1), polygon)).toMatchObject(failed('receipts-root'))
   })
 })
@@ -282,9 +339,10 @@ test('no answer makes a check throw', () => {
       (oddBlock, oddLog, oddReceipt) => {
         byLogs(oddBlock, [oddLog, logs[1]!])
         byLogs(block, [oddLog, logs[1]!])
-        const sequence = sequenceLogs(logs, { complete: true })
-        verifyReceipts({ chain, block, receipts: [oddReceipt as RpcReceipt, receipts[1]!], logs: sequence })
-        checkHeaders({ chain: withQuirks({ ethereumHeaders: true }), from: 5, to: 5, headers: [oddBlock] })
+        byReceipts(block, [oddReceipt as RpcReceipt, receipts[1]!])
+        byReceipts(oddBlock, receipts)
+        byReceipts(block, [{ ...receipts[0]!, logs: [oddLog] }, receipts[1]!])
+        checkHeaders({ chain: withQuirks({ headers: ethereumHeaders }), from: 5, to: 5, headers: [oddBlock] })
       },
     ),
   )

@@ -7,6 +7,7 @@ import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.t
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
+import type { Doubt } from '../proof/failure.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {
@@ -35,6 +36,8 @@ export type HeadReport = {
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
+  /** Why the evidence is no more than the word of endpoints; absent if everything is proven. */
+  doubt?: Doubt
   /**
    * Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends.
    */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { builtInChains } from '../../chains.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { hotBlocksOf } from '../index/backfill.ts'
-import type { RpcBlock, RpcLog } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from './decode-range.ts'
 
 const recording = '../shared/fixtures/polygon/watch1.jsonl.gz'
@@ -28,13 +28,48 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
   test('gives every transfer of the canonical chain with evidence', () => {
     const result = decode(canonical())
     if (!result.ok) throw new Error(result.failure.message)
-    expect(result.range.evidence).toBe('bloom')
+    // No root holds the log of the state-sync transaction in block 13,522,176.
+    expect(result.range.evidence).toBe('one-endpoint')
+    expect(result.range.doubt?.reason).toMatch(/^block 13522176: no root holds/)
     expect(result.range.transfers).toHaveLength(63)
     const hot = hotBlocksOf(result.range)
     expect(hot).toHaveLength(56)
     expect(hot.flatMap(block => block.transfers)).toEqual(result.range.transfers)
     expect(joinActivity(hot.map(block => block.activity))).toEqual(result.range.activity)
     for (const block of hot) expect(block.transfers.every(row => row.block === block.number)).toBe(true)
+  })
+
+  test('proves by bloom what has no state-sync log', () => {
+    const { blocks, logs } = canonical()
+    const later = { from: 13_522_177, to: 13_522_230 }
+    const answers = { blocks: blocks.slice(2), logs: logs.filter(log => Number(log.blockNumber) >= later.from) }
+    const result = decodeRange({ chain: polygon, senderSample: 20, interval: later, answers, grain: 'block', bytes: 1 })
+    expect(result.ok && result.range.evidence).toBe('bloom')
+  })
+
+  test('refuses logs that are removed, unplaced or repeated', () => {
+    const { blocks, logs } = canonical()
+    const changed = (change: object): RpcLog[] => logs.with(7, { ...logs[7]!, ...change })
+    const wrong = [changed({ removed: true }), changed({ logIndex: null }), [...logs, logs[7]!]]
+    for (const given of wrong) {
+      const result = decode({ blocks, logs: given })
+      expect(result.ok ? undefined : result.failure.check).toBe('log-place')
+    }
+  })
+
+  test('accepts a state-sync transaction with an index of its own, and no other', () => {
+    const { blocks, logs } = canonical()
+    const withIndex = (block: RpcBlock, position: number): RpcBlock => {
+      const transaction = { ...(block.transactions.at(position) as RpcTransaction), transactionIndex: '0x1f' }
+      return { ...block, transactions: [...block.transactions].with(position, transaction) }
+    }
+    const rows = (answers: typeof blocks) => {
+      const result = decode({ blocks: answers, logs })
+      return result.ok ? result.range.transfers : result.failure.check
+    }
+    expect(rows(blocks.with(1, withIndex(blocks[1]!, -1)))).toEqual(rows(blocks))
+    expect(rows(blocks.with(1, withIndex(blocks[1]!, -2)))).toBe('transactions')
+    expect(rows(blocks.with(5, withIndex(blocks[5]!, -1)))).toBe('transactions')
   })
 
   test('merging by block and merging by range find the same first and last transactions', () => {

@@ -10,7 +10,10 @@ import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf } from '../decode/token-events.ts'
-import { type CheckResult, checkHeaders, type Failure, verifyLogs, verifyReceipts } from '../proof/verify.ts'
+import type { Doubt, Failure } from '../proof/failure.ts'
+import { joinLogs, receiptLogs } from '../proof/receipt-logs.ts'
+import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from '../proof/verify.ts'
+import { verifyTransactions } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcCall, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
 import { unlisted } from './read-facts.ts'
@@ -20,6 +23,8 @@ export type RangeRequest = { interval: Interval; grain: ActivityGrain; withRecei
 export type RangeTask = {
   /** With the quirks that the probe found. */
   chain: Chain
+  /** Recovers the sender of one transaction in so many; 0 or absent: of none. */
+  senderSample?: number | undefined
   request: RangeRequest
   /** As they came, without a JSON-RPC error in them. */
   bodies: readonly Uint8Array[]
@@ -27,16 +32,17 @@ export type RangeTask = {
 
 export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
 
-export function decodeRangeBodies({ chain, request, bodies }: RangeTask): RangeResult {
+export function decodeRangeBodies({ chain, senderSample, request, bodies }: RangeTask): RangeResult {
   const { interval, grain } = request
   const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
   try {
     const read = readAnswers(bodies, callCount(request))
     if ('refusal' in read) return refusal('unreadable', interval.from, `it answered: ${read.refusal.text}`)
-    return decodeRange({ chain, interval, answers: answersOf(read.values, request), grain, bytes })
+    return decodeRange({ chain, senderSample, interval, answers: answersOf(read.values, request), grain, bytes })
   } catch (error) {
-    if (error instanceof UnreadableAnswer) return refusal('unreadable', interval.from, `it answered ${error.message}`)
-    throw error
+    // Whatever an answer makes this code throw is the fault of who gave it.
+    const odd = error instanceof UnreadableAnswer ? '' : 'what cannot be read: '
+    return refusal('unreadable', interval.from, `it answered ${odd}${(error as Error).message}`)
   }
 }
 
@@ -74,34 +80,37 @@ function answersOf(values: readonly unknown[], { interval, grain, withReceipts }
   return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
 }
 
-export function decodeRange({
-  chain,
-  interval,
-  answers,
-  grain,
-  bytes,
-}: {
+export function decodeRange(given: {
   chain: Chain
+  senderSample?: number | undefined
   interval: Interval
   answers: RangeAnswers
   grain: ActivityGrain
   bytes: number
 }): RangeResult {
+  const { chain, interval, answers, grain, bytes } = given
   const { from, to } = interval
-  const failed = checkHeaders({ chain, from, to, headers: answers.blocks }) ?? checkNext(answers, to)
+  const doubts: Doubt[] = []
+  const headers = answers.blocks
+  const failed =
+    checkHeaders({ chain, from, to, headers, onDoubt: doubt => doubts.push(doubt) }) ?? checkNext(answers, to)
   if (failed !== undefined) return { ok: false, failure: failed }
-  const blocks = answers.blocks as readonly RpcBlock[]
-  const given = answers.logs ?? logsOfReceipts(answers.receipts)
-  if (given === undefined)
-    return refusal('receipts', to, `the node has no logs or receipts for blocks ${from} to ${to}`)
-  const logs = sequenceLogs(given, { complete: true })
-  const { parts, strays } = splitByBlock(logs, numbersOf(interval))
-  if (strays > 0) return refusal('log-place', from, `${strays} logs came that are not of blocks ${from} to ${to}`)
+  const headersProven = doubts.length === 0
+  const blocks = headers as readonly RpcBlock[]
+  const placed = placedLogs(chain, interval, blocks, answers)
+  if ('failure' in placed) return { ok: false, failure: placed.failure }
+  const { logs, parts } = placed
   let evidence: Evidence = 'receipts-root'
   for (const [index, block] of blocks.entries()) {
     const verdict = verify(chain, block, parts[index] as LogSequence, answers.receipts?.[index])
     if (!verdict.ok) return verdict
     evidence = weakestOf(evidence, verdict.evidence)
+    if (verdict.doubt !== undefined) doubts.push(verdict.doubt)
+    // A root in a header that is the node's word proves nothing.
+    if (!headersProven) continue
+    const transactions = verifyTransactions({ chain, block, oneIn: given.senderSample ?? 0 })
+    if ('failure' in transactions) return { ok: false, failure: transactions.failure }
+    if (transactions.doubt !== undefined) doubts.push(transactions.doubt)
   }
   const earlyCollections = earlyCollectionsOf(chain.id)
   const transactionOf = (block: number, index: number): RpcTransaction | undefined =>
@@ -119,7 +128,40 @@ export function decodeRange({
       ? activityOf(blocks, logs)
       : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
   const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
-  return { ok: true, range: { interval, evidence, ...found, bytes } }
+  if (doubts.length === 0) return { ok: true, range: { interval, evidence, ...found, bytes } }
+  const doubt = doubts.find(({ elsewhere }) => elsewhere) ?? doubts[0]!
+  return { ok: true, range: { interval, evidence: 'one-endpoint', doubt, ...found, bytes } }
+}
+
+/** The logs of all blocks and of each, in their places. */
+function placedLogs(
+  chain: Chain,
+  interval: Interval,
+  blocks: readonly RpcBlock[],
+  { logs: given, receipts }: RangeAnswers,
+): { logs: LogSequence; parts: LogSequence[] } | { failure: Failure } {
+  const { from, to } = interval
+  const wrong = (message: string) => ({ failure: { check: 'log-place', block: from, message } as const })
+  if (Array.isArray(given)) {
+    const logs = sequenceLogs(given as RpcLog[], { complete: true })
+    if (logs.unplaced > 0 || logs.removed > 0 || logs.repeated > 0) {
+      const counts = `${logs.removed} removed, ${logs.unplaced} without a place and ${logs.repeated} repeated`
+      return wrong(`of the logs of blocks ${from} to ${to} ${counts} ones came`)
+    }
+    const { parts, strays } = splitByBlock(logs, numbersOf(interval))
+    return strays > 0 ? wrong(`${strays} logs came that are not of blocks ${from} to ${to}`) : { logs, parts }
+  }
+  const parts: LogSequence[] = []
+  for (const [index, block] of blocks.entries()) {
+    const list = receipts?.[index]
+    if (!Array.isArray(list)) return wrong(`the node has no logs or receipts for blocks ${from} to ${to}`)
+    const failed = checkReceipts(chain, block, list as RpcReceipt[])
+    if (failed !== undefined) return { failure: failed }
+    const placed = receiptLogs(chain, block, list as RpcReceipt[])
+    if ('failure' in placed) return placed
+    parts.push(placed.logs)
+  }
+  return { logs: joinLogs(parts), parts }
 }
 
 function verify(
@@ -127,7 +169,7 @@ function verify(
   block: RpcBlock,
   logs: LogSequence,
   receipts: readonly RpcReceipt[] | null | undefined,
-): CheckResult {
+): ReturnType<typeof verifyLogs> {
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
   return verifyReceipts({ chain, block, receipts, logs })
 }
@@ -138,11 +180,6 @@ function checkNext({ blocks, next }: RangeAnswers, to: number): Failure | undefi
   if (next?.parentHash === last) return undefined
   const came = next === null ? 'the node does not have it' : `names ${next.parentHash} as its parent`
   return { check: 'links', block: to + 1, message: `block ${to + 1} should follow ${last}; ${came}` }
-}
-
-function logsOfReceipts(receipts: RangeAnswers['receipts']): RpcLog[] | undefined {
-  if (receipts?.every(Array.isArray) !== true) return undefined
-  return receipts.flatMap(list => (list ?? []).flatMap(receipt => receipt?.logs ?? []))
 }
 
 function refusal(check: Failure['check'], block: number, message: string): RangeResult {

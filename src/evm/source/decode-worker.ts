@@ -1,7 +1,7 @@
 // The body of a decode thread: parses, checks and decodes answers. It knows neither the network nor the store.
 import { parentPort } from 'node:worker_threads'
 import { type PlainError, toPlain } from '../../errors.ts'
-import type { Failure } from '../proof/verify.ts'
+import type { Failure } from '../proof/failure.ts'
 import { decodeRangeBodies, type RangeTask } from './decode-range.ts'
 import { buffersOf, columnsOf, type RangeColumns } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'

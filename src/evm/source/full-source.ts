@@ -1,41 +1,93 @@
 // Reads whole blocks with all their logs, checked. It asks for receipts if the endpoints have them, because their root
 // proves that no log is missing, else for range logs, which the bloom checks. What fails a check is asked of another
-// endpoint.
+// endpoint, and so is what one endpoint cannot prove.
 import type { Chain } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import { type ActivityGrain, askChecked, type ChainSource, type DecodedRange, HeaderSource } from './chain-source.ts'
+import { RangeRefused, type RpcPort } from '../rpc/port.ts'
+import {
+  type ActivityGrain,
+  askChecked,
+  type ChainSource,
+  checkFailed,
+  type DecodedRange,
+  HeaderSource,
+} from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
-import { callsOf } from './decode-range.ts'
+import { callsOf, type RangeRequest } from './decode-range.ts'
 import { type Probed, probeChain } from './probe.ts'
+
+/** One transaction in so many has its sender recovered. */
+export const usualSenderSample = 2_000
+
+const patienceMs = 60_000
 
 export class FullSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #decoder: Decoder
+  readonly #senderSample: number
   #probed: Promise<Probed> | undefined
+  /** Since when no second opinion is to be had. */
+  #silentSinceMs: number | undefined
+  /** Why the last range that was not proven was not. */
+  doubt: string | undefined
 
-  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder) {
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder, senderSample = usualSenderSample) {
     super(chain, rpc)
     this.#decoder = decoder
     this.#chain = chain
     this.#rpc = rpc
+    this.#senderSample = senderSample
   }
 
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
     const request = { interval, grain, withReceipts }
+    const first = await this.#ask(chain, request, new Set(), signal)
+    const range = first.doubt?.elsewhere === true ? await this.#secondOpinion(chain, request, first, signal) : first
+    if (range.doubt !== undefined) this.doubt = range.doubt.reason
+    return range
+  }
+
+  #ask(chain: Chain, request: RangeRequest, not: ReadonlySet<string>, signal: AbortSignal): Promise<AskedRange> {
     const calls = callsOf(request)
-    return await askChecked({
+    return askChecked({
       chain,
       rpc: this.#rpc,
-      interval,
-      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
-      check: async ({ bodies }) => {
-        const result = await this.#decoder.range({ chain, request, bodies })
-        return result.ok ? result.range : result.failure.message
+      interval: request.interval,
+      ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal }),
+      check: async ({ endpoint, bodies }) => {
+        const result = await this.#decoder.range({ chain, senderSample: this.#senderSample, request, bodies })
+        return result.ok ? { ...result.range, endpoint } : result.failure.message
       },
     })
+  }
+
+  /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
+  async #secondOpinion(
+    chain: Chain,
+    request: RangeRequest,
+    first: AskedRange,
+    signal: AbortSignal,
+  ): Promise<DecodedRange> {
+    if (this.#rpc.endpoints.length < 2) return first
+    let second: AskedRange
+    try {
+      second = await this.#ask(chain, request, new Set([first.endpoint]), signal)
+    } catch (error) {
+      if (!(error instanceof RangeRefused || error instanceof AlmanacError)) throw error
+      // It may not have the blocks, or be away for a moment. Where a proof is to be had, that is worth some patience.
+      this.#silentSinceMs ??= performance.now()
+      const isPatient = performance.now() - this.#silentSinceMs < patienceMs
+      if (chain.quirks.headers === undefined || !isPatient) return first
+      throw error
+    }
+    this.#silentSinceMs = undefined
+    if (second.doubt === undefined) return second
+    if (isSame(first, second)) return { ...first, evidence: 'two-endpoints' }
+    const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${first.doubt?.reason}`
+    throw checkFailed(chain, request.interval, message)
   }
 
   /** Once in the life of the source; again if it failed. */
@@ -46,4 +98,22 @@ export class FullSource extends HeaderSource implements ChainSource {
     })
     return this.#probed
   }
+}
+
+type AskedRange = DecodedRange & { endpoint: string }
+
+function isSame(a: DecodedRange, b: DecodedRange): boolean {
+  const headers = (range: DecodedRange): string =>
+    range.headers.map(({ hash, timestamp }) => `${hash} ${timestamp}`).join()
+  const rows = (range: DecodedRange): string =>
+    range.transfers
+      .map(row => `${row.block} ${row.transactionIndex} ${row.logIndex} ${row.batchIndex} ${row.contract}`)
+      .join()
+  const payloads = (range: DecodedRange): Buffer => Buffer.concat(range.transfers.map(({ payload }) => payload))
+  return (
+    headers(a) === headers(b) &&
+    rows(a) === rows(b) &&
+    payloads(a).equals(payloads(b)) &&
+    Buffer.compare(a.activity, b.activity) === 0
+  )
 }

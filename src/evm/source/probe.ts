@@ -1,13 +1,15 @@
-// Samples a few blocks of a chain to learn which proofs hold there: whether headers hash to their block hash, and
-// receipts to the header's root, as on Ethereum. A check that never holds proves nothing and would stop everything.
-import type { Chain } from '../../chains.ts'
+// Samples a few blocks of a chain at every endpoint, to learn which proofs hold there: whether headers hash to their
+// block hash where that is not known, and receipts to the header's root, as on Ethereum. A check that never holds
+// proves nothing and would stop everything.
+import { setTimeout } from 'node:timers/promises'
+import { builtInChains, type Chain, ethereumHeaders } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import { quantityHex } from '../../hex.ts'
+import { quantityHex, quantityOf } from '../../hex.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
-import { sequenceLogs } from '../decode/log-sequence.ts'
-import { blockHashOf } from '../proof/block-hash.ts'
-import { verifyLogs, verifyReceipts } from '../proof/verify.ts'
-import type { RpcBlock, RpcPort, RpcReceipt } from '../rpc/port.ts'
+import { checkBlockHash } from '../proof/block-hash.ts'
+import { receiptLogs } from '../proof/receipt-logs.ts'
+import { checkReceipts, verifyLogs, verifyReceipts } from '../proof/verify.ts'
+import type { RpcBlock, RpcHeader, RpcPort, RpcReceipt } from '../rpc/port.ts'
 import { otherProviderHint } from './chain-source.ts'
 
 export type Probed = {
@@ -17,30 +19,31 @@ export type Probed = {
 }
 
 const samples = 6
+const graceMs = 2_000
 
-/** Fails as the endpoints fail. One wrong answer changes nothing: a proof is given up if it fails on every sample. */
+/**
+ * Fails as the endpoints fail, if they all do. One wrong answer changes nothing: a proof is given up if it fails on
+ * every sample of every endpoint, and an endpoint whose samples are spoiled is distrusted.
+ */
 export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal): Promise<Probed> {
-  const head = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }], { signal })
-  const latest = Number((head.values[0] as RpcBlock | null)?.number ?? 0)
-  // Spread downwards, because the newest blocks may be empty and a young chain has few.
-  const numbers = [...new Set(Array.from({ length: samples }, (_, at) => Math.max(0, latest - at * at * 3)))]
-  const calls = numbers.map(number => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), true] }))
-  const answers = (await rpc.ask(calls, { signal })).values as (RpcBlock | null)[]
-  const blocks = answers.filter(block => block !== null && Array.isArray(block.transactions)) as RpcBlock[]
-  const { ethereumHeaders, ...quirks } = chain.quirks
-  const keepsHash =
-    ethereumHeaders === true && blocks.some(block => block.hash !== undefined && blockHashOf(block) === block.hash)
-  const sampled: Chain = { ...chain, quirks: { ...quirks, ...(keepsHash ? { ethereumHeaders } : {}) } }
-  const receipts = await askReceipts(rpc, blocks, signal)
-  if (receipts === undefined) return { chain: sampled, hasReceipts: false }
-  const verdicts = blocks.flatMap((block, at): SampleVerdict[] => {
-    const list = receipts[at]
-    if (!Array.isArray(list) || list.length === 0) return []
-    const given = list.flatMap(receipt => receipt.logs)
-    const logs = sequenceLogs(given, { complete: true })
-    if (!verifyLogs({ chain: sampled, block, logs }).ok) return ['spoiled']
-    return verifyReceipts({ chain: sampled, block, receipts: list, logs }).ok ? ['proven'] : ['unproven']
+  const probed: EndpointProbe[] = []
+  const probes = rpc.endpoints.map(async endpoint => {
+    probed.push(await probeEndpoint(chain, rpc, endpoint, signal))
   })
+  const all = Promise.allSettled(probes)
+  // Nobody waits long for an endpoint that is away; what it answers later is checked like everything.
+  await Promise.race([
+    all,
+    Promise.any(probes).then(
+      () => setTimeout(graceMs, undefined, { ref: false }),
+      () => all,
+    ),
+  ])
+  if (probed.length === 0) await probes[0]
+  const sampled = probed.every(({ hashes }) => hashes) ? withEthereumHeaders(chain) : chain
+  const given = probed.filter(({ verdicts }) => verdicts !== undefined)
+  if (given.length === 0) return { chain: sampled, hasReceipts: false }
+  const verdicts = given.flatMap(each => each.verdicts ?? [])
   if (verdicts.includes('spoiled') && !verdicts.includes('proven')) {
     throw new AlmanacError('upstream_invalid', `${chain.name} endpoints gave receipts that fail every check.`, {
       retryable: true,
@@ -50,6 +53,57 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
   // A root that proves nothing is not worth paying for receipts.
   if (!isForeignRoot(verdicts)) return { chain: sampled, hasReceipts: true }
   return { chain: { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } }, hasReceipts: false }
+}
+
+/** Of an operator's own chain whose endpoints all show it. The table knows the others. */
+function withEthereumHeaders(chain: Chain): Chain {
+  if (chain.quirks.headers !== undefined || builtInChains.some(({ name }) => name === chain.name)) return chain
+  return { ...chain, quirks: { ...chain.quirks, headers: ethereumHeaders } }
+}
+
+type EndpointProbe = {
+  /** Every sampled header hashes to its block hash as on Ethereum. */
+  hashes: boolean
+  /** Undefined if it does not give receipts. */
+  verdicts: readonly SampleVerdict[] | undefined
+}
+
+async function probeEndpoint(
+  chain: Chain,
+  rpc: RpcPort,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<EndpointProbe> {
+  const options = { signal, exclude: new Set(rpc.endpoints.filter(other => other !== endpoint)) }
+  const head = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }], options)
+  const latest = Math.max(0, quantityOf((head.values[0] as RpcBlock | null)?.number, Number.MAX_SAFE_INTEGER))
+  // Spread downwards, because the newest blocks may be empty and a young chain has few.
+  const numbers = [...new Set(Array.from({ length: samples }, (_, at) => Math.max(0, latest - at * at * 3)))]
+  const calls = numbers.map(number => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), true] }))
+  const answers = (await rpc.ask(calls, options)).values as (RpcBlock | null)[]
+  const blocks = answers.filter(block => Array.isArray(block?.transactions)) as RpcBlock[]
+  const isEqual = (block: RpcHeader): boolean => checkBlockHash(block, ethereumHeaders).is === 'equal'
+  const hashes = blocks.length > 0 && blocks.every(isEqual)
+  const receipts = await askReceipts(rpc, blocks, options)
+  if (receipts === undefined) return { hashes, verdicts: undefined }
+  const verdicts = blocks.flatMap((block, at) => verdictOf(chain, block, receipts[at]))
+  if (verdicts.includes('spoiled')) rpc.distrust(endpoint, 'it gave receipts that fail their check')
+  return { hashes, verdicts }
+}
+
+function verdictOf(chain: Chain, block: RpcBlock, receipts: unknown): SampleVerdict[] {
+  if (!Array.isArray(receipts) || receipts.length === 0) return []
+  try {
+    const list = receipts as RpcReceipt[]
+    const placed = checkReceipts(chain, block, list) === undefined ? receiptLogs(chain, block, list) : undefined
+    if (placed === undefined || 'failure' in placed) return ['spoiled']
+    const given = { chain, block, logs: placed.logs }
+    if (!verifyLogs(given).ok) return ['spoiled']
+    return verifyReceipts({ ...given, receipts: list }).ok ? ['proven'] : ['unproven']
+  } catch {
+    // Odd types where the checks expect others.
+    return ['spoiled']
+  }
 }
 
 /** Receipts of one block that hash to its root, that fit only its bloom, or not even that. */
@@ -66,11 +120,11 @@ export function isForeignRoot(verdicts: readonly SampleVerdict[]): boolean {
 async function askReceipts(
   rpc: RpcPort,
   blocks: readonly RpcBlock[],
-  signal: AbortSignal,
-): Promise<(RpcReceipt[] | null)[] | undefined> {
+  options: { signal: AbortSignal; exclude: ReadonlySet<string> },
+): Promise<unknown[] | undefined> {
   const calls = blocks.map(({ number }) => ({ method: 'eth_getBlockReceipts', params: [number] }))
   try {
-    return (await rpc.ask(calls, { signal })).values as (RpcReceipt[] | null)[]
+    return (await rpc.ask(calls, options)).values as unknown[]
   } catch (error) {
     if (rpcFailureOf(error)?.kind === 'method-missing') return undefined
     throw error

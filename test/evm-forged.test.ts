@@ -1,0 +1,177 @@
+// A node that forges what it can: alone nothing wrong is stored under a word of proof, beside an honest one nothing wrong is
+// stored at all.
+import { afterEach, describe, expect, test } from 'vitest'
+import { ethereumHeaders } from '../src/chains.ts'
+import { addToBloom, emptyBloom } from '../src/evm/proof/bloom.ts'
+import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
+import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../src/evm/rpc/port.ts'
+import type { ChainId } from '../src/model.ts'
+import type { Store } from '../src/store/store.ts'
+import {
+  caughtUp,
+  patienceMs,
+  simulatedChain,
+  startIndexer,
+  storedTransfers,
+  temporaryStore,
+  truthByContract,
+} from './evm-harness.ts'
+import { receiptTexts } from './sim/json.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+import { expectedActivity } from './sim/truth.ts'
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const height = 120
+const shape = { height, hashes: 'real', finalityDepth: 20, transactionsPerBlock: 4, transactionsPerWallet: 8 } as const
+const wrongAddress = `0x${'bad0'.repeat(10)}`
+const wrongHash = `0x${'66'.repeat(32)}`
+
+type Lie = (method: string, result: unknown, node: SimNode) => unknown
+
+const onReceipts =
+  (change: (log: RpcLog, receipt: RpcReceipt) => object): Lie =>
+  (method, result) => {
+    if (method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return result
+    return (result as RpcReceipt[]).map(receipt => ({
+      ...receipt,
+      logs: receipt.logs.map(log => ({ ...log, ...change(log, receipt) })),
+    }))
+  }
+
+const onTransactions =
+  (change: (transaction: RpcTransaction) => object): Lie =>
+  (method, result) => {
+    if (method !== 'eth_getBlockByNumber') return result
+    const block = result as RpcBlock | null
+    if (block === null || typeof block.transactions[0] !== 'object') return result
+    const transactions = (block.transactions as RpcTransaction[]).map(each => ({ ...each, ...change(each) }))
+    return { ...block, transactions }
+  }
+
+/** Every recipient another, the time another, and roots and blooms that fit; `change` spoils the form of the header. */
+const forgedHeader =
+  (change: (block: Record<string, unknown>) => object): Lie =>
+  (method, result, node) => {
+    const isBlock = method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash'
+    if (result === null || (!isBlock && method !== 'eth_getBlockReceipts')) return result
+    if (!isBlock) return forgedReceipts(result as RpcReceipt[])
+    const block = result as RpcBlock
+    const texts = receiptTexts(node.chain.block(Number(block.number)), render)
+    const receipts = forgedReceipts(texts.map(text => JSON.parse(text) as RpcReceipt))
+    const logsBloom = bloomOf(receipts.flatMap(receipt => receipt.logs))
+    const forged = { ...block, receiptsRoot: receiptsRoot(receipts), logsBloom, timestamp: '0x1' }
+    return change(forged)
+  }
+
+const render = { chainId: 1, stateSyncListed: false, stateSyncIndex: undefined, logTimestamps: false }
+
+function forgedReceipts(receipts: readonly RpcReceipt[]): RpcReceipt[] {
+  return receipts.map(receipt => {
+    const logs = receipt.logs.map(log => {
+      if (log.topics.length < 4) return log
+      return { ...log, topics: [...log.topics].with(2, `0x${'00'.repeat(12)}${wrongAddress.slice(2)}`) }
+    })
+    return { ...receipt, logs, logsBloom: bloomOf(logs) }
+  })
+}
+
+function bloomOf(logs: readonly RpcLog[]): string {
+  const bloom = emptyBloom()
+  for (const log of logs) addToBloom(bloom, log)
+  return `0x${Buffer.from(bloom).toString('hex')}`
+}
+
+/** The transaction 0 of each block has another hash, in the block, its receipt and its logs. */
+const otherHash: Lie = (method, result) => {
+  const hashed = onTransactions(({ transactionIndex }) => (transactionIndex === '0x0' ? { hash: wrongHash } : {}))
+  if (method === 'eth_getBlockByNumber') return hashed(method, result, undefined as never)
+  const logs = onReceipts(({ transactionIndex }) => (transactionIndex === '0x0' ? { transactionHash: wrongHash } : {}))
+  const receipts = logs(method, result, undefined as never)
+  if (method !== 'eth_getBlockReceipts' || !Array.isArray(receipts)) return receipts
+  return receipts.map((receipt: RpcReceipt, index) =>
+    index === 0 ? { ...receipt, transactionHash: wrongHash } : receipt,
+  )
+}
+
+const lies: [string, Lie][] = [
+  ['marks logs as removed', onReceipts(() => ({ removed: true }))],
+  ['leaves out the log index', onReceipts(() => ({ logIndex: null }))],
+  ['moves logs to another transaction index', onReceipts(() => ({ transactionIndex: '0x0' }))],
+  ['moves logs to another transaction', onReceipts(() => ({ transactionHash: wrongHash }))],
+  ['numbers logs otherwise', onReceipts(log => ({ logIndex: `0x${(Number(log.logIndex) + 1_000).toString(16)}` }))],
+  ['adds an unknown field to a forged header', forgedHeader(block => ({ ...block, x: '0x0' }))],
+  ['leaves a field out of a forged header', forgedHeader(({ mixHash: _, ...block }) => block)],
+  ['leaves the last field out of a forged header', forgedHeader(({ baseFeePerGas: _, ...block }) => block)],
+  ['nulls a field of a forged header', forgedHeader(block => ({ ...block, stateRoot: null }))],
+  ['nulls the last field of a forged header', forgedHeader(block => ({ ...block, baseFeePerGas: null }))],
+  ['forges a header as it is', forgedHeader(block => block)],
+  ['lies about the value', onTransactions(() => ({ value: '0xde0b6b3a7640000' }))],
+  ['lies about the recipient', onTransactions(() => ({ to: wrongAddress }))],
+  ['lies about the hash', otherHash],
+  ['lies about the value and leaves out a signature', onTransactions(() => ({ value: '0x1', s: undefined }))],
+  ['lies about the value under an unknown type', onTransactions(() => ({ value: '0x1', type: '0x7d' }))],
+  ['lies about the sender', onTransactions(() => ({ from: wrongAddress }))],
+  ['answers odd types inside receipts', onReceipts(() => ({ topics: { toString: 1 }, data: 5 }))],
+]
+
+async function start(lie: Lie, honest: boolean) {
+  const node = await startSimNode({
+    chain: { ...shape, signed: true },
+    endpoints: honest ? [{}, { faults: [{ kind: 'latency', delayMs: 40 }] }] : [{}],
+  })
+  cleanups.push(() => node.close())
+  node.endpoints[0]!.lie = (method, result) => lie(method, result, node)
+  const { store, remove } = await temporaryStore()
+  cleanups.push(remove)
+  const chain = { ...simulatedChain(node), quirks: { headers: ethereumHeaders } }
+  const { indexer, stop } = startIndexer(node, store, { chain, senderSample: 1 })
+  cleanups.push(stop)
+  return { node, store, indexer }
+}
+
+/** The rows of proven intervals, and those that should be there. */
+async function provenRows(node: SimNode, store: Store) {
+  const chain = node.chain.options.chainId as ChainId
+  const covered = await store.coverage(chain, 'full')
+  const proven = covered.filter(({ evidence }) => evidence === 'receipts-root' || evidence === 'bloom')
+  const isProven = ({ block }: { block: number }) => proven.some(({ from, to }) => block >= from && block <= to)
+  const stored: unknown[] = []
+  const expected: unknown[] = []
+  for (const [contract, truth] of truthByContract(node.chain, { from: 0, to: height })) {
+    stored.push(...(await storedTransfers(store, node.chain, contract)).filter(isProven))
+    expected.push(...truth.filter(isProven))
+  }
+  return { covered, stored, expected }
+}
+
+describe.each(lies)('a node that %s', (_, lie) => {
+  test('alone gets nothing wrong stored as proven', async () => {
+    const { node, store, indexer } = await start(lie, false)
+    await expect
+      .poll(async () => (await indexer.status()).complete || (await indexer.status()).rpc[0]!.errors! > 2, {
+        timeout: patienceMs,
+      })
+      .toBe(true)
+    const { stored, expected } = await provenRows(node, store)
+    expect(stored).toEqual(expected)
+    const { covered, evidence_reason } = await indexer.status()
+    const weak = covered.filter(({ evidence }) => evidence === 'one-endpoint')
+    expect(weak.length > 0).toBe(evidence_reason !== undefined)
+    expect(covered.filter(({ evidence }) => evidence !== 'one-endpoint')).toEqual([])
+  })
+
+  test('beside an honest one changes no row', async () => {
+    const { node, store, indexer } = await start(lie, true)
+    await caughtUp(indexer, node)
+    const { covered, stored, expected } = await provenRows(node, store)
+    expect(covered).toEqual([{ from: 0, to: height, evidence: 'receipts-root' }])
+    expect(stored).toEqual(expected)
+    expect(expected.length).toBeGreaterThan(100)
+    for (const [address, activity] of expectedActivity(node.chain, { from: 0, to: height }))
+      expect((await store.activityOf(address)).get(node.chain.options.chainId as ChainId)).toEqual(activity)
+  })
+})
