@@ -1,5 +1,5 @@
 // The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
-import { joinByScope } from '../../coverage.ts'
+import { isCovered, joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -16,6 +16,7 @@ import { blockAt, dropHotBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksTo
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
+import { addPending, takePending } from './pending-ranges.ts'
 import type { WriteContext } from './store-file.ts'
 import * as transfers from './transfer-rows.ts'
 
@@ -34,12 +35,24 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     )
     finalizeRows(connection, ordinal, highest)
   }
+  const { ranges = [], covered } = commit
+  for (const range of ranges) dropPending(connection, ordinal, range)
   const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   activity.mergeCold(connection, ordinal, commit.activity)
-  for (const { scope, ...interval } of joinByScope(commit.covered))
+  const claimed = covered.filter(({ scope }) => scope === 'full')
+  const pending = ranges.filter(range => !isCovered(claimed, range))
+  addPending(connection, ordinal, pending)
+  for (const { scope, ...interval } of joinByScope(covered)) {
     addCoverageRows(connection, ordinal, scope, interval)
+    if (scope === 'full') takePending(connection, ordinal, interval)
+  }
   return { transfersAdded }
+}
+
+/** Deletes the pending ranges that reach into an interval, with their rows. */
+function dropPending(connection: Connection, ordinal: number, interval: Interval): void {
+  for (const range of takePending(connection, ordinal, interval)) transfers.deleteCold(connection, { ordinal }, range)
 }
 
 export function commitHot(context: WriteContext, commit: HotCommit): void {
@@ -107,13 +120,13 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
   if (ordinal === undefined) return
   if (scope === 'full') {
     removeCoverageOfAllScopes(connection, ordinal, interval)
-    for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
-      transfers.deleteCold(connection, contract as number, interval.from, interval.to)
+    dropPending(connection, ordinal, interval)
+    transfers.deleteCold(connection, { ordinal }, interval)
     return
   }
   for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
-  if (contract !== undefined) transfers.deleteCold(connection, contract, interval.from, interval.to)
+  if (contract !== undefined) transfers.deleteCold(connection, { contract }, interval)
 }
 
 function finalizedOf(connection: Connection, ordinal: number): number {
