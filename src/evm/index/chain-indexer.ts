@@ -16,7 +16,8 @@ import type { Decoder } from '../source/decode-pool.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, backfill, fill, historyPace, reasonOf } from './backfill.ts'
+import { dropLostRanges, linkedClaims } from './anchors.ts'
+import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { Follower } from './follow.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
@@ -77,6 +78,7 @@ export class ChainIndexer {
   #wake: () => void = () => {}
   #caughtUp = false
   #historyDone = false
+  #pendingChecked = false
   #lastContactMs = Date.now()
   /** Why the last wallet look-up failed. The chain does not stall then. */
   #walletFailure: string | undefined
@@ -258,6 +260,8 @@ export class ChainIndexer {
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
+    if (!this.#pendingChecked) await dropLostRanges(this.#options, signal)
+    this.#pendingChecked = true
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
@@ -269,13 +273,16 @@ export class ChainIndexer {
   async #fillMissing(signal: AbortSignal): Promise<void> {
     const { chain, store } = this.#options
     const { from, contracts } = this.setup
-    const to = this.#follower.finalized
+    const { finalized: to, final } = this.#follower
     if (this.#source instanceof FullSource) {
-      this.#stats.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
+      const covered = await store.coverage(chain.id, 'full')
+      const missing = missingIntervals(covered, { from, to })
+      this.#stats.blocksLeft = blockCount(missing)
       if (this.#stats.blocksLeft === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
-      await backfill({ from, to }, this.#historyOptions('full'), signal)
+      const links = await linkedClaims(missing, { ...this.#options, covered, final }, signal)
+      await fill(missing, { ...this.#historyOptions('full'), links }, signal)
       return
     }
     // What the followed contracts missed while the service was down.
@@ -309,7 +316,8 @@ export class ChainIndexer {
       chain: chain.id,
       store,
       scope,
-      fetchRange: (interval, signal) => this.#source.range(interval, 'range', signal),
+      fetchRange: (interval, signal, lastHash) => this.#source.range(interval, 'range', signal, lastHash),
+      distrust: (endpoint, reason) => this.#options.rpc.distrust(endpoint, reason),
     }
   }
 

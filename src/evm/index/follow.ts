@@ -62,6 +62,11 @@ export class Follower {
     return this.#finalized
   }
 
+  /** The highest final block with its hash, if that is known. */
+  get final(): Pick<Block, 'number' | 'hash'> | undefined {
+    return this.#finalHash === undefined ? undefined : { number: this.#finalized, hash: this.#finalHash }
+  }
+
   /**
    * The highest block that the chain itself calls final. It is below `finalized` if the first block of interest is
    * above it: blocks in between are never followed, but may still change.

@@ -2,9 +2,16 @@
 // proves that no log is missing, else for range logs, which the bloom checks. What fails a check is asked of another
 // endpoint.
 import type { Chain } from '../../chains.ts'
-import type { Interval } from '../../model.ts'
+import type { Hash, Interval } from '../../model.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import { type ActivityGrain, askChecked, type ChainSource, type DecodedRange, HeaderSource } from './chain-source.ts'
+import {
+  type ActivityGrain,
+  askChecked,
+  type ChainSource,
+  type DecodedRange,
+  HeaderSource,
+  strayReason,
+} from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf } from './decode-range.ts'
 import { type Probed, probeChain } from './probe.ts'
@@ -22,7 +29,8 @@ export class FullSource extends HeaderSource implements ChainSource {
     this.#rpc = rpc
   }
 
-  async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
+  /** `lastHash` is the hash of the last block, if it is proven: a range of another chain is then asked elsewhere. */
+  async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal, lastHash?: Hash): Promise<DecodedRange> {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
     const request = { interval, grain, withReceipts }
     const calls = callsOf(request)
@@ -31,9 +39,12 @@ export class FullSource extends HeaderSource implements ChainSource {
       rpc: this.#rpc,
       interval,
       ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
-      check: async ({ bodies }) => {
+      check: async ({ bodies, endpoint }) => {
         const result = await this.#decoder.range({ chain, request, bodies })
-        return result.ok ? result.range : result.failure.message
+        if (!result.ok) return result.failure.message
+        const last = result.range.headers.at(-1)?.hash
+        const stray = lastHash === undefined ? undefined : strayReason(interval, last, lastHash)
+        return stray ?? { ...result.range, endpoint }
       },
     })
   }
