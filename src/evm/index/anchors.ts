@@ -10,7 +10,7 @@ import { hashBelow, hashesOf } from '../source/header-walk.ts'
 import { LinkedClaims } from './linked-claims.ts'
 
 /** A block whose hash is proven. */
-export type Anchor = Pick<Block, 'number' | 'hash'>
+type Anchor = Pick<Block, 'number' | 'hash'>
 
 export type AnchorOptions = {
   chain: Chain
@@ -43,7 +43,7 @@ export async function linkedClaims(
     const floor = below ? await store.lowestBlock(chain.id, { from: from - 1, to: from - 1 }) : undefined
     if (floor !== undefined) floors.set(floor.number, floor.hash)
   }
-  return new LinkedClaims(expected, floors)
+  return new LinkedClaims(expected, { floors, distrust: (endpoint, reason) => rpc.distrust(endpoint, reason) })
 }
 
 /** How many headers connect the missing blocks to their anchors. */
@@ -66,7 +66,7 @@ async function anchorOf(block: number, { chain, store, covered, final }: AnchorO
   })
 }
 
-/** At a start: drops pending ranges whose last block is no longer the chain's. The others are filled again. */
+/** Before history is filled: drops pending ranges whose last block is no longer the chain's. Others are filled again. */
 export async function dropLostRanges(
   { chain, rpc, store }: Pick<AnchorOptions, 'chain' | 'rpc' | 'store'>,
   signal: AbortSignal,

@@ -7,7 +7,7 @@
 // then the store knows the range as pending; after a crash it is fetched again, and replaces what was stored of it.
 // Whole blocks are claimed only when `linked-claims.ts` has connected them to the chain.
 import { pause } from '../../abort.ts'
-import { missingIntervals, weakestOf } from '../../coverage.ts'
+import { weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval, TransferRow } from '../../model.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
@@ -15,7 +15,8 @@ import type { ColdCommit, HotBlock, Store, StoredRange } from '../../store/store
 import { RangeRefused } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
-import { type Claim, claimOf, type LinkedClaims, type Refusal } from './linked-claims.ts'
+import { type Claim, claimOf, type LinkedClaims } from './linked-claims.ts'
+import { WorkList } from './work-list.ts'
 
 export type BackfillOptions = {
   chain: ChainId
@@ -26,8 +27,6 @@ export type BackfillOptions = {
   fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
   /** Connects whole blocks to the chain; without it a range is claimed as it comes. */
   links?: LinkedClaims
-  /** Called with the endpoint that gave a range of another chain. */
-  distrust?: (endpoint: string, reason: string) => void
   rangeSize: RangeSize
   /** Ranges under way at once. */
   parallel: number
@@ -64,11 +63,7 @@ export type BackfillProgress = {
 /** Returns when nothing is missing, or the signal says stop. */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   const work = new WorkList(missing)
-  const refuse = ({ claim: { interval, endpoint }, reason }: Refusal): void => {
-    work.add(interval)
-    if (endpoint !== undefined) options.distrust?.(endpoint, reason)
-  }
-  const batch = new CommitBatch(options, refuse)
+  const batch = new CommitBatch(options, interval => work.add(interval))
   // A failure that is not a node's (a full store, a defect) must end the run, not be retried for ever.
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
@@ -101,10 +96,15 @@ async function worker(
     try {
       const range = await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to))
       options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
-      delayMs = options.retryDelayMs.first
       const added = batch.add(range)
       options.onFailure?.(options.links?.trouble)
       await added
+      if (options.links?.isRefused(interval.to) !== true) {
+        delayMs = options.retryDelayMs.first
+        continue
+      }
+      await pause(delayMs, signal)
+      delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     } catch (error) {
       if (error instanceof StoreFailure) throw error
       work.add(interval)
@@ -152,10 +152,10 @@ class CommitBatch {
   readonly #startedMs = performance.now()
   #committing: Promise<void> = Promise.resolve()
 
-  readonly #refuse: (refusal: Refusal) => void
+  readonly #refuse: (interval: Interval) => void
 
   /** `refuse` gets the ranges that turn out to be of another chain. */
-  constructor(options: BackfillOptions, refuse: (refusal: Refusal) => void) {
+  constructor(options: BackfillOptions, refuse: (interval: Interval) => void) {
     this.#options = options
     this.#refuse = refuse
   }
@@ -175,13 +175,12 @@ class CommitBatch {
 
   /** What is refused is not stored; what was stored of it is replaced when its blocks come again. */
   #link(claim: Claim): void {
-    const { connected, refused } = this.#options.links?.add(claim) ?? { connected: [claim], refused: [] }
+    const { connected, refused } = this.#options.links?.add(claim) ?? { connected: [claim] }
     for (const { activity } of connected) this.#activity += activityCount(activity)
     this.#claims.push(...connected)
-    for (const refusal of refused) {
-      this.#ranges = this.#ranges.filter(({ interval }) => interval !== refusal.claim.interval)
-      this.#refuse(refusal)
-    }
+    if (refused === undefined) return
+    this.#ranges = this.#ranges.filter(({ interval }) => interval !== refused.interval)
+    this.#refuse(refused.interval)
   }
 
   /** Stores and claims what has waited long enough while no range arrives that would take it along. */
@@ -245,42 +244,6 @@ class StoreFailure extends Error {}
 
 function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number {
   return ranges.reduce((sum, range) => sum + range[field], 0)
-}
-
-/** The blocks to fetch, handed out newest first. What is given back is handed out again. */
-export class WorkList {
-  /** Sorted, disjoint, lowest first. */
-  #open: Interval[]
-
-  constructor(missing: readonly Interval[]) {
-    this.#open = [...missing].sort((a, b) => a.from - b.from)
-  }
-
-  get highest(): number | undefined {
-    return this.#open.at(-1)?.to
-  }
-
-  /** The newest open blocks, at most `blocks` and never across a gap. */
-  take(blocks: number): Interval | undefined {
-    const newest = this.#open.pop()
-    if (newest === undefined) return undefined
-    const from = Math.max(newest.from, newest.to - blocks + 1)
-    if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
-    return { from, to: newest.to }
-  }
-
-  /** Opens an interval; blocks that are open already stay so. */
-  add(interval: Interval): void {
-    this.#open.push(...missingIntervals(this.#open, interval))
-    this.#open.sort((a, b) => a.from - b.from)
-    const merged: Interval[] = []
-    for (const next of this.#open) {
-      const last = merged.at(-1)
-      if (last !== undefined && last.to + 1 === next.from) merged[merged.length - 1] = { from: last.from, to: next.to }
-      else merged.push(next)
-    }
-    this.#open = merged
-  }
 }
 
 /** One commit of the rows of `ranges`, and of claims on ranges whose rows are in it or stored already. */

@@ -78,7 +78,6 @@ export class ChainIndexer {
   #wake: () => void = () => {}
   #caughtUp = false
   #historyDone = false
-  #pendingChecked = false
   #lastContactMs = Date.now()
   /** Why the last wallet look-up failed. The chain does not stall then. */
   #walletFailure: string | undefined
@@ -188,10 +187,8 @@ export class ChainIndexer {
     const { store } = this.#options
     const covered = await coverageReport(store, chain.id)
     const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
-    const missing = missingIntervals(
-      covered.filter(({ scope }) => scope === 'full'),
-      { from, to: head },
-    )
+    const full = covered.filter(({ scope }) => scope === 'full')
+    const missing = missingIntervals(full, { from, to: head })
     // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
@@ -260,8 +257,7 @@ export class ChainIndexer {
 
   async #fillOnce(signal: AbortSignal): Promise<number> {
     await this.#afterFirstStep()
-    if (!this.#pendingChecked) await dropLostRanges(this.#options, signal)
-    this.#pendingChecked = true
+    await dropLostRanges(this.#options, signal)
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
@@ -278,12 +274,11 @@ export class ChainIndexer {
       const covered = await store.coverage(chain.id, 'full')
       const missing = missingIntervals(covered, { from, to })
       this.#stats.blocksLeft = blockCount(missing)
-      if (this.#stats.blocksLeft === 0) return
+      if (missing.length === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
       const links = await linkedClaims(missing, { ...this.#options, covered, final }, signal)
-      await fill(missing, { ...this.#historyOptions('full'), links }, signal)
-      return
+      return await fill(missing, { ...this.#historyOptions('full'), links }, signal)
     }
     // What the followed contracts missed while the service was down.
     const covered = await store.coverage(chain.id, 'watched')
@@ -317,7 +312,6 @@ export class ChainIndexer {
       store,
       scope,
       fetchRange: (interval, signal, lastHash) => this.#source.range(interval, 'range', signal, lastHash),
-      distrust: (endpoint, reason) => this.#options.rpc.distrust(endpoint, reason),
     }
   }
 

@@ -12,7 +12,12 @@ export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity' | 'e
   hash: Hash | undefined
 }
 
-export type Refusal = { claim: Claim; reason: string }
+type LinkOptions = {
+  /** Called with the endpoint that gave a range of another chain. */
+  distrust?: (endpoint: string, reason: string) => void
+  /** The last blocks of claimed intervals, by number: what is claimed above them must grow from them. */
+  floors?: ReadonlyMap<number, Hash>
+}
 
 export function claimOf({ interval, evidence, activity, endpoint, headers }: DecodedRange): Claim {
   const ends = { parentHash: headers[0]?.parentHash, hash: headers.at(-1)?.hash }
@@ -22,16 +27,15 @@ export function claimOf({ interval, evidence, activity, endpoint, headers }: Dec
 export class LinkedClaims {
   /** The hash that a block must have, by its number: the proven block above it names it as its parent. */
   readonly #expected: Map<number, Hash>
-  /** The last blocks of claimed intervals, by number: what is claimed above them must grow from them. */
-  readonly #floors: ReadonlyMap<number, Hash>
+  readonly #options: LinkOptions
   /** Not connected yet, by the number of the last block. */
   readonly #waiting = new Map<number, Claim>()
   /** Why the range that ends with a block was refused, until another one takes its place. */
   readonly #refused = new Map<number, string>()
 
-  constructor(expected: ReadonlyMap<number, Hash>, floors: ReadonlyMap<number, Hash> = new Map()) {
+  constructor(expected: ReadonlyMap<number, Hash>, options: LinkOptions = {}) {
     this.#expected = new Map(expected)
-    this.#floors = floors
+    this.#options = options
   }
 
   /** Undefined while the block above is not proven. */
@@ -48,19 +52,26 @@ export class LinkedClaims {
     return this.#refused.values().next().value
   }
 
-  /** The claims that the new one connects, itself among them, and those that turn out to be of another chain. */
-  add(claim: Claim): { connected: Claim[]; refused: Refusal[] } {
+  /** Whether the range that ends with this block was refused last. */
+  isRefused(block: number): boolean {
+    return this.#refused.has(block)
+  }
+
+  /** The claims that the new one connects, itself among them, and one that turns out not to be of the same chain. */
+  add(claim: Claim): { connected: Claim[]; refused?: Claim } {
     const connected: Claim[] = []
     this.#waiting.set(claim.interval.to, claim)
     for (let number = claim.interval.to; ; ) {
       const expected = this.#expected.get(number)
       const next = this.#waiting.get(number)
-      if (expected === undefined || next === undefined) return { connected, refused: [] }
+      if (expected === undefined || next === undefined) return { connected }
       this.#waiting.delete(number)
-      const reason = strayReason(next.interval, next.hash, expected) ?? this.#unfounded(next)
+      const stray = strayReason(next.interval, next.hash, expected)
+      if (stray !== undefined && next.endpoint !== undefined) this.#options.distrust?.(next.endpoint, stray)
+      const reason = stray ?? this.#unfounded(next)
       if (reason !== undefined) {
         this.#refused.set(number, reason)
-        return { connected, refused: [{ claim: next, reason }] }
+        return { connected, refused: next }
       }
       this.#expected.delete(number)
       this.#refused.delete(number)
@@ -71,7 +82,7 @@ export class LinkedClaims {
   }
 
   #unfounded({ interval: { from }, parentHash }: { interval: Interval; parentHash: Hash | undefined }) {
-    const floor = this.#floors.get(from - 1)
+    const floor = this.#options.floors?.get(from - 1)
     if (floor === undefined || floor === parentHash) return undefined
     return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor}: run almanac verify with --repair over the blocks up to ${from - 1}`
   }

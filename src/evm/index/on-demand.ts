@@ -12,8 +12,9 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { refusedOutcome } from '../source/range-size.ts'
 import { deploymentBlock, WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, fill, hotBlocksOf, reasonOf, WorkList } from './backfill.ts'
+import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { Follower } from './follow.ts'
+import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
   chain: ChainId

@@ -53,9 +53,8 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
     const links = job.scope === 'full' ? { links: await linkedClaims(missing, anchors, stopped) } : {}
     const fixed = { ...historyPace, ...job, ...links, chain: chain.id, store, parallel: size.parallel }
-    const distrust = (endpoint: string, reason: string) => rpc.distrust(endpoint, reason)
     const onProgress = options.onProgress ?? (() => {})
-    const hooks = { onProgress, onFailure: watchdog.note, distrust }
+    const hooks = { onProgress, onFailure: watchdog.note }
     await fill(missing, { ...fixed, ...hooks, rangeSize: new RangeSize(size) }, stopped)
     if (signal.aborted) return
     watchdog.signal.throwIfAborted()
