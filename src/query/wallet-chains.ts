@@ -2,6 +2,7 @@
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered } from '../coverage.ts'
 import type { ActivityRow, Address } from '../model.ts'
+import { activityGaps } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
@@ -45,11 +46,13 @@ export class WalletChains {
       complete = (await this.#indexedChains()).complete
     }
     const activity = await this.#store.activityOf(question.wallet)
+    // Read after the activity: a repair sets the mark before it takes activity back.
+    const gaps = await activityGaps(this.#store, question.wallet)
     const chains = considered.map(chain => ({ chain, activity: activity.get(chain.id) }))
     return {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
-      incomplete: considered.filter(chain => !complete.has(chain)),
+      incomplete: considered.filter(chain => !complete.has(chain) || gaps.has(chain.id)),
     }
   }
 
