@@ -1,5 +1,5 @@
-// Derives a covered range again from every endpoint, with the checks of indexing, and compares it with the store in both
-// directions. Where endpoints disagree, nothing is compared. Only `repairRange` writes.
+// Derives a covered range again from every endpoint, with the checks of indexing, and compares it with the store in
+// both directions. Where endpoints disagree, nothing is compared. Only `repairRange` writes.
 import type { Chain } from '../../chains.ts'
 import { isCovered, weakestEvidence, weakestOf } from '../../coverage.ts'
 import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../../model.ts'

@@ -85,8 +85,8 @@ export async function compareActivity(
 }
 
 /**
- * The other direction: a first or last transaction that is stored in the blocks of the range must be there on the chain.
- * True if it is not.
+ * The other direction: a first or last transaction that is stored in the blocks of the range must be there on the
+ * chain. True if it is not.
  */
 export function compareStoredActivity(
   { stored, derived, interval }: { stored: ActivityRow; derived: ActivityRow | undefined; interval: Interval },

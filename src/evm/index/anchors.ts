@@ -66,7 +66,7 @@ async function anchorOf(block: number, { chain, store, covered, final }: AnchorO
   })
 }
 
-/** Before history is filled: drops pending ranges whose last block is no longer the chain's. Others are filled again. */
+/** Drops pending ranges whose last block is no longer the chain's. The others are filled again. */
 export async function dropLostRanges(
   { chain, rpc, store }: Pick<AnchorOptions, 'chain' | 'rpc' | 'store'>,
   signal: AbortSignal,

@@ -99,7 +99,7 @@ async function worker(
       const added = batch.add(range)
       options.onFailure?.(options.links?.trouble)
       await added
-      if (options.links?.isRefused(interval.to) !== true) {
+      if (options.links?.isUnfounded(interval.to) !== true) {
         delayMs = options.retryDelayMs.first
         continue
       }

@@ -1,6 +1,6 @@
-// Decides which fetched ranges of whole blocks may be claimed: those that parent hashes connect to a block whose hash is
-// proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and stores
-// nothing.
+// Decides which fetched ranges of whole blocks may be claimed: those that parent hashes connect to a block whose hash
+// is proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and
+// stores nothing.
 import type { Hash, Interval } from '../../model.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 
@@ -32,6 +32,7 @@ export class LinkedClaims {
   readonly #waiting = new Map<number, Claim>()
   /** Why the range that ends with a block was refused, until another one takes its place. */
   readonly #refused = new Map<number, string>()
+  readonly #unfounded = new Set<number>()
 
   constructor(expected: ReadonlyMap<number, Hash>, options: LinkOptions = {}) {
     this.#expected = new Map(expected)
@@ -52,9 +53,9 @@ export class LinkedClaims {
     return this.#refused.values().next().value
   }
 
-  /** Whether the range that ends with this block was refused last. */
-  isRefused(block: number): boolean {
-    return this.#refused.has(block)
+  /** Whether the range that ends with this block was refused because of what is claimed below: others give the same. */
+  isUnfounded(block: number): boolean {
+    return this.#unfounded.has(block)
   }
 
   /** The claims that the new one connects, itself among them, and one that turns out not to be of the same chain. */
@@ -68,9 +69,10 @@ export class LinkedClaims {
       this.#waiting.delete(number)
       const stray = strayReason(next.interval, next.hash, expected)
       if (stray !== undefined && next.endpoint !== undefined) this.#options.distrust?.(next.endpoint, stray)
-      const reason = stray ?? this.#unfounded(next)
+      const reason = stray ?? this.#groundless(next)
       if (reason !== undefined) {
         this.#refused.set(number, reason)
+        if (stray === undefined) this.#unfounded.add(number)
         return { connected, refused: next }
       }
       this.#expected.delete(number)
@@ -81,7 +83,7 @@ export class LinkedClaims {
     }
   }
 
-  #unfounded({ interval: { from }, parentHash }: { interval: Interval; parentHash: Hash | undefined }) {
+  #groundless({ interval: { from }, parentHash }: { interval: Interval; parentHash: Hash | undefined }) {
     const floor = this.#options.floors?.get(from - 1)
     if (floor === undefined || floor === parentHash) return undefined
     return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor}: run almanac verify with --repair over the blocks up to ${from - 1}`

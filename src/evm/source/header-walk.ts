@@ -1,5 +1,5 @@
-// Walks headers down from a block whose hash is proven, by parent hashes, to learn the hash of a block below it. Headers
-// only.
+// Walks headers down from a block whose hash is proven, by parent hashes, to learn the hash of a block below it.
+// Headers only.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
