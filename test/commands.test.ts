@@ -4,11 +4,13 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
+import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
+import { startOtherHistory } from './sim/other-history.ts'
 
 const chainId = 31_337
 const cleanups: (() => Promise<void>)[] = []
@@ -319,6 +321,86 @@ describe('verify', () => {
     alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
     const { differences_by_kind: kinds } = await differences()
     expect(kinds).toEqual({ altered: 1, block: 1, activity: 2 })
+  })
+
+  test('a wallet that never was is found and taken back, and one with a wrong first transaction is marked', async () => {
+    await synced()
+    const never = `0x${'66'.repeat(20)}` as Address
+    const database = new DatabaseSync(place.storeFile)
+    const late = database
+      .prepare("SELECT hex(address) AS address FROM activity WHERE first > x'000000c8' LIMIT 1")
+      .get()
+    database.close()
+    const wallet = `0x${String(late?.address).toLowerCase()}` as Address
+    const early = "(SELECT first FROM activity WHERE first > x'0000001e' AND first < x'00000028' LIMIT 1)"
+    alter(
+      `UPDATE activity SET last = coalesce(last, first), first = ${early} WHERE address = x'${wallet.slice(2)}'`,
+      `INSERT INTO activity SELECT x'${never.slice(2)}', chain, ${early}, NULL FROM activity LIMIT 1`,
+    )
+    const report = await differences(['verify', '--chain', 'sim', '--from', '20', '--to', '60'])
+    expect(report.differences_by_kind).toEqual({ activity: 2 })
+    for (const address of [never, wallet])
+      expect(report.differences).toContainEqual(
+        expect.objectContaining({ address, detail: expect.stringContaining('the chain does not have its activity') }),
+      )
+    const gapsAfter = async (from: number, to: number) => {
+      const range = ['--from', `${from}`, '--to', `${to}`]
+      expect(await place.run(['verify', '--chain', 'sim', ...range, '--repair'])).toMatchObject({ code: 0 })
+      const store = await openStore(place.storeUrl, { role: 'tool' })
+      expect(await store.activityOf(never)).toEqual(new Map())
+      const gaps = [await activityGaps(store, never), await activityGaps(store, wallet)]
+      await store.close()
+      return gaps.map(each => [...each])
+    }
+    expect(await gapsAfter(20, 60)).toEqual([[chainId], [chainId]])
+    // A range that holds all that is claimed derives everything again.
+    alter(`INSERT INTO activity SELECT x'${never.slice(2)}', chain, ${early}, NULL FROM activity LIMIT 1`)
+    expect(await gapsAfter(0, 299)).toEqual([[], [chainId]])
+    expect(await differences()).toMatchObject({ same: true })
+  })
+
+  test('endpoints that disagree are told, and nothing is repaired', async () => {
+    const node = await synced()
+    const chain = { chainId, height: 364, hashes: 'real', ...lightBlocks, seed: 99 } as const
+    const other = await startSimNode({ chain })
+    const liar = await startOtherHistory(node, other, 100)
+    cleanups.push(
+      () => other.close(),
+      () => liar.close(),
+    )
+    const down = 'http://127.0.0.1:9'
+    const rpc = [liar.url, node.endpoints[0]!.url]
+    const configure = (urls: string[]) => place.configure({ sim: { id: chainId, rpc: urls, index: 'full' } })
+    configure([node.endpoints[0]!.url, down])
+    expect(await differences()).toMatchObject({ same: true, endpoints: [{}, { silent: expect.stringContaining('') }] })
+    configure(rpc)
+    const report = await differences()
+    expect(report.differences_by_kind).toEqual({ endpoints: expect.any(Number) })
+    expect(report.differences[0]).toMatchObject({
+      kind: 'endpoints',
+      detail: expect.stringMatching(/^127\.0\.0\.1:\d+ has 0x\w{64}; 127\.0\.0\.1:\d+ has 0x\w{64}$/),
+    })
+    const text = await place.run([...whole, '--repair'])
+    expect(text).toMatchObject({ code: 1 })
+    expect(text.stdout).toContain('The endpoints disagree on 1 range: neither compared nor repaired.')
+    await expectTruth(node, { from: 0, to: 299 })
+    configure([node.endpoints[0]!.url])
+    expect(await differences()).toMatchObject({ same: true })
+  })
+
+  test('rows that wait for their claim are compared as well', async () => {
+    await synced()
+    alter(
+      "UPDATE coverage SET from_block = 100 WHERE scope = 'full'",
+      'INSERT INTO pending_ranges SELECT key / 1099511627776, 0, 99, hash FROM blocks LIMIT 1',
+      'INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE block = 50 LIMIT 1',
+      'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 60 LIMIT 1)',
+    )
+    const report = await differences()
+    expect(report.differences_by_kind).toEqual({ unexpected: 1 })
+    expect(report.differences).toEqual([expect.objectContaining({ kind: 'unexpected', block: 50 })])
+    expect(await place.run([...whole, '--repair'])).toMatchObject({ code: 0 })
+    expect(await differences()).toMatchObject({ same: true })
   })
 
   test('a claim of a stronger proof than the node gives is a difference', async () => {

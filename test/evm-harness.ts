@@ -45,10 +45,11 @@ export function simulatedChain(node: SimNode): Chain {
 export function startIndexer(
   node: SimNode,
   store: Store,
-  setup: Partial<ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator }> = {},
+  setup: Partial<ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator; urls: string[] }> = {},
 ): { indexer: ChainIndexer; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
-  const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })
+  const urls = setup.urls ?? node.endpoints.map(({ url }) => url)
+  const rpc = new ChainRpc({ chain, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
   const indexer = new ChainIndexer({
     pageSizeMax: 100,
     chain,

@@ -16,7 +16,14 @@ import {
   type TransferRow,
 } from '../src/model.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
-import type { ColdCommit, HotBlock, HotCommit, TransferPageQuery, TransferRange } from '../src/store/store.ts'
+import type {
+  ColdCommit,
+  HotBlock,
+  HotCommit,
+  StoredRange,
+  TransferPageQuery,
+  TransferRange,
+} from '../src/store/store.ts'
 import { idCountOf } from '../src/store/transfer-payload.ts'
 
 type BlockActivity = { block: number; row: ActivityRow }
@@ -32,6 +39,7 @@ class ModelChain {
   /** The evidence of every single covered block. */
   covered = new Map<CoverageScope, Map<number, Evidence>>()
   watched = new Map<Address, number>()
+  pending: StoredRange[] = []
 }
 
 export type ModelRow = Position & { hash: Hash; timestamp: number; payload: string }
@@ -55,12 +63,23 @@ export class ModelStore {
         if (chain.hotBlocks.has(number) && chain.hotBlocks.get(number)?.hash !== hash) throw conflict()
       this.finalize(commit.chain, highest)
     }
+    for (const range of commit.ranges ?? []) this.#dropPending(chain, range)
     const before = chain.transfers.size
     for (const row of commit.transfers) addTransfer(chain, row)
     for (const block of commit.blocks) chain.coldBlocks.set(block.number, plain(block))
     for (const row of unpackActivity(commit.activity)) chain.activity.push({ block: -1, row })
     for (const covered of commit.covered) this.addCoverage(commit.chain, covered.scope, covered)
+    const claimed = commit.covered.filter(({ scope }) => scope === 'full')
+    const isClaimed = (range: StoredRange) => claimed.some(interval => overlap(interval, range))
+    chain.pending = [...chain.pending, ...(commit.ranges ?? [])].filter(range => !isClaimed(range))
     return { transfersAdded: chain.transfers.size - before }
+  }
+
+  #dropPending(chain: ModelChain, interval: Interval): void {
+    for (const range of chain.pending.filter(pending => overlap(pending, interval)))
+      for (const [key, { block }] of chain.transfers)
+        if (block >= range.from && block <= range.to) chain.transfers.delete(key)
+    chain.pending = chain.pending.filter(pending => !overlap(pending, interval))
   }
 
   commitHot({ chain: id, ancestor, blocks, covered, head }: HotCommit): void {
@@ -128,6 +147,7 @@ export class ModelStore {
     for (const claim of chain.covered.keys())
       if (scope === 'full' || claim === scope || claim === 'full' || claim === 'watched')
         this.#uncover(id, claim, interval)
+    if (scope === 'full') this.#dropPending(chain, interval)
     for (const [key, { contract, block }] of chain.transfers) {
       const cold = block <= chain.finalized
       const within = block >= interval.from && block <= interval.to
@@ -181,6 +201,16 @@ export class ModelStore {
     }
   }
 
+  lowestBlock(id: ChainId, { from, to }: Interval): Block | undefined {
+    const { coldBlocks, hotBlocks } = this.#chain(id)
+    const within = [...coldBlocks.values(), ...hotBlocks.values()].filter(b => b.number >= from && b.number <= to)
+    return within.sort((a, b) => a.number - b.number)[0]
+  }
+
+  pendingRanges(id: ChainId): StoredRange[] {
+    return [...this.#chain(id).pending].sort((a, b) => a.from - b.from)
+  }
+
   transferPage(query: TransferPageQuery): ModelRow[] {
     const chain = this.#chain(query.chain)
     const direction = query.order === 'asc' ? 1 : -1
@@ -227,6 +257,10 @@ export class ModelStore {
 
 function conflict(): AlmanacError {
   return new AlmanacError('conflict', 'the model refuses')
+}
+
+function overlap(a: Interval, b: Interval): boolean {
+  return a.from <= b.to && b.from <= a.to
 }
 
 function plain({ number, hash, timestamp }: Block): Block {

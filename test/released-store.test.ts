@@ -1,4 +1,4 @@
-// A store of a released version opens, has its rows and goes on, and a fresh store has the same schema. The dumps in `released`
+// A store of a released version opens, has its rows and goes on, with the schema of a fresh store. The dumps in `released`
 // were made by the code of the version that they are named after.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,8 @@ import { fillReleased, releasedChain, releasedContracts, releasedWallet } from '
 
 const dumpOf = (engine: string) => readFileSync(new URL(`released/0.1.0-${engine}.sql`, import.meta.url), 'utf8')
 const releasedVersion = 7
+/** Parts that 0.1.0 did not have. */
+const laterParts = new Set(['pending_ranges'])
 
 let server: PostgresServer
 let folder: string
@@ -140,16 +142,16 @@ async function rowsOf(url: string) {
 test.each([sqlite, postgres])('a store of 0.1.0 opens with its rows: $name', async engine => {
   const [released, fresh] = [await engine.newStore(), await engine.newStore()]
   await engine.run(released, dumpOf(engine.name))
-  const before = await engine.schemaOf(released)
   const filled = await openStore(fresh, { role: 'tool' })
   await fillReleased(filled, { packTransfer, packActivity })
 
   const store = await openStore(released, { role: 'tool' })
-  expect((await store.info()).schemaVersion).toBe(releasedVersion)
-  expect(await engine.schemaOf(released)).toEqual(before)
+  expect(await store.info()).toMatchObject({ schemaVersion: (await filled.info()).schemaVersion })
+  expect(await engine.schemaOf(released)).toEqual(await engine.schemaOf(fresh))
   const rows = await rowsOf(released)
   expect(rows).toEqual(await rowsOf(fresh))
-  for (const [part, held] of Object.entries(rows)) expect(held.length, part).toBeGreaterThan(0)
+  for (const [part, held] of Object.entries(rows))
+    if (!laterParts.has(part)) expect(held.length, part).toBeGreaterThan(0)
 
   const [contract, ranges] = releasedContracts
   for (const order of ['asc', 'desc'] as const) {
@@ -173,13 +175,6 @@ test.each([sqlite, postgres])('a store of 0.1.0 opens with its rows: $name', asy
     await each.close()
   }
   expect(await rowsOf(released)).toEqual(await rowsOf(fresh))
-})
-
-test.each([sqlite, postgres])('a fresh store has the schema of 0.1.0, in one step: $name', async engine => {
-  const [released, fresh] = [await engine.newStore(), await engine.newStore()]
-  await engine.run(released, dumpOf(engine.name))
-  await (await openStore(fresh, { role: 'owner' })).close()
-  expect(await engine.schemaOf(fresh)).toEqual(await engine.schemaOf(released))
 })
 
 test.each([sqlite, postgres])('a version that was never released is refused and left alone: $name', async engine => {

@@ -413,6 +413,57 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       })
     })
 
+    describe('rows ahead of their claim', () => {
+      const claimOf = (from: number, to: number) => ({ from, to, evidence: 'bloom', scope: 'full' }) as const
+      const rangeOf = (from: number, to: number) => ({ from, to, hash: block(to).hash })
+      const empty = { chain: eth, covered: [], blocks: [], transfers: [], activity: noActivity }
+
+      test('are pending until they are claimed', async () => {
+        await store.commitCold(cold([1, 3], { ranges: [rangeOf(1, 3), rangeOf(4, 6)], covered: [claimOf(4, 6)] }))
+        expect(await store.pendingRanges(eth)).toEqual([rangeOf(1, 3)])
+        expect(await store.pendingRanges(polygon)).toEqual([])
+        await store.commitCold({ ...empty, covered: [claimOf(1, 3)] })
+        expect(await store.pendingRanges(eth)).toEqual([])
+        expect(await blocksOfPage()).toEqual([3, 1])
+      })
+
+      test('go when their blocks come again, and leave what is claimed', async () => {
+        await store.commitCold(cold([9], { covered: [claimOf(8, 9)], ranges: [rangeOf(8, 9)] }))
+        await store.commitCold(cold([1, 3, 5], { ranges: [rangeOf(1, 3), rangeOf(4, 7)] }))
+        const again = cold([2, 3], { ranges: [rangeOf(2, 3)] })
+        expect(await store.commitCold(again)).toEqual({ transfersAdded: 2 })
+        expect(await blocksOfPage()).toEqual([9, 5, 3, 2])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(4)
+        expect(await store.pendingRanges(eth)).toEqual([rangeOf(2, 3), rangeOf(4, 7)])
+        await store.dropRange(eth, 'full', { from: 7, to: 7 })
+        expect(await blocksOfPage()).toEqual([9, 3, 2])
+        expect(await store.pendingRanges(eth)).toEqual([rangeOf(2, 3)])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+      })
+    })
+
+    test('activity is found by the blocks of its ends, page by page, and dropped by wallet', async () => {
+      const wallets = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
+      const ref = (number: number) => ({ block: number, transactionIndex: 2, hash: block(number).hash, timestamp: 7 })
+      const rows = [
+        { address: wallets[0]!, first: ref(5), last: ref(90) },
+        { address: wallets[1]!, first: ref(50), last: ref(50) },
+        { address: wallets[2]!, first: ref(1), last: ref(300) },
+      ]
+      await store.commitCold({ ...cold([]), activity: packActivity(rows) })
+      const within = (from: number, to: number, after?: Address, limit = 10) =>
+        store.activityWithin(eth, { from, to }, { after, limit })
+      expect(await within(0, 1_000)).toEqual(rows)
+      expect(await within(0, 1_000, wallets[0], 1)).toEqual([rows[1]])
+      expect(await within(50, 90)).toEqual(rows.slice(0, 2))
+      expect(await within(2, 4)).toEqual([])
+      expect(await within(300, 300)).toEqual([rows[2]])
+      expect(await store.activityWithin(polygon, { from: 0, to: 9 }, { after: undefined, limit: 9 })).toEqual([])
+      await store.dropActivity(eth, [wallets[0]!, wallets[2]!])
+      expect(await within(0, 1_000)).toEqual([rows[1]])
+      expect(await store.activityOf(wallets[0]!)).toEqual(new Map())
+    })
+
     describe('several handles', () => {
       test('another handle sees each commit, its revision and the same secret', async () => {
         const reader = await fixture.beside()

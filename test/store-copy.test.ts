@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ChainId, Hash } from '../src/model.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
 import { compareStores, copyStore } from '../src/store/parts.ts'
 import { ModelStore } from './model-store.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
@@ -41,6 +43,11 @@ async function copy(from: string, to: string) {
 async function fill(url: string): Promise<void> {
   const store = await openStore(url, { role: 'owner' })
   await seed(store)
+  const pending = [{ from: 1, to: 2, hash: `0x${'7'.repeat(64)}` as Hash }]
+  await store.commitCold({
+    ...{ chain: 10 as ChainId, covered: [], ranges: pending },
+    ...{ blocks: [], transfers: [], activity: noActivity },
+  })
   const key = (n: number) => new Uint8Array(32).fill(n)
   await store.applyHoldings('devnet', [
     {

@@ -181,9 +181,12 @@ function coldCommit(step: Step, chain: ChainId, scope: CoverageScope, evidence: 
   const last = blocks.at(-1)
   const covered =
     step.flag && last !== undefined ? [{ from: Math.max(0, step.a - step.c), to: last.number, evidence, scope }] : []
+  // The range may reach above and below what is claimed with it, and may overlap one that is pending.
+  const range = last === undefined ? undefined : { from: Math.max(0, step.a - 2), to: last.number, hash: last.hash }
   return {
     chain,
     covered,
+    ...(range !== undefined && step.rows.length % 2 === 1 ? { ranges: [range] } : {}),
     blocks,
     transfers: transfersIn(step, chain, blocks),
     activity: packActivity(activityIn(step, blocks)),
@@ -272,6 +275,10 @@ export async function compareReads(model: ModelStore, store: Store, limit: numbe
   for (const chain of chains) {
     expect(await store.chainState(chain)).toEqual(model.chainState(chain))
     expect(await store.hotBlocks(chain)).toEqual(model.hotBlocks(chain))
+    expect(await store.pendingRanges(chain)).toEqual(model.pendingRanges(chain))
+    for (const from of [0, 20, 4090])
+      for (const to of [10, 41, 9000])
+        expect(await store.lowestBlock(chain, { from, to })).toEqual(model.lowestBlock(chain, { from, to }))
     for (const scope of scopes) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
     const byScope = await store.coverageByScope(chain)
     const expected = scopes.filter(scope => model.coverage(chain, scope).length > 0)

@@ -43,14 +43,15 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()
-  const done = { wanted: 0, missing: 0, blocks: 0, transfers: 0, logs: 0 }
+  const done = { wanted: 0, missing: 0, headers: 0, blocks: 0, transfers: 0, logs: 0 }
   await syncRange(
     {
       ...{ chain, rpc, store, interval, scope, patienceMs },
       onPlanned: blocks => {
         Object.assign(done, blocks)
-        progress.expect(blocks.missing)
+        progress.expect(blocks.missing + blocks.headers)
       },
+      onHeaders: headers => progress.add({ blocks: headers, rows: 0, bytes: 0 }),
       onProgress: committed => {
         done.blocks += committed.blocks
         done.transfers += committed.rows

@@ -6,6 +6,7 @@ import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
+import { type Witness, witnessesOf } from '../evm/audit/witnesses.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
@@ -22,7 +23,7 @@ type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; j
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Compare the store with the node: read covered blocks again, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference. Runs beside the service and writes nothing, except with --repair.',
+      'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service and writes nothing, except with --repair.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
@@ -32,7 +33,7 @@ export function verifyCommand(): Command {
     .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
     .option(
       '--repair',
-      'Drop the ranges that differ, index them again and compare once more. Stop the service first. Exits with 0 if nothing differs any more.',
+      'Drop the ranges that differ, index them again and compare once more; ranges on which endpoints disagree are left as they are. Stop the service first. Exits with 0 if nothing differs any more.',
     )
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['store'], verify)
@@ -54,6 +55,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
     ? takeChain(loaded.config.store, chain, opened)
     : openTool(loaded.config.store, opened))
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+  const witnesses = witnessesOf(chain, rpc, scope === 'full' ? 'full' : 'contracts')
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
   const final = await finalHeaderOf(await source.head(signal), { chain, rpc }, signal)
   const options = { store, chain, scope, finalized: Math.min(stored, final?.number ?? -1) }
@@ -63,36 +65,50 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   opened.defer(() => progress.close())
   progress.expect(blocksOf(targets))
   const compare = async (compared: readonly AuditTarget[]): Promise<Comparison> => {
-    const found: Comparison = { results: [], differences: new DifferenceList(differencesListed), differing: [] }
+    const found: Comparison = {
+      ...{ results: [], differences: new DifferenceList(differencesListed), differing: [] },
+      witnesses,
+    }
     for (const target of compared) {
       const before = found.differences.total
       const onBlocks = (blocks: number) => progress.add({ blocks, rows: 0, bytes: 0 })
       const { differences } = found
-      found.results.push(await auditRange(target, { chain, store, source, differences, onBlocks }, signal))
-      if (differences.total > before) found.differing.push(target)
+      const result = await auditRange(target, { chain, store, source, witnesses, differences, onBlocks }, signal)
+      found.results.push(result)
+      if (differences.total > before) found.differing.push({ target, result })
     }
     return found
   }
   const first = await compare(targets)
-  const repaired = flags.repair && first.differing.length > 0 ? first : undefined
+  const repairable = flags.repair ? first.differing.filter(({ result }) => !result.disputed) : []
+  const repaired = repairable.length > 0 ? first : undefined
   if (repaired !== undefined) {
-    for (const target of repaired.differing) await repairRange(target, { chain, rpc, store, patienceMs }, signal)
-    progress.expect(blocksOf(repaired.differing))
+    const repair = { chain, rpc, store, patienceMs, checksBelow: false }
+    for (const { target, result } of repairable) await repairRange(target, result.strays, repair, signal)
+    progress.expect(blocksOf(repaired.differing.map(({ target }) => target)))
   }
-  const last = repaired === undefined ? first : await compare(repaired.differing)
+  const last = repaired === undefined ? first : await compare(repaired.differing.map(({ target }) => target))
   progress.close()
   if (last.differences.total > 0) process.exitCode = exitCodes.change
-  const before = repaired === undefined ? {} : { repaired: shown(chosen.name, repaired.results, repaired.differences) }
-  if (flags.json) return printJson({ ...shown(chosen.name, last.results, last.differences), ...before })
+  const before = repaired === undefined ? {} : { repaired: shown(chosen.name, repaired) }
+  if (flags.json) return printJson({ ...shown(chosen.name, last), ...before })
   if (repaired !== undefined) {
-    printData(described(chosen.name, repaired.results, repaired.differences))
-    const ranges = `${countText(repaired.differing.length)} range${repaired.differing.length === 1 ? '' : 's'}`
-    printData(`Dropped and indexed again: ${ranges}. Compared once more:`)
+    printData(described(chosen.name, repaired))
+    printData(`Dropped and indexed again: ${rangesText(repairable.length)}. Compared once more:`)
   }
-  printData(described(chosen.name, last.results, last.differences))
+  printData(described(chosen.name, last))
 }
 
-type Comparison = { results: AuditResult[]; differences: DifferenceList; differing: AuditTarget[] }
+type Comparison = {
+  results: AuditResult[]
+  differences: DifferenceList
+  differing: { target: AuditTarget; result: AuditResult }[]
+  witnesses: readonly Witness[]
+}
+
+function rangesText(count: number): string {
+  return `${countText(count)} range${count === 1 ? '' : 's'}`
+}
 
 function wantedOf({ from, to, samples, blocks }: Ranges) {
   if (from !== undefined && to !== undefined) return parseBlocks({ from, to })
@@ -106,7 +122,7 @@ function blocksOf(ranges: readonly (AuditTarget | AuditResult)[]): number {
   return ranges.reduce((sum, { interval }) => sum + blockCount([interval]), 0)
 }
 
-function shown(chain: string, results: readonly AuditResult[], differences: DifferenceList) {
+function shown(chain: string, { results, differences, witnesses }: Comparison) {
   return {
     chain,
     same: differences.total === 0,
@@ -121,15 +137,29 @@ function shown(chain: string, results: readonly AuditResult[], differences: Diff
     differences_total: differences.total,
     differences_by_kind: Object.fromEntries(differences.counts),
     differences: differences.listed,
+    // Where there is one endpoint, it is the one that answered.
+    ...(witnesses.length === 0
+      ? {}
+      : {
+          endpoints: witnesses.map(({ endpoint, silent }) => ({
+            endpoint,
+            ...(silent === undefined ? {} : { silent }),
+          })),
+        }),
   }
 }
 
-function described(chain: string, results: readonly AuditResult[], differences: DifferenceList): string {
-  const compared = `${countText(blocksOf(results))} blocks in ${countText(results.length)} range${results.length === 1 ? '' : 's'}, ${countText(transfersOf(results))} transfers`
+function described(chain: string, { results, differences, witnesses }: Comparison): string {
+  const compared = `${countText(blocksOf(results))} blocks in ${rangesText(results.length)}, ${countText(transfersOf(results))} transfers`
   const ranges = results.map(({ interval: { from, to }, contract, evidence, transfers }) => {
     const whose = contract === undefined ? '' : ` of ${contract}`
     return `blocks ${from} to ${to}${whose}: ${countText(transfers)} transfers, ${evidence}`
   })
+  for (const { endpoint, silent } of witnesses)
+    if (silent !== undefined) ranges.push(`not compared with ${endpoint}: ${silent}`)
+  const disputed = results.filter(result => result.disputed).length
+  const kept =
+    disputed === 0 ? [] : [`The endpoints disagree on ${rangesText(disputed)}: neither compared nor repaired.`]
   if (differences.total === 0)
     return [...ranges, `${chain} is the same in the store as on the chain: ${compared}.`].join('\n')
   const kinds = [...differences.counts].map(([kind, count]) => `${countText(count)} ${kind}`).join(', ')
@@ -138,6 +168,7 @@ function described(chain: string, results: readonly AuditResult[], differences: 
     ...ranges,
     ...differences.listed.map(differenceLine),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
+    ...kept,
     paint.bold(`${chain} differs: ${kinds}, in ${compared}.`),
   ].join('\n')
 }

@@ -2,6 +2,7 @@
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
 import type { ActivityRow, Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
+import { activityGaps } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
@@ -65,12 +66,15 @@ export class WalletChains {
     }
     const activity = await this.#store.activityOf(question.wallet)
     const evidences = considered.map(chain => complete.get(chain))
+    // Read after the activity: a repair sets the mark before it takes activity back.
+    const gaps = await activityGaps(this.#store, question.wallet)
     const chains = considered.map(chain => ({ chain, activity: activity.get(chain.id) }))
     return {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
       incomplete: considered.filter(
-        chain => !complete.has(chain) || mayLackLast(activity.get(chain.id), unfinalized.get(chain)),
+        chain =>
+          !complete.has(chain) || gaps.has(chain.id) || mayLackLast(activity.get(chain.id), unfinalized.get(chain)),
       ),
       evidence: evidences.reduce(
         (a, b) => (a === undefined || b === undefined ? undefined : weakestOf(a, b)),

@@ -3,7 +3,7 @@
 // larger. Pure.
 import { AlmanacError } from '../errors.ts'
 import { hexOf, nibbles, noNibble } from '../hex.ts'
-import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../model.ts'
+import type { ActivityRow, Address, ChainId, Hash, Interval, TransactionRef } from '../model.ts'
 
 declare const brand: unique symbol
 /** Any number of rows, back to back. */
@@ -242,6 +242,21 @@ export function activityByChain(
     })
   }
   return byChain
+}
+
+/** One stored row; `last` is null where it equals `first`. */
+export function activityRow(address: Address, first: Uint8Array, last: Uint8Array | null): ActivityRow {
+  return { address, first: unpackRef(first), last: unpackRef(last ?? first) }
+}
+
+/** Packed transactions of the interval's blocks are at or after `from` and before `end`. */
+export function blockRefs({ from, to }: Interval): { from: Uint8Array; end: Uint8Array } {
+  const bytesOf = (block: number): Uint8Array => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(Math.min(block, blockMax))
+    return bytes
+  }
+  return { from: bytesOf(from), end: bytesOf(to + 1) }
 }
 
 /** By their places in the chain. */

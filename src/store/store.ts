@@ -11,6 +11,7 @@ import type {
   ChainId,
   CoverageScope,
   CoveredInterval,
+  Hash,
   Interval,
   Position,
   TransferRow,
@@ -74,6 +75,9 @@ export type ChainState = {
   finalized: number
 }
 
+/** Whole blocks, of which the last has this hash. */
+export type StoredRange = Interval & { hash: Hash }
+
 export type WatchedContract = { contract: Address; watchedFrom: number }
 
 export interface ChainReader {
@@ -92,6 +96,10 @@ export interface ChainReader {
    * Every block that holds a row is known, and so are the ends of covered intervals.
    */
   blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
+  /** The lowest known block of an interval, hot or cold. */
+  lowestBlock(chain: ChainId, interval: Interval): Promise<Block | undefined>
+  /** Ranges of the scope `full` whose rows are stored and not claimed, lowest first and disjoint. */
+  pendingRanges(chain: ChainId): Promise<StoredRange[]>
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
@@ -104,6 +112,11 @@ export type ColdCommit = {
   chain: ChainId
   /** What the commit proves to be complete; empty for rows without such a claim. */
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
+  /**
+   * The ranges of the scope `full` whose rows the commit holds. Those that it does not cover are pending until a commit
+   * does. The rows of a pending range go with the first commit that holds a block of it again.
+   */
+  ranges?: readonly StoredRange[]
   /** Every block that holds one of the rows, and the ends of the covered interval. */
   blocks: readonly Block[]
   transfers: readonly TransferRow[]
@@ -147,7 +160,7 @@ export interface ChainWriter {
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**
    * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that claimed
-   * them: they are indexed again.
+   * them: they are indexed again. `full` takes pending ranges that reach into the interval along.
    */
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /**
@@ -156,6 +169,8 @@ export interface ChainWriter {
    * forgotten. `conflict` where `to` is not below the final block.
    */
   unfinalize(chain: ChainId, to: number): Promise<void>
+  /** Forgets the cold activity of wallets on a chain. */
+  dropActivity(chain: ChainId, wallets: readonly Address[]): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
 }
@@ -214,6 +229,15 @@ export interface TransferReader {
 
 export interface ActivityReader {
   activityOf(address: Address): Promise<ReadonlyMap<ChainId, ActivityRow>>
+  /**
+   * Cold activity of which the first or the last transaction is in the interval, by address, after `after`. No index
+   * helps: it reads every wallet of the chain.
+   */
+  activityWithin(
+    chain: ChainId,
+    interval: Interval,
+    page: { after: Address | undefined; limit: number },
+  ): Promise<ActivityRow[]>
 }
 
 // Checkpoints: small named texts that must survive a restart, such as where a feed stopped. Their writers know what

@@ -1,16 +1,17 @@
-// Derives a covered range again from the node, with the checks of indexing, and compares it with the store in both
-// directions. Only `repairRange` writes.
+// Derives a covered range again from every endpoint, with the checks of indexing, and compares it with the store in
+// both directions. Where endpoints disagree, nothing is compared. Only `repairRange` writes.
 import type { Chain } from '../../chains.ts'
-import { weakestEvidence, weakestOf } from '../../coverage.ts'
-import type { Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { isCovered, weakestEvidence, weakestOf } from '../../coverage.ts'
+import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { setActivityGap } from '../../store/activity-gaps.ts'
 import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { type SyncOptions, syncRange } from '../index/sync-range.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
-import type { WatchedSource } from '../source/watched-source.ts'
-import { compareActivity, compareTransfers, type DifferenceList } from './compare.ts'
+import { compareActivity, compareStoredActivity, compareTransfers, type DifferenceList } from './compare.ts'
+import { type AuditSource, disagreementOf, type Witness } from './witnesses.ts'
 
 export type AuditTarget = {
   interval: Interval
@@ -26,12 +27,18 @@ export type AuditResult = {
   /** The weakest proof in the node's answers. */
   evidence: Evidence
   transfers: number
+  /** Whether the endpoints disagree on a block of it. */
+  disputed: boolean
+  /** Wallets with stored transactions that the chain does not have. */
+  strays: Address[]
 }
 
 export type AuditOptions = {
   chain: Chain
   store: Store
-  source: FullSource | WatchedSource
+  source: AuditSource
+  /** Every endpoint, where there are several. */
+  witnesses: readonly Witness[]
   differences: DifferenceList
   onBlocks?: (blocks: number) => void
 }
@@ -39,45 +46,58 @@ export type AuditOptions = {
 /** Derived rows held before a comparison: bounds memory, and how often the store's contracts are walked. */
 const rowsHeldMax = 100_000
 const contractsPerPage = 1_000
+const walletsPerPage = 10_000
 
 export async function auditRange(
   target: AuditTarget,
   options: AuditOptions,
   signal: AbortSignal,
 ): Promise<AuditResult> {
-  const { source, onBlocks } = options
+  const { source, witnesses, differences, onBlocks } = options
   const { contract, interval } = target
   const rangeSize = new RangeSize(contract === undefined ? historySizes.full : historySizes.contract)
-  const fetchRange = (piece: Interval, abort: AbortSignal): Promise<DecodedRange> => {
-    if (source instanceof FullSource) return source.range(piece, 'range', abort)
-    return source.contractRange(contract as Address, piece, abort)
+  const fetchFrom = (from: AuditSource) => (piece: Interval, abort: AbortSignal) =>
+    from instanceof FullSource
+      ? from.range(piece, 'range', abort)
+      : from.contractRange(contract as Address, piece, abort)
+  const result: AuditResult = {
+    ...{ interval, contract, evidence: 'receipts-root', transfers: 0 },
+    ...{ disputed: false, strays: [] },
   }
-  const result = { interval, contract, evidence: 'receipts-root' as Evidence, transfers: 0 }
   let held: DecodedRange[] = []
   let rows = 0
-  for await (const piece of readPieces(interval, { fetchRange, rangeSize }, signal)) {
-    held.push(piece)
-    rows += piece.transfers.length + activityCount(piece.activity)
+  const compareHeld = async (): Promise<void> => {
+    result.strays.push(...(await comparePieces(held, target, options)))
+    held = []
+    rows = 0
+  }
+  for await (const piece of readPieces(interval, { fetchRange: fetchFrom(source), rangeSize }, signal)) {
+    const asked = witnesses.map(witness => disagreementOf(piece, witness, fetchFrom, signal))
+    const disagreements = (await Promise.all(asked)).filter(each => each !== undefined)
+    for (const { block, detail } of disagreements) differences.add({ kind: 'endpoints', block, detail })
+    if (disagreements.length === 0) {
+      held.push(piece)
+      rows += piece.transfers.length + activityCount(piece.activity)
+    } else {
+      result.disputed = true
+      await compareHeld()
+    }
     result.evidence = weakestOf(result.evidence, piece.evidence)
     result.transfers += piece.transfers.length
-    if (rows >= rowsHeldMax || piece.interval.to === interval.to) {
-      await comparePieces(held, target, options)
-      held = []
-      rows = 0
-    }
+    if (rows >= rowsHeldMax || piece.interval.to === interval.to) await compareHeld()
     onBlocks?.(piece.interval.to - piece.interval.from + 1)
   }
   return result
 }
 
-/** Compares consecutive pieces as one stretch. */
+/** Compares consecutive pieces as one stretch. Returns the wallets with transactions that the chain does not have. */
 async function comparePieces(
   pieces: readonly DecodedRange[],
   { contract, covered }: AuditTarget,
   { chain, store, differences }: AuditOptions,
-): Promise<void> {
+): Promise<Address[]> {
   const [first, last] = [pieces[0], pieces.at(-1)]
-  if (first === undefined || last === undefined) return
+  if (first === undefined || last === undefined) return []
   const interval = { from: first.interval.from, to: last.interval.to }
   const derived = Map.groupBy(
     pieces.flatMap(piece => piece.transfers),
@@ -90,13 +110,32 @@ async function comparePieces(
     await compareTransfers({ store, range, derived: derived.get(one) ?? [], headers, badBlocks, covered }, differences)
     derived.delete(one)
   }
-  if (contract !== undefined) return await compare(contract)
+  if (contract !== undefined) {
+    await compare(contract)
+    return []
+  }
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store does not know.
   for (const unknown of [...derived.keys()]) await compare(unknown)
-  for (const row of unpackActivity(mergePacked(joinActivity(pieces.map(piece => piece.activity)))))
-    await compareActivity(store, chain.id, row, differences)
+  const rows = unpackActivity(mergePacked(joinActivity(pieces.map(piece => piece.activity))))
+  // Activity comes with the claim.
+  if (isCovered(covered, interval)) for (const row of rows) await compareActivity(store, chain.id, row, differences)
+  const activity = new Map(rows.map(row => [row.address, row]))
+  const strays: Address[] = []
+  for await (const stored of activityWithin(store, chain, interval))
+    if (compareStoredActivity({ stored, derived: activity.get(stored.address), interval }, differences))
+      strays.push(stored.address)
   for (const piece of pieces) compareEvidence(piece, covered, differences)
+  return strays
+}
+
+async function* activityWithin(store: Store, chain: Chain, interval: Interval): AsyncGenerator<ActivityRow> {
+  for (let after: Address | undefined; ; ) {
+    const page = await store.activityWithin(chain.id, interval, { after, limit: walletsPerPage })
+    yield* page
+    after = page.at(-1)?.address
+    if (page.length < walletsPerPage) return
+  }
 }
 
 /** Every contract of the store: only so are rows found of contracts that the node does not report at all. */
@@ -123,14 +162,32 @@ function compareEvidence(
 }
 
 /**
- * Drops the transfers of a range that differs, and every claim on them, and indexes it again. Activity is only widened:
- * a first or last transaction that never was cannot be taken back.
+ * Drops the transfers of a range that differs, and every claim on them, and indexes it again. A wallet whose first or
+ * last transaction never was loses both on this chain: those in the range come back with it, and those in other blocks
+ * are not known, so the wallet is marked as incomplete, unless the range is all that is claimed.
  */
 export async function repairRange(
   { interval, contract }: AuditTarget,
+  strays: readonly Address[],
   options: Omit<SyncOptions, 'interval' | 'scope'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await options.store.dropRange(options.chain.id, contract ?? 'full', interval)
+  const { chain, store } = options
+  if (strays.length > 0) {
+    const isWhole = await claimsNothingElse(store, chain, interval)
+    // The mark comes first: whatever happens in between, no answer claims more than is known.
+    for (const wallet of strays) await setActivityGap(store, chain.id, wallet, !isWhole)
+    await store.dropActivity(chain.id, strays)
+  }
+  await store.dropRange(chain.id, contract ?? 'full', interval)
   await syncRange({ ...options, interval, scope: contract === undefined ? 'full' : [contract] }, signal)
+}
+
+async function claimsNothingElse(store: Store, chain: Chain, interval: Interval): Promise<boolean> {
+  const finalized = (await store.chainState(chain.id))?.finalized ?? -1
+  const claimed = await store.coverage(chain.id, 'full')
+  const cold = claimed
+    .map(({ from, to }) => ({ from, to: Math.min(to, finalized) }))
+    .filter(({ from, to }) => from <= to)
+  return cold.every(({ from, to }) => from >= interval.from && to <= interval.to)
 }

@@ -13,6 +13,7 @@ import {
   type TransferFacts,
   type TransferRow,
 } from '../../model.ts'
+import { isEarlier } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, storedTransfers, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RangeHeader } from '../source/chain-source.ts'
@@ -83,6 +84,27 @@ export async function compareActivity(
   }
 }
 
+/**
+ * The other direction: a first or last transaction that is stored in the blocks of the range must be there on the
+ * chain. True if it is not.
+ */
+export function compareStoredActivity(
+  { stored, derived, interval }: { stored: ActivityRow; derived: ActivityRow | undefined; interval: Interval },
+  differences: DifferenceList,
+): boolean {
+  const { address } = stored
+  const isWithin = ({ block }: TransactionRef): boolean => block >= interval.from && block <= interval.to
+  const isStrayFirst = derived === undefined || isEarlier(stored.first, derived.first)
+  const isStrayLast = derived === undefined || isEarlier(derived.last, stored.last)
+  const strays = new Set<string>()
+  if (isWithin(stored.first) && isStrayFirst) strays.add(transactionText(stored.first))
+  if (isWithin(stored.last) && isStrayLast) strays.add(transactionText(stored.last))
+  const block = isWithin(stored.first) ? stored.first.block : stored.last.block
+  for (const text of strays)
+    differences.add({ kind: 'activity', block, address, detail: `the chain does not have its activity in ${text}` })
+  return strays.size > 0
+}
+
 function placeOf({ block, transactionIndex, logIndex, batchIndex }: Position, contract: Address) {
   return { block, contract, position: { transactionIndex, logIndex, batchIndex } }
 }
@@ -123,7 +145,15 @@ function readable(payload: Uint8Array): TransferFacts | undefined {
   }
 }
 
-export const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'activity', 'evidence'] as const
+export const differenceKinds = [
+  'missing',
+  'unexpected',
+  'altered',
+  'block',
+  'activity',
+  'evidence',
+  'endpoints',
+] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type Difference = {

@@ -30,8 +30,13 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
   }
   if (scope === 'full') {
     const covered = await store.coverage(chain.id, 'full')
-    requireCovered(chain, interval, covered)
-    return [{ interval, contract: undefined, covered }]
+    const pending = partsWithin(await store.pendingRanges(chain.id), interval)
+    requireCovered(chain, interval, [...covered, ...pending])
+    const unclaimed = missingIntervals(covered, interval).flatMap(gap => partsWithin(pending, gap))
+    return [...missingIntervals(unclaimed, interval), ...unclaimed].map(part => ({
+      ...{ interval: part, contract: undefined },
+      covered,
+    }))
   }
   const targets: AuditTarget[] = []
   for (const contract of scope === 'known' ? await knownContracts(store, chain) : scope) {
@@ -67,7 +72,9 @@ export async function randomTargets(
     const covered = await (contract === undefined
       ? store.coverage(chain.id, 'full')
       : store.contractCoverage(chain.id, contract))
-    const open = covered
+    // Rows that wait for their claim must be right as well.
+    const pending = contract === undefined ? await store.pendingRanges(chain.id) : []
+    const open = [...covered, ...pending]
       .filter(({ from }) => from <= finalized)
       .map(({ from, to }) => ({ from, to: Math.min(to, finalized) }))
     if (open.length > 0) claims.push({ contract, covered, open })
@@ -79,6 +86,11 @@ export async function randomTargets(
     const { contract, covered, open } = claims[Math.floor(random() * claims.length)]!
     return { interval: randomInterval(open, blocks, random), contract, covered }
   })
+}
+
+function partsWithin(ranges: readonly Interval[], bounds: Interval): Interval[] {
+  const parts = ranges.map(({ from, to }) => ({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }))
+  return parts.filter(({ from, to }) => from <= to)
 }
 
 /** Every covered block is equally likely to be the first. */

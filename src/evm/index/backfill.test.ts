@@ -7,14 +7,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rowsPerBlock, writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
-import type { Address, Interval } from '../../model.ts'
+import type { Address, Hash, Interval } from '../../model.ts'
 import { openStore } from '../../store/open.ts'
 import { activityCount, noActivity, packActivity } from '../../store/packed-activity.ts'
 import type { ColdCommit, Store } from '../../store/store.ts'
 import { malformedReasons } from '../decode/decode.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { RangeSize } from '../source/range-size.ts'
-import { type BackfillOptions, fill, historyPace, WorkList } from './backfill.ts'
+import { type BackfillOptions, fill, historyPace } from './backfill.ts'
+import { LinkedClaims } from './linked-claims.ts'
+import { WorkList } from './work-list.ts'
 
 const wanted = { from: 0, to: 99 }
 const none = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as DecodedRange['malformed']
@@ -54,14 +56,12 @@ type Run = {
 /** Fills what is missing and returns the commits that were made. */
 async function run(store: Store, { pace, failsAt, isStored, withActivity }: Run): Promise<ColdCommit[]> {
   const commits: ColdCommit[] = []
+  const killed = killedAt(store, failsAt, isStored === true)
   const watched: Store = {
     ...store,
-    async commitCold(commit) {
-      const isLast = commits.push(commit) === failsAt
-      if (isLast && isStored !== true) throw new Error('killed')
-      const result = await store.commitCold(commit)
-      if (isLast) throw new Error('killed')
-      return result
+    commitCold(commit) {
+      commits.push(commit)
+      return killed.commitCold(commit)
     },
   }
   const missing = missingIntervals(await store.coverage(writerChain, 'full'), wanted)
@@ -125,6 +125,101 @@ test('a claim never comes before its rows, wherever a run ends', async () => {
     { numRuns: 25 },
   )
 })
+
+/** The same blocks on a chain of its own: other hashes, and rows in other places. */
+function otherRangeOf(interval: Interval): DecodedRange {
+  const range = rangeOf(interval)
+  const headers = range.headers.map(header => ({ ...header, hash: otherHash(header.number) }))
+  const transfers = range.transfers.map(row => ({ ...row, logIndex: row.logIndex + 1_000 }))
+  return { ...range, headers, transfers, activity: packActivity([]) }
+}
+
+function trueHash(block: number): Hash {
+  return writerBlock(Math.max(0, block)).hash
+}
+
+function otherHash(block: number): Hash {
+  return trueHash(block).replace('0x0', '0xf') as Hash
+}
+
+function linked(range: DecodedRange, hashOf: (block: number) => Hash, endpoint: string): DecodedRange {
+  const headers = range.headers.map(header => ({ ...header, parentHash: hashOf(header.number - 1) }))
+  return { ...range, headers, endpoint }
+}
+
+test('one endpoint of two lies, and the process is killed anywhere: in the end exactly the rows of the chain', async () => {
+  const runs = fc.array(
+    fc.record({ failsAt: fc.integer({ min: 1, max: 30 }), isStored: fc.boolean(), dropsLost: fc.boolean() }),
+    { maxLength: 3 },
+  )
+  const pace = fc.record({
+    parallel: fc.integer({ min: 1, max: 6 }),
+    rowsPerCommit: fc.integer({ min: 1, max: 400 }),
+    claimDelayMs: fc.constantFrom(soon, late),
+    activityPerClaim: fc.integer({ min: 1, max: 40 }),
+  })
+  const draws = fc.infiniteStream(fc.nat(999))
+  const property = fc.asyncProperty(runs, pace, draws, async (kills, given, drawn) => {
+    const draw = (): number => drawn.next().value
+    const fetchRange: BackfillOptions['fetchRange'] = async (interval, _signal, lastHash) => {
+      // Answers overtake each other, and small ranges follow large ones.
+      for (let turns = draw() % 5; turns > 0; turns--) await new Promise(resolve => setImmediate(resolve))
+      const isOther = draw() % 2 === 0 && interval.from < 80
+      const other = linked(otherRangeOf(interval), otherHash, 'liar')
+      if (isOther && (lastHash === undefined || lastHash === otherHash(interval.to))) return other
+      return linked(rangeOf(interval), trueHash, 'honest')
+    }
+    const distrusted: string[] = []
+    await inStore(async store => {
+      const once = async ({ failsAt, isStored }: Pick<Run, 'failsAt' | 'isStored'>): Promise<void> => {
+        const missing = missingIntervals(await store.coverage(writerChain, 'full'), wanted)
+        const options: BackfillOptions = {
+          ...{ ...historyPace, ...given, chain: writerChain, scope: 'full', fetchRange },
+          store: killedAt(store, failsAt, isStored ?? false),
+          links: new LinkedClaims(new Map(missing.map(({ to }) => [to, trueHash(to)])), {
+            distrust: endpoint => distrusted.push(endpoint),
+          }),
+          rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 7, blocksMax: 7 }),
+        }
+        await fill(missing, options, new AbortController().signal).catch(error => {
+          if ((error as Error).message !== 'killed') throw error
+        })
+        await expectClaimsHold(store)
+      }
+      for (const kill of kills) {
+        await once(kill)
+        if (!kill.dropsLost) continue
+        for (const { from, to, hash } of await store.pendingRanges(writerChain))
+          if (hash !== trueHash(to)) await store.dropRange(writerChain, 'full', { from, to })
+      }
+      await once({ failsAt: 0 })
+      expect(blockCount(await store.coverage(writerChain, 'full'))).toBe(100)
+      expect(await store.pendingRanges(writerChain)).toEqual([])
+      const whole = { chain: writerChain, contract: writerContract }
+      expect(await store.transferCount(whole)).toBe(100 * rowsPerBlock)
+      const { logIndexes } = await store.transferPage({ ...whole, order: 'asc', limit: 10_000 })
+      expect(Math.max(...logIndexes)).toBeLessThan(1_000)
+      expect(distrusted).not.toContain('honest')
+    })
+  })
+  // Shrinking would take minutes: the seed is printed.
+  await fc.assert(property, { numRuns: 15, endOnFailure: true })
+})
+
+/** Fails at its commit of this number, before or after it is stored. */
+function killedAt(store: Store, failsAt: number, isStored: boolean): Store {
+  let commits = 0
+  return {
+    ...store,
+    async commitCold(commit) {
+      const isLast = ++commits === failsAt
+      if (isLast && !isStored) throw new Error('killed')
+      const result = await store.commitCold(commit)
+      if (isLast) throw new Error('killed')
+      return result
+    },
+  }
+}
 
 test('activity is merged for many commits at once', async () => {
   await inStore(async store => {

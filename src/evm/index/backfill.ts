@@ -3,24 +3,30 @@
 // stored.
 //
 // Rows go ahead of claims: a range is claimed a few commits after its transfers were stored, together with its wallets'
-// activity. Most wallets take part in many ranges, and a database that merges them once does a third of the work. After
-// a crash in between, these ranges are fetched again, and rows that are there already change nothing.
+// activity. Most wallets take part in many ranges, and a database that merges them once does a third of the work. Until
+// then the store knows the range as pending; after a crash it is fetched again, and replaces what was stored of it.
+// Whole blocks are claimed only when `linked-claims.ts` has connected them to the chain.
 import { pause } from '../../abort.ts'
-import { missingIntervals, weakestOf } from '../../coverage.ts'
+import { weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
-import type { Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import type { Block, ChainId, CoverageScope, Hash, Interval, TransferRow } from '../../model.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
-import type { ColdCommit, HotBlock, Store } from '../../store/store.ts'
+import type { ColdCommit, HotBlock, Store, StoredRange } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
+import { type Claim, claimOf, type LinkedClaims } from './linked-claims.ts'
+import { WorkList } from './work-list.ts'
 
 export type BackfillOptions = {
   chain: ChainId
   store: Store
   /** What the fetched ranges are complete for. */
   scope: CoverageScope
-  fetchRange: (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>
+  /** `lastHash` is given where the hash of the last block is proven. */
+  fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
+  /** Connects whole blocks to the chain; without it a range is claimed as it comes. */
+  links?: LinkedClaims
   rangeSize: RangeSize
   /** Ranges under way at once. */
   parallel: number
@@ -56,15 +62,10 @@ export type BackfillProgress = {
   ranges: readonly DecodedRange[]
 }
 
-/** Returns when nothing of `wanted` is missing, or the signal says stop. */
-export async function backfill(wanted: Interval, options: BackfillOptions, signal: AbortSignal): Promise<void> {
-  const covered = await options.store.coverage(options.chain, options.scope)
-  await fill(missingIntervals(covered, wanted), options, signal)
-}
-
+/** Returns when nothing is missing, or the signal says stop. */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   const work = new WorkList(missing)
-  const batch = new CommitBatch(options)
+  const batch = new CommitBatch(options, interval => work.add(interval))
   // A failure that is not a node's (a full store, a defect) must end the run, not be retried for ever.
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
@@ -87,15 +88,25 @@ async function worker(
 ): Promise<void> {
   let delayMs = options.retryDelayMs.first
   while (!signal.aborted) {
+    if (isFarAhead(work, options)) {
+      await pause(unconnectedPauseMs, signal)
+      continue
+    }
     const interval = work.take(options.rangeSize.blocks)
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     try {
-      const range = await options.fetchRange(interval, signal)
+      const range = await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to))
       options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
-      options.onFailure?.(undefined)
-      delayMs = options.retryDelayMs.first
-      await batch.add(range)
+      const added = batch.add(range)
+      options.onFailure?.(options.links?.trouble)
+      await added
+      if (options.links?.isUnfounded(interval.to) !== true) {
+        delayMs = options.retryDelayMs.first
+        continue
+      }
+      await pause(delayMs, signal)
+      delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     } catch (error) {
       if (error instanceof StoreFailure) throw error
       work.add(interval)
@@ -115,6 +126,16 @@ async function worker(
   }
 }
 
+/** Ranges that wait to be connected, for each that may be under way: bounds memory while one above them is missing. */
+const unconnectedShare = 4
+const unconnectedPauseMs = 20
+
+/** Whether the next range would wait for others that are not connected either. */
+function isFarAhead(work: WorkList, { links, parallel }: BackfillOptions): boolean {
+  if (links === undefined || links.waiting < unconnectedShare * parallel || work.highest === undefined) return false
+  return links.expectedHash(work.highest) === undefined
+}
+
 /** How long rows and claims may wait, as a share of the time that the job has taken. */
 const commitShare = 1 / 4
 const claimShare = 1 / 2
@@ -126,30 +147,42 @@ class CommitBatch {
   #rows = 0
   #added = 0
   #sinceMs = 0
-  /** Of gathered and stored ranges. */
+  /** Of gathered and stored ranges that are connected. */
   #claims: Claim[] = []
   #activity = 0
   #claimedMs = performance.now()
   readonly #startedMs = performance.now()
   #committing: Promise<void> = Promise.resolve()
 
-  constructor(options: BackfillOptions) {
+  readonly #refuse: (interval: Interval) => void
+
+  /** `refuse` gets the ranges that turn out to be of another chain. */
+  constructor(options: BackfillOptions, refuse: (interval: Interval) => void) {
     this.#options = options
+    this.#refuse = refuse
   }
 
   async add(range: DecodedRange): Promise<void> {
-    const { interval, evidence, activity } = range
     const now = performance.now()
     if (this.#ranges.length === 0) this.#sinceMs = now
     this.#ranges.push(range)
-    this.#claims.push({ interval, evidence, activity })
-    this.#rows += range.transfers.length + activityCount(activity)
-    this.#activity += activityCount(activity)
+    this.#rows += range.transfers.length + activityCount(range.activity)
+    this.#link(claimOf(range))
     const { rowsPerCommit, commitDelayMs, parallel } = this.#options
     // Somebody may be waiting for the newest ranges, which come first.
     const isFirst = this.#added++ < parallel
     const isDue = now - this.#sinceMs >= this.#delay(now, commitDelayMs, commitShare)
     if (isFirst || isDue || this.#rows >= rowsPerCommit) await this.#store({ claim: isFirst || this.#isClaimDue(now) })
+  }
+
+  /** What is refused is not stored; what was stored of it is replaced when its blocks come again. */
+  #link(claim: Claim): void {
+    const { connected, refused } = this.#options.links?.add(claim) ?? { connected: [claim] }
+    for (const { activity } of connected) this.#activity += activityCount(activity)
+    this.#claims.push(...connected)
+    if (refused === undefined) return
+    this.#ranges = this.#ranges.filter(({ interval }) => interval !== refused.interval)
+    this.#refuse(refused.interval)
   }
 
   /** Stores and claims what has waited long enough while no range arrives that would take it along. */
@@ -215,41 +248,6 @@ function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number
   return ranges.reduce((sum, range) => sum + range[field], 0)
 }
 
-/** The blocks to fetch, handed out newest first. What is given back is handed out again. */
-export class WorkList {
-  /** Sorted, disjoint, lowest first. */
-  #open: Interval[]
-
-  constructor(missing: readonly Interval[]) {
-    this.#open = [...missing].sort((a, b) => a.from - b.from)
-  }
-
-  /** The newest open blocks, at most `blocks` and never across a gap. */
-  take(blocks: number): Interval | undefined {
-    const newest = this.#open.pop()
-    if (newest === undefined) return undefined
-    const from = Math.max(newest.from, newest.to - blocks + 1)
-    if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
-    return { from, to: newest.to }
-  }
-
-  /** Opens an interval; blocks that are open already stay so. */
-  add(interval: Interval): void {
-    this.#open.push(...missingIntervals(this.#open, interval))
-    this.#open.sort((a, b) => a.from - b.from)
-    const merged: Interval[] = []
-    for (const next of this.#open) {
-      const last = merged.at(-1)
-      if (last !== undefined && last.to + 1 === next.from) merged[merged.length - 1] = { from: last.from, to: next.to }
-      else merged.push(next)
-    }
-    this.#open = merged
-  }
-}
-
-/** What a range says besides its rows: that it is complete, and who was active in it. */
-type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity'>
-
 /** One commit of the rows of `ranges`, and of claims on ranges whose rows are in it or stored already. */
 function coldCommitOf(
   { chain, scope }: { chain: ChainId; scope: CoverageScope },
@@ -267,7 +265,20 @@ function coldCommitOf(
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
   const covered = claims.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  return { chain, covered, blocks, transfers, activity: joinActivity(claims.map(({ activity }) => activity)) }
+  const stored = scope === 'full' ? { ranges: ranges.flatMap(storedRangeOf) } : {}
+  return {
+    chain,
+    covered,
+    ...stored,
+    blocks,
+    transfers,
+    activity: joinActivity(claims.map(({ activity }) => activity)),
+  }
+}
+
+function storedRangeOf({ interval, headers }: DecodedRange): StoredRange[] {
+  const hash = headers.at(-1)?.hash
+  return hash === undefined ? [] : [{ ...interval, hash }]
 }
 
 /** One range of several that follow each other; undefined if they do not, because the chain moved in between. */

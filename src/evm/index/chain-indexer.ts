@@ -17,7 +17,8 @@ import { disputeText, Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, backfill, fill, historyPace, reasonOf } from './backfill.ts'
+import { dropLostRanges, linkedClaims } from './anchors.ts'
+import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts'
 import { ChainStats, coverageReport, type Part } from './chain-stats.ts'
 import { Follower } from './follow.ts'
 import { HeadPause } from './head-pause.ts'
@@ -203,10 +204,8 @@ export class ChainIndexer {
     const { store } = this.#options
     const covered = await coverageReport(store, chain.id)
     const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
-    const missing = missingIntervals(
-      covered.filter(({ scope }) => scope === 'full'),
-      { from, to: head },
-    )
+    const full = covered.filter(({ scope }) => scope === 'full')
+    const missing = missingIntervals(full, { from, to: head })
     // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
@@ -293,6 +292,7 @@ export class ChainIndexer {
     await this.#afterFirstStep()
     // What is fetched now could not be claimed.
     if (this.#finality.dispute !== undefined) return this.#pace.historyCheckMs
+    await dropLostRanges(this.#options, signal)
     await this.#fillMissing(signal)
     if (!signal.aborted && !this.#historyDone) {
       this.#historyDone = true
@@ -304,14 +304,16 @@ export class ChainIndexer {
   async #fillMissing(signal: AbortSignal): Promise<void> {
     const { chain, store } = this.#options
     const { from, contracts } = this.setup
-    const to = this.#follower.finalized
+    const { finalized: to, finalHeader: final } = this.#follower
     if (this.#source instanceof FullSource) {
-      this.#stats.blocksLeft = blockCount(missingIntervals(await store.coverage(chain.id, 'full'), { from, to }))
-      if (this.#stats.blocksLeft === 0) return
+      const covered = await store.coverage(chain.id, 'full')
+      const missing = missingIntervals(covered, { from, to })
+      this.#stats.blocksLeft = blockCount(missing)
+      if (missing.length === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
-      await backfill({ from, to }, this.#historyOptions('full'), signal)
-      return
+      const links = await linkedClaims(missing, { ...this.#options, covered, final }, signal)
+      return await fill(missing, { ...this.#historyOptions('full'), links }, signal)
     }
     // What the followed contracts missed while the service was down.
     const covered = await store.coverage(chain.id, 'watched')
@@ -329,7 +331,7 @@ export class ChainIndexer {
       chain: chain.id,
       store,
       scope,
-      fetchRange: (interval, signal) => this.#source.range(interval, 'range', signal),
+      fetchRange: (interval, signal, lastHash) => this.#source.range(interval, 'range', signal, lastHash),
     }
   }
 

@@ -13,8 +13,9 @@ import { deploymentOf } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
 import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import { type BackfillOptions, fill, hotBlocksOf, reasonOf, WorkList } from './backfill.ts'
+import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { Follower } from './follow.ts'
+import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
   chain: ChainId

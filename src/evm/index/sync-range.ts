@@ -10,6 +10,7 @@ import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
+import { type AnchorOptions, dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
 import { survivingBlock } from './follow.ts'
 
@@ -22,8 +23,14 @@ export type SyncOptions = {
   scope: 'full' | readonly Address[]
   /** How long everything may fail before the run gives up. */
   patienceMs: number
-  /** Called once before the first fetch. Contracts count each block once per contract. */
-  onPlanned?: (blocks: { wanted: number; missing: number }) => void
+  /** Whether claimed blocks below the range must be of the same chain. */
+  checksBelow?: boolean
+  /**
+   * Called once before the first fetch. Contracts count each block once per contract. `headers` connect whole blocks to
+   * the final block or to what is claimed above them.
+   */
+  onPlanned?: (blocks: { wanted: number; missing: number; headers: number }) => void
+  onHeaders?: (headers: number) => void
   onProgress?: (progress: BackfillProgress) => void
 }
 
@@ -31,17 +38,24 @@ export type SyncOptions = {
 export async function syncRange(options: SyncOptions, signal: AbortSignal): Promise<void> {
   const { chain, rpc, store, interval, scope } = options
   const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
-  await settle(options, source, signal)
+  const final = await settle(options, source, signal)
+  await dropLostRanges(options, signal)
+  const covered = await store.coverage(chain.id, 'full')
+  const anchors: AnchorOptions = { ...options, covered, final }
   const jobs = await jobsOf(options, source)
   const missing = jobs.reduce((sum, job) => sum + blockCount(job.missing), 0)
-  options.onPlanned?.({ wanted: jobs.length * blockCount([interval]), missing })
+  const whole = jobs.find(job => job.scope === 'full')?.missing ?? []
+  const headers = await headersToWalk(whole, anchors)
+  options.onPlanned?.({ wanted: jobs.length * blockCount([interval]), missing, headers })
   const watchdog = startWatchdog(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
   const stopped = AbortSignal.any([signal, watchdog.signal])
   for (const { missing, ...job } of jobs) {
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
-    const fixed = { ...historyPace, ...job, chain: chain.id, store, parallel: size.parallel }
+    const links = job.scope === 'full' ? { links: await linkedClaims(missing, anchors, stopped) } : {}
+    const fixed = { ...historyPace, ...job, ...links, chain: chain.id, store, parallel: size.parallel }
     const onProgress = options.onProgress ?? (() => {})
-    await fill(missing, { ...fixed, rangeSize: new RangeSize(size), onProgress, onFailure: watchdog.note }, stopped)
+    const hooks = { onProgress, onFailure: watchdog.note }
+    await fill(missing, { ...fixed, ...hooks, rangeSize: new RangeSize(size) }, stopped)
     if (signal.aborted) return
     watchdog.signal.throwIfAborted()
   }
@@ -55,7 +69,8 @@ async function jobsOf(
 ): Promise<Job[]> {
   if (source instanceof FullSource) {
     const missing = missingIntervals(await store.coverage(chain.id, 'full'), interval)
-    return [{ scope: 'full', missing, fetchRange: (piece, signal) => source.range(piece, 'range', signal) }]
+    const fetchRange: Job['fetchRange'] = (piece, signal, lastHash) => source.range(piece, 'range', signal, lastHash)
+    return [{ scope: 'full', missing, fetchRange }]
   }
   const jobs: Job[] = []
   for (const contract of scope === 'full' ? [] : scope) {
@@ -68,13 +83,14 @@ async function jobsOf(
 
 /**
  * Refuses a range that is not final, and settles blocks that were hot when the service stopped: they become cold if the
- * chain still has them, and go if not. Otherwise a final commit above them would keep a lost branch.
+ * chain still has them, and go if not. Otherwise a final commit above them would keep a lost branch. Returns the final
+ * block.
  */
 async function settle(
   { chain, rpc, store, interval }: SyncOptions,
   source: ChainSource,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Header> {
   const report = await source.head(signal)
   const final = await finalHeaderOf(report, { chain, rpc }, signal)
   if (final === undefined || interval.to > final.number) throw notFinal(chain, interval, final, report.latest)
@@ -89,6 +105,7 @@ async function settle(
     await store.finalize(chain.id, interval.to)
   }
   await store.putHead(chain.id, report.latest)
+  return final
 }
 
 function notFinal(chain: Chain, { to }: Interval, final: Header | undefined, latest: Header): AlmanacError {

@@ -46,6 +46,8 @@ export type DecodedRange = {
   transfers: readonly TransferRow[]
   /** One row per address and block, lowest block first, or one per address: see `ActivityGrain`. */
   activity: PackedActivity
+  /** Who answered, where one endpoint gave all of it. */
+  endpoint?: string
   /** Size of the answers: range sizes are learnt from it. */
   bytes: number
   logs: number
@@ -118,7 +120,7 @@ function headerCall(method: string, block: string): RpcCall {
   return { method, params: [block, false] }
 }
 
-function readHeader(value: unknown): Header | undefined {
+export function readHeader(value: unknown): Header | undefined {
   const header = value as RpcHeader | null | undefined
   if (typeof header !== 'object' || header === null) return undefined
   const readable =
@@ -176,6 +178,13 @@ export function checkFailed(chain: Chain, { from, to }: Interval, reason: string
 
 export function otherProviderHint(chain: Chain): string {
   return `add an endpoint of another provider to chains.${chain.name}.rpc; nothing wrong is stored meanwhile.`
+}
+
+/** Why a range is not of the chain, whose block `to` has another hash. */
+export function strayReason({ to }: Interval, hash: Hash | undefined, expected: Hash): string | undefined {
+  return hash === expected
+    ? undefined
+    : `block ${to} came as ${hash}; the block above it names ${expected} as its parent`
 }
 
 export function numbersOf({ from, to }: Interval): number[] {

@@ -3,7 +3,7 @@
 // endpoint, and so is what one endpoint cannot prove.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Interval } from '../../model.ts'
+import type { Hash, Interval } from '../../model.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
@@ -12,6 +12,7 @@ import {
   checkFailed,
   type DecodedRange,
   HeaderSource,
+  strayReason,
 } from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
@@ -41,16 +42,18 @@ export class FullSource extends HeaderSource implements ChainSource {
     this.#senderSample = senderSample
   }
 
-  async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange> {
+  /** `lastHash` is the hash of the last block, if it is proven: a range of another chain is then asked elsewhere. */
+  async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal, lastHash?: Hash): Promise<DecodedRange> {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
-    const request = { interval, grain, withReceipts }
-    const first = await this.#ask(chain, request, new Set(), signal)
-    const range = first.doubt?.elsewhere === true ? await this.#secondOpinion(chain, request, first, signal) : first
+    const asked = { chain, request: { interval, grain, withReceipts }, lastHash }
+    const first = await this.#ask(asked, new Set(), signal)
+    const range = first.doubt?.elsewhere === true ? await this.#secondOpinion(asked, first, signal) : first
     if (range.doubt !== undefined) this.doubt = range.doubt.reason
     return range
   }
 
-  #ask(chain: Chain, request: RangeRequest, not: ReadonlySet<string>, signal: AbortSignal): Promise<AskedRange> {
+  #ask(asked: Asked, not: ReadonlySet<string>, signal: AbortSignal): Promise<AskedRange> {
+    const { chain, request, lastHash } = asked
     const calls = callsOf(request)
     return askChecked({
       chain,
@@ -59,22 +62,21 @@ export class FullSource extends HeaderSource implements ChainSource {
       ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal }),
       check: async ({ endpoint, bodies }) => {
         const result = await this.#decoder.range({ chain, senderSample: this.#senderSample, request, bodies })
-        return result.ok ? { ...result.range, endpoint } : result.failure.message
+        if (!result.ok) return result.failure.message
+        const last = result.range.headers.at(-1)?.hash
+        const stray = lastHash === undefined ? undefined : strayReason(request.interval, last, lastHash)
+        return stray ?? { ...result.range, endpoint }
       },
     })
   }
 
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
-  async #secondOpinion(
-    chain: Chain,
-    request: RangeRequest,
-    first: AskedRange,
-    signal: AbortSignal,
-  ): Promise<DecodedRange> {
+  async #secondOpinion(asked: Asked, first: AskedRange, signal: AbortSignal): Promise<DecodedRange> {
+    const { chain, request } = asked
     if (this.#rpc.endpoints.length < 2) return first
     let second: AskedRange
     try {
-      second = await this.#ask(chain, request, new Set([first.endpoint]), signal)
+      second = await this.#ask(asked, new Set([first.endpoint]), signal)
     } catch (error) {
       if (!(error instanceof RangeRefused || error instanceof AlmanacError)) throw error
       // It may not have the blocks, or be away for a moment. Where a proof is to be had, that is worth some patience.
@@ -100,6 +102,7 @@ export class FullSource extends HeaderSource implements ChainSource {
   }
 }
 
+type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }
 type AskedRange = DecodedRange & { endpoint: string }
 
 function isSame(a: DecodedRange, b: DecodedRange): boolean {

@@ -2,8 +2,11 @@
 // transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
+import type { Address } from '../../model.ts'
 import {
   activityByChain,
+  activityRow,
+  blockRefs,
   firstRefOf,
   joinActivity,
   mergePacked,
@@ -14,12 +17,15 @@ import {
   rowBytes,
 } from '../packed-activity.ts'
 import type { ActivityReader } from '../store.ts'
-import { byteaColumn, bytesOf } from './arrays.ts'
+import { byteaArray, byteaColumn, bytesOf, hexTextOf } from './arrays.ts'
 import type { Transaction } from './database.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 const find = `SELECT chain, first, last FROM activity WHERE address = $1
   UNION ALL SELECT chain, first, last FROM hot_activity WHERE address = $1`
+
+const findWithin = `SELECT address, first, last FROM activity WHERE address > $1 AND chain = $2
+  AND (first >= $3 AND first < $4 OR last >= $3 AND last < $4) ORDER BY address LIMIT $5`
 
 export function activityReader({ database, dictionary }: StoreDatabase): ActivityReader {
   return {
@@ -31,6 +37,15 @@ export function activityReader({ database, dictionary }: StoreDatabase): Activit
         last: last === null ? null : bytesOf(last),
       }))
       return activityByChain(address, await Promise.all(stored))
+    },
+    async activityWithin(chain, interval, { after, limit }) {
+      const ordinal = await dictionary.ordinalOf(chain)
+      if (ordinal === undefined) return []
+      const { from, end } = blockRefs(interval)
+      const rows = await database.read(findWithin, bytesOfHex(after ?? '0x'), ordinal, from, end, limit)
+      return rows.map(([address, first, last]) =>
+        activityRow(hexTextOf<Address>(address), bytesOf(first), last === null ? null : bytesOf(last)),
+      )
     },
   }
 }
@@ -66,6 +81,18 @@ export async function mergeHot(
 function columnsOf(rows: PackedActivity): Buffer[] {
   const column = (at: number, length: number): Buffer => byteaColumn(rows, { every: rowBytes, at, length })
   return [column(rowAt.address, rowAt.first), column(rowAt.first, refBytes), column(rowAt.last, refBytes)]
+}
+
+export async function dropActivity(
+  transaction: Transaction,
+  ordinal: number,
+  wallets: readonly Address[],
+): Promise<void> {
+  await transaction.run(
+    'DELETE FROM activity WHERE chain = $1 AND address = ANY($2::bytea[])',
+    ordinal,
+    byteaArray(wallets.map(bytesOfHex)),
+  )
 }
 
 export async function dropHotAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {

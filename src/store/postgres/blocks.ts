@@ -1,7 +1,7 @@
 // Known blocks, hot and cold, and finding them by time. Callers hold the transaction.
 
 import { bytesOfHex } from '../../hex.ts'
-import type { Block, Hash } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
 import { byteaArray, hexTextOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { requireBlockFits } from './place.ts'
@@ -76,6 +76,18 @@ export async function findBlocks(transaction: Transaction, ordinal: number, numb
     int4Array(numbers),
   )
   return rows.map(blockOf)
+}
+
+export async function lowestBlockOf(
+  database: Database,
+  ordinal: number,
+  { from, to }: Interval,
+): Promise<Block | undefined> {
+  const lowest = (table: string): string =>
+    `(SELECT number, hash, timestamp FROM ${table} WHERE chain = $1 AND number BETWEEN $2::int8 AND $3::int8 ORDER BY number LIMIT 1)`
+  const find = `${lowest('blocks')} UNION ALL ${lowest('hot_blocks')} ORDER BY number LIMIT 1`
+  const [row] = await database.read(find, ordinal, from, to)
+  return row === undefined ? undefined : blockOf(row)
 }
 
 const hotBlocksSql = 'SELECT number, hash, timestamp FROM hot_blocks WHERE chain = $1 ORDER BY number'

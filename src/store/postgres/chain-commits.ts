@@ -3,7 +3,7 @@
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
 // change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows
 // side by side.
-import { joinByScope } from '../../coverage.ts'
+import { isCovered, joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -20,6 +20,7 @@ import * as activity from './activity.ts'
 import { dropBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
 import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'
 import type { Transaction } from './database.ts'
+import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
 import * as transfers from './transfer-rows.ts'
 
@@ -38,13 +39,25 @@ export async function commitCold(
     requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
     await finalizeRows(transaction, ordinal, highest)
   }
+  const { ranges = [] } = commit
+  await dropPending(transaction, ordinal, ranges)
   const blocks = await blocksOfRows(transaction, ordinal, commit)
   await putColdBlocks(transaction, ordinal, commit.blocks)
   const rows = transfers.storedRows(commit.transfers, contracts, blocks)
   const transfersAdded = await transfers.insertCold(transaction, rows)
   await activity.mergeCold(transaction, ordinal, commit.activity)
   await addCovered(transaction, ordinal, commit.covered)
+  const claimed = commit.covered.filter(({ scope }) => scope === 'full')
+  const pending = ranges.filter(range => !isCovered(claimed, range))
+  await addPending(transaction, ordinal, pending)
+  await takePending(transaction, ordinal, claimed)
   return { transfersAdded }
+}
+
+/** Deletes the pending ranges that reach into one of the intervals, with their rows. */
+async function dropPending(transaction: Transaction, ordinal: number, intervals: readonly Interval[]): Promise<void> {
+  for (const range of await takePending(transaction, ordinal, intervals))
+    await transfers.deleteCold(transaction, { ordinal }, range)
 }
 
 export async function commitHot(
@@ -125,8 +138,10 @@ export async function dropRange(
   scope: Exclude<CoverageScope, 'watched'>,
   interval: Interval,
 ): Promise<void> {
-  if (scope === 'full') await transfers.deleteCold(transaction, { ordinal }, interval)
-  else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
+  if (scope === 'full') {
+    await dropPending(transaction, ordinal, [interval])
+    await transfers.deleteCold(transaction, { ordinal }, interval)
+  } else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
   await lockCoverage(transaction, ordinal)
   const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
   await removeCoverageRows(transaction, ordinal, interval, scopes)
@@ -142,6 +157,7 @@ export async function unfinalize(
   await transfers.dropHotAbove(transaction, ordinal, to)
   await activity.dropHotAbove(transaction, ordinal, to)
   await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
+  await dropPending(transaction, ordinal, [above])
   await transfers.deleteCold(transaction, { ordinal }, above)
   await activity.dropColdAbove(transaction, ordinal, to)
   await dropBlocksAbove(transaction, 'blocks', ordinal, to)

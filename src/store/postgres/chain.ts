@@ -2,11 +2,13 @@
 // it. What a commit does is `chain-commits.ts`.
 import type { ChainId, Hash, TransferRow } from '../../model.ts'
 import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
+import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
-import { blocksAround, hotBlocksOf } from './blocks.ts'
+import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
 import { contractCoverage, coverageByScope, coverageOf, watchContract, watchedContracts } from './coverage-table.ts'
 import type { Dictionary } from './dictionary.ts'
+import { pendingRangesOf } from './pending-ranges.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
@@ -40,6 +42,8 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
     },
     unfinalize: (chain, to) =>
       store.writingChain(chain, (transaction, ordinal) => commits.unfinalize(transaction, { ordinal, chain }, to)),
+    dropActivity: (chain, wallets) =>
+      store.writingChain(chain, (transaction, ordinal) => dropActivity(transaction, ordinal, wallets)),
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
   }
@@ -81,6 +85,9 @@ export function chainReader(store: StoreDatabase): ChainReader {
       store.ofChain(chain, [], ordinal => contractCoverage(database, ordinal, contract)),
     blocksAround: (chain, timestamp) =>
       store.ofChain(chain, noBlocks, ordinal => blocksAround(database, ordinal, timestamp)),
+    lowestBlock: (chain, interval) =>
+      store.ofChain(chain, undefined, ordinal => lowestBlockOf(database, ordinal, interval)),
+    pendingRanges: chain => store.ofChain(chain, [], ordinal => pendingRangesOf(database, ordinal)),
     hotBlocks: chain => store.ofChain(chain, [], ordinal => hotBlocksOf(database, ordinal)),
     watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),
     contractsOf: (chain, after, limit) =>

@@ -72,6 +72,7 @@ const reference = [
   'chains',
   'contracts',
   'coverage',
+  'pending_ranges',
   'watched_contracts',
   'solana_mints',
   'labels',

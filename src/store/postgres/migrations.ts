@@ -248,6 +248,18 @@ CREATE UNLOGGED TABLE work (
 CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
 `
 
+// Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is gone.
+// `hash` is that of the last block.
+const pendingRanges = `
+CREATE TABLE pending_ranges (
+  chain int4 NOT NULL,
+  from_block int8 NOT NULL,
+  to_block int8 NOT NULL,
+  hash bytea NOT NULL,
+  PRIMARY KEY (chain, from_block)
+);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [first]
+export const migrations: readonly string[] = [first, pendingRanges]
 export const schemaVersion = versionAfter(migrations)

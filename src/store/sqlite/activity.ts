@@ -1,10 +1,12 @@
 // First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed
 // transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
 
-import { bytesOfHex } from '../../hex.ts'
-import type { ChainId } from '../../model.ts'
+import { bytesOfHex, hexOf } from '../../hex.ts'
+import type { Address, ChainId } from '../../model.ts'
 import {
   activityByChain,
+  activityRow,
+  blockRefs,
   firstRefOf,
   mergePacked,
   type PackedActivity,
@@ -29,8 +31,18 @@ export function activityReader(file: StoreFile): ActivityReader {
         rows.map(([chain, first, last]) => ({ chain, first, last })),
       )
     },
+    async activityWithin(chain, interval, { after, limit }) {
+      const rows = file.ofChain(chain, [], (read, ordinal) => {
+        const { from, end } = blockRefs(interval)
+        return read.all(findWithin, bytesOfHex(after ?? '0x'), ordinal, from, end, limit)
+      }) as [Uint8Array, Uint8Array, Uint8Array | null][]
+      return rows.map(([address, first, last]) => activityRow(hexOf<Address>(address), first, last))
+    },
   }
 }
+
+const findWithin = `SELECT address, first, last FROM activity WHERE address > ? AND chain = ?
+  AND (first >= ?3 AND first < ?4 OR last >= ?3 AND last < ?4) ORDER BY address LIMIT ?5`
 
 /** Rows merged by one statement, cut from one value: binding values costs as much as finding the rows. */
 const rowsPerStatement = 32
@@ -74,6 +86,11 @@ function merge(
   let at = 0
   for (; at + step <= rows.length; at += step) many.run(rows.subarray(at, at + step), ...place)
   for (; at < rows.length; at += rowBytes) one.run(rows.subarray(at, at + rowBytes), ...place)
+}
+
+export function dropActivity(connection: Connection, ordinal: number, wallets: readonly Address[]): void {
+  for (const wallet of wallets)
+    connection.run('DELETE FROM activity WHERE address = ? AND chain = ?', bytesOfHex(wallet), ordinal)
 }
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {

@@ -1,7 +1,7 @@
 // Known blocks, hot and cold, and finding them by number or time. Callers hold the transaction.
 
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import type { Block, Hash } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
 
@@ -28,6 +28,15 @@ export function putBlocks(connection: Connection, table: BlockTable, ordinal: nu
 
 export function blockAt(connection: Connection, table: BlockTable, ordinal: number, number: number): Block | undefined {
   return blockOf(connection.get(`SELECT key, hash, timestamp FROM ${table} WHERE key = ?`, blockKey(ordinal, number)))
+}
+
+/** Hot blocks are above all cold ones. */
+export function lowestBlockOf(connection: Connection, ordinal: number, { from, to }: Interval): Block | undefined {
+  return connection.snapshot(
+    () =>
+      lowestBlock(connection, 'blocks', ordinal, { from, to }) ??
+      lowestBlock(connection, 'hot_blocks', ordinal, { from, to }),
+  )
 }
 
 export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
@@ -64,9 +73,14 @@ function nextBelow(connection: Connection, table: BlockTable, ordinal: number, n
   return blockOf(connection.get(find, blockKey(ordinal, number), blockKey(ordinal, 0)))
 }
 
-function lowestBlock(connection: Connection, table: BlockTable, ordinal: number): Block | undefined {
+function lowestBlock(
+  connection: Connection,
+  table: BlockTable,
+  ordinal: number,
+  { from, to }: Interval = { from: 0, to: blockKeySpan - 1 },
+): Block | undefined {
   const find = `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1`
-  return blockOf(connection.get(find, blockKey(ordinal, blockKeySpan - 1), blockKey(ordinal, 0)))
+  return blockOf(connection.get(find, blockKey(ordinal, to), blockKey(ordinal, from)))
 }
 
 type Around = { before: Block | undefined; after: Block | undefined }

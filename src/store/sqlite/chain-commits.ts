@@ -1,5 +1,5 @@
 // The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
-import { joinByScope } from '../../coverage.ts'
+import { isCovered, joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -17,6 +17,7 @@ import { blockAt, dropBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCol
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
+import { addPending, takePending } from './pending-ranges.ts'
 import type { WriteContext } from './store-file.ts'
 import * as transfers from './transfer-rows.ts'
 
@@ -35,12 +36,24 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     )
     finalizeRows(connection, ordinal, highest)
   }
+  const { ranges = [], covered } = commit
+  for (const range of ranges) dropPending(connection, ordinal, range)
   const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   activity.mergeCold(connection, ordinal, commit.activity)
-  for (const { scope, ...interval } of joinByScope(commit.covered))
+  const claimed = covered.filter(({ scope }) => scope === 'full')
+  const pending = ranges.filter(range => !isCovered(claimed, range))
+  addPending(connection, ordinal, pending)
+  for (const { scope, ...interval } of joinByScope(covered)) {
     addCoverageRows(connection, ordinal, scope, interval)
+    if (scope === 'full') takePending(connection, ordinal, interval)
+  }
   return { transfersAdded }
+}
+
+/** Deletes the pending ranges that reach into an interval, with their rows. */
+function dropPending(connection: Connection, ordinal: number, interval: Interval): void {
+  for (const range of takePending(connection, ordinal, interval)) transfers.deleteCold(connection, { ordinal }, range)
 }
 
 export function commitHot(context: WriteContext, commit: HotCommit): void {
@@ -108,13 +121,13 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
   if (ordinal === undefined) return
   if (scope === 'full') {
     removeCoverageOfAllScopes(connection, ordinal, interval)
-    for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
-      transfers.deleteCold(connection, contract as number, interval.from, interval.to)
+    dropPending(connection, ordinal, interval)
+    transfers.deleteCold(connection, { ordinal }, interval)
     return
   }
   for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
-  if (contract !== undefined) transfers.deleteCold(connection, contract, interval.from, interval.to)
+  if (contract !== undefined) transfers.deleteCold(connection, { contract }, interval)
 }
 
 export function unfinalize({ connection, dictionary }: WriteContext, chain: ChainId, to: number): void {
@@ -123,8 +136,9 @@ export function unfinalize({ connection, dictionary }: WriteContext, chain: Chai
   transfers.dropHotAbove(connection, ordinal, to)
   activity.dropHotAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
+  dropPending(connection, ordinal, { from: to + 1, to: aboveAll })
   for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
-    transfers.deleteCold(connection, contract as number, to + 1, aboveAll)
+    transfers.deleteCold(connection, { contract: contract as number }, { from: to + 1, to: aboveAll })
   activity.dropColdAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })

@@ -3,7 +3,8 @@
 import { hexOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
 import type { ChainReader, ChainWriter } from '../store.ts'
-import { blocksAround, hotBlocksOf } from './blocks.ts'
+import { dropActivity } from './activity.ts'
+import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
 import {
   addCoverageRows,
@@ -13,6 +14,7 @@ import {
   watchContract,
   watchedContracts,
 } from './coverage-table.ts'
+import { pendingRangesOf } from './pending-ranges.ts'
 import type { StoreFile } from './store-file.ts'
 
 export function chainWriter(file: StoreFile): ChainWriter {
@@ -28,6 +30,8 @@ export function chainWriter(file: StoreFile): ChainWriter {
       ),
     dropRange: (chain, scope, interval) => file.writing(context => commits.dropRange(context, chain, scope, interval)),
     unfinalize: (chain, to) => file.writing(context => commits.unfinalize(context, chain, to)),
+    dropActivity: (chain, wallets) =>
+      file.writing(({ connection, dictionary }) => dropActivity(connection, dictionary.addOrdinal(chain), wallets)),
     watchContract: (chain, contract, watchedFrom) =>
       file.writing(context => watchContract(context, chain, contract, watchedFrom)),
   }
@@ -54,6 +58,9 @@ export function chainReader(file: StoreFile): ChainReader {
       file.ofChain(chain, { before: undefined, after: undefined }, (read, ordinal) =>
         blocksAround(read, ordinal, timestamp),
       ),
+    lowestBlock: async (chain, interval) =>
+      file.ofChain(chain, undefined, (read, ordinal) => lowestBlockOf(read, ordinal, interval)),
+    pendingRanges: async chain => file.ofChain(chain, [], pendingRangesOf),
     hotBlocks: async chain => file.ofChain(chain, [], hotBlocksOf),
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
     contractsOf: async (chain, after, limit) =>

@@ -281,6 +281,18 @@ SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(
 FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
 `
 
+// Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is gone.
+// `hash` is that of the last block.
+const pendingRanges = `
+CREATE TABLE pending_ranges (
+  chain INTEGER NOT NULL,
+  from_block INTEGER NOT NULL,
+  to_block INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (chain, from_block)
+) WITHOUT ROWID;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views]
+export const migrations: readonly string[] = [tables + views, pendingRanges]
 export const schemaVersion = versionAfter(migrations)

@@ -1,6 +1,6 @@
 // Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
-import type { TransferRow } from '../../model.ts'
+import type { Interval, TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection } from './connection.ts'
@@ -115,25 +115,25 @@ function markRanges(connection: Connection, contract: number): void {
   connection.run('UPDATE contracts SET has_ranges = 1 WHERE id = ? AND has_ranges = 0', contract)
 }
 
-/** Deletes cold rows of one contract and subtracts them from the counts. */
-export function deleteCold(connection: Connection, contract: number, from: number, to: number): void {
-  const rows = connection.all(
-    `SELECT block / ${bucketBlocks}, count(*) FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? GROUP BY 1`,
-    contract,
-    from,
-    to,
-  )
-  const ranges = connection.all(
-    `SELECT block / ${bucketBlocks}, payload FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? AND ${isRangeSql}`,
-    contract,
-    from,
-    to,
-  )
-  for (const [bucket, count] of rows) addToCounts(connection, contract, bucket as number, -(count as number))
-  for (const [bucket, payload] of ranges)
-    addToCounts(connection, contract, bucket as number, 1 - idCountOf(payload as Uint8Array))
-  connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
-  connection.run('DELETE FROM transfers WHERE contract = ? AND block BETWEEN ? AND ?', contract, from, to)
+/** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
+export function deleteCold(
+  connection: Connection,
+  of: { contract: number } | { ordinal: number },
+  { from, to }: Interval,
+): void {
+  const whose = 'contract' in of ? 'contract = ?' : 'contract IN (SELECT id FROM contracts WHERE chain = ?)'
+  const where = `FROM transfers WHERE ${whose} AND block BETWEEN ? AND ?`
+  const place = ['contract' in of ? of.contract : of.ordinal, from, to]
+  const bucket = `contract, block / ${bucketBlocks}`
+  const rows = connection.all(`SELECT ${bucket}, count(*) ${where} GROUP BY 1, 2`, ...place)
+  const ranges = connection.all(`SELECT ${bucket}, payload ${where} AND ${isRangeSql}`, ...place)
+  for (const [contract, at, count] of rows)
+    addToCounts(connection, contract as number, at as number, -(count as number))
+  for (const [contract, at, payload] of ranges)
+    addToCounts(connection, contract as number, at as number, 1 - idCountOf(payload as Uint8Array))
+  for (const contract of new Set(rows.map(([contract]) => contract as number)))
+    connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
+  connection.run(`DELETE ${where}`, ...place)
 }
 
 export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {

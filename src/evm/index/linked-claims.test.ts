@@ -1,0 +1,69 @@
+// What is claimed grows down from the anchor by parent hashes, whatever order ranges come in and whoever gives them.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Hash, Interval } from '../../model.ts'
+import { noActivity } from '../../store/packed-activity.ts'
+import { type Claim, LinkedClaims } from './linked-claims.ts'
+
+type Story = 'true' | 'other'
+const top = 99
+
+function hashOf(story: Story, block: number): Hash {
+  return `0x${story === 'true' ? '0' : 'f'}${block.toString(16).padStart(63, '0')}` as Hash
+}
+
+function claim({ from, to }: Interval, story: Story): Claim {
+  const ends = { parentHash: hashOf(story, from - 1), hash: hashOf(story, to) }
+  return { interval: { from, to }, evidence: 'receipts-root', activity: noActivity, endpoint: story, ...ends }
+}
+
+/** Blocks 0 to `top` in ranges, by the places where they are cut. */
+function rangesOf(cuts: readonly number[]): Interval[] {
+  const starts = [...new Set([0, ...cuts])].sort((a, b) => a - b)
+  return starts.map((from, at) => ({ from, to: (starts[at + 1] ?? top + 1) - 1 }))
+}
+
+test('exactly the ranges of the anchor’s chain are connected, and the others are refused and asked again', () => {
+  const cuts = fc.array(fc.integer({ min: 1, max: top }), { maxLength: 20 })
+  const lies = fc.infiniteStream(fc.boolean())
+  const order = fc.infiniteStream(fc.nat(1_000))
+  const property = fc.property(cuts, lies, order, (places, isLie, next) => {
+    const links = new LinkedClaims(new Map([[top, hashOf('true', top)]]))
+    const open = rangesOf(places).map(interval => ({ interval, tries: 0 }))
+    const connected: Claim[] = []
+    while (open.length > 0) {
+      const [{ interval, tries }] = open.splice(next.next().value % open.length, 1) as [(typeof open)[number]]
+      // A liar may give a range at most three times before another endpoint is asked.
+      const story = tries < 3 && isLie.next().value ? 'other' : 'true'
+      const known = links.expectedHash(interval.to)
+      const outcome = links.add(claim(interval, story))
+      if (known !== undefined && story === 'other') expect(outcome.refused?.interval).toEqual(interval)
+      connected.push(...outcome.connected)
+      if (outcome.refused !== undefined) {
+        expect(outcome.refused.endpoint).toBe('other')
+        open.push({ interval: outcome.refused.interval, tries: tries + 1 })
+      }
+      for (const { endpoint } of outcome.connected) expect(endpoint).toBe('true')
+      // Everything above the lowest connected block is connected as well.
+      const lowest = Math.min(top + 1, ...connected.map(each => each.interval.from))
+      const blocks = connected.reduce((sum, { interval: { from, to } }) => sum + to - from + 1, 0)
+      expect(blocks).toBe(top + 1 - lowest)
+    }
+    expect(connected.length).toBe(rangesOf(places).length)
+    expect(links.waiting).toBe(0)
+    expect(links.trouble).toBeUndefined()
+  })
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('a range that does not grow from the claimed blocks below it is refused', () => {
+  const expected = new Map([[20, hashOf('true', 20)]])
+  const distrusted: string[] = []
+  const floors = new Map([[9, hashOf('other', 9)]])
+  const links = new LinkedClaims(expected, { floors, distrust: endpoint => distrusted.push(endpoint) })
+  const { connected, refused } = links.add(claim({ from: 10, to: 20 }, 'true'))
+  expect(connected).toEqual([])
+  expect(refused?.interval).toEqual({ from: 10, to: 20 })
+  expect(links.trouble).toMatch(/^block 10 grows from 0x0\w+, but block 9 is stored as 0xf/)
+  expect(distrusted).toEqual([])
+})

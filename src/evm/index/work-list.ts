@@ -1,0 +1,39 @@
+// Which blocks of a stretch are still to be fetched. Pure.
+import { missingIntervals } from '../../coverage.ts'
+import type { Interval } from '../../model.ts'
+
+/** The blocks to fetch, handed out newest first. What is given back is handed out again. */
+export class WorkList {
+  /** Sorted, disjoint, lowest first. */
+  #open: Interval[]
+
+  constructor(missing: readonly Interval[]) {
+    this.#open = [...missing].sort((a, b) => a.from - b.from)
+  }
+
+  get highest(): number | undefined {
+    return this.#open.at(-1)?.to
+  }
+
+  /** The newest open blocks, at most `blocks` and never across a gap. */
+  take(blocks: number): Interval | undefined {
+    const newest = this.#open.pop()
+    if (newest === undefined) return undefined
+    const from = Math.max(newest.from, newest.to - blocks + 1)
+    if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
+    return { from, to: newest.to }
+  }
+
+  /** Opens an interval; blocks that are open already stay so. */
+  add(interval: Interval): void {
+    this.#open.push(...missingIntervals(this.#open, interval))
+    this.#open.sort((a, b) => a.from - b.from)
+    const merged: Interval[] = []
+    for (const next of this.#open) {
+      const last = merged.at(-1)
+      if (last !== undefined && last.to + 1 === next.from) merged[merged.length - 1] = { from: last.from, to: next.to }
+      else merged.push(next)
+    }
+    this.#open = merged
+  }
+}

@@ -1,0 +1,37 @@
+// A wallet is complete on a chain where the whole chain is indexed and nothing had to be taken back of it.
+import { expect, test } from 'vitest'
+import { temporaryStore } from '../../test/evm-harness.ts'
+import { ChainTable } from '../chains.ts'
+import type { Address, ChainId, Hash } from '../model.ts'
+import { setActivityGap } from '../store/activity-gaps.ts'
+import { packActivity } from '../store/packed-activity.ts'
+import { WalletChains } from './wallet-chains.ts'
+
+test('a wallet with a gap is incomplete on that chain, and no other wallet is', async () => {
+  const { store, remove } = await temporaryStore()
+  try {
+    const table = new ChainTable([])
+    const eth = table.parse('eth')!
+    const [wallet, other] = ['1', '2'].map(digit => `0x${digit.repeat(40)}` as Address) as [Address, Address]
+    const head = { number: 9, hash: `0x${'9'.repeat(64)}` as Hash, timestamp: 90 }
+    const ref = { block: 5, transactionIndex: 0, hash: head.hash, timestamp: 50 }
+    const activity = packActivity([wallet, other].map(address => ({ address, first: ref, last: ref })))
+    const covered = [{ from: 0, to: 9, evidence: 'bloom', scope: 'full' }] as const
+    await store.commitCold({ chain: eth.id, covered, blocks: [head], transfers: [], activity })
+    await store.putHead(eth.id, head)
+    const wallets = new WalletChains(store, { table, configured: [] })
+    const incomplete = async (asked: Address): Promise<ChainId[]> => {
+      const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }
+      const answer = await wallets.answer({ wallet: asked, chains: undefined }, options as never)
+      return answer.incomplete.map(({ id }) => id)
+    }
+    expect(await incomplete(wallet)).toEqual([])
+    await setActivityGap(store, eth.id, wallet, true)
+    expect(await incomplete(wallet)).toEqual([eth.id])
+    expect(await incomplete(other)).toEqual([])
+    await setActivityGap(store, eth.id, wallet, false)
+    expect(await incomplete(wallet)).toEqual([])
+  } finally {
+    await remove()
+  }
+})
