@@ -30,7 +30,7 @@ export class FullSource extends HeaderSource implements ChainSource {
       chain,
       rpc: this.#rpc,
       interval,
-      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
+      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal, nullIsMissing: true }),
       check: async ({ bodies }) => {
         const result = await this.#decoder.range({ chain, request, bodies })
         return result.ok ? result.range : result.failure.message
