@@ -106,7 +106,7 @@ test('null is a problem where the chain has what is asked for', () => {
 })
 
 describe('hostile bodies', () => {
-  const messages = [
+  const messages: unknown[] = [
     { toString: 1, valueOf: 1 },
     { toJSON: 1 },
     [[{}]],
@@ -137,10 +137,11 @@ describe('hostile bodies', () => {
 
   test('a batch is split at its commas and nowhere else', () => {
     const answers = [{ a: [1, { b: ',]}"\\' }] }, 5, 'x,"y', [], {}]
-    const parts = splitAnswers(Buffer.from(` ${JSON.stringify(answers)} `))
+    const parts = splitAnswers(Buffer.from(` ${JSON.stringify(answers)} `), 5)
     expect(parts.map(part => JSON.parse(Buffer.from(part).toString()))).toEqual(answers)
     const one = Buffer.from('{"a":[1,2]}')
-    expect(splitAnswers(one)).toEqual([one])
+    expect(splitAnswers(one, 1)).toEqual([one])
+    expect(() => splitAnswers(Buffer.from('[1,2,3]'), 2)).toThrow('more answers than calls')
   })
 
   test('spaces without end cost no time', () => {

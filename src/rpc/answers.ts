@@ -60,7 +60,7 @@ export function problemIn(
   const isBatch = body[firstByte(body)] === openBracket
   const refused: RefusedCall[] = []
   try {
-    for (const bytes of splitAnswers(body).map(asBuffer)) {
+    for (const bytes of splitAnswers(body, calls.length).map(asBuffer)) {
       if (!mentionsError(bytes) && !(mayLack && mentionsNull(bytes))) continue
       if (bytes.length > refusalBytesMax) return { unreadable: `an error of ${bytes.length} bytes` }
       const answer = parse(bytes) as Answer | null

@@ -17,14 +17,16 @@ const depthMax = 128
 const bytesUnchecked = 2 * 2 ** 20
 
 /** Throws where parsing the body would take more time and memory than any honest answer does. */
-export function checkStructure(body: Uint8Array): void {
-  if (body.length > bytesUnchecked) walk(body, () => {})
+export function checkStructure(body: Uint8Array | string): void {
+  if (body.length > bytesUnchecked) walk(typeof body === 'string' ? Buffer.from(body) : body, () => {})
 }
 
 /** The bytes of each answer: the elements of a batch, or the whole body. */
-export function splitAnswers(body: Uint8Array): Uint8Array[] {
+export function splitAnswers(body: Uint8Array, answersMax: number): Uint8Array[] {
   const answers: Uint8Array[] = []
-  const isBatch = walk(body, (from, to) => answers.push(body.subarray(from, to)))
+  const isBatch = walk(body, (from, to) => {
+    if (answers.push(body.subarray(from, to)) > answersMax) throw new UnreadableAnswer('more answers than calls')
+  })
   return isBatch ? answers : [body]
 }
 

@@ -2,7 +2,7 @@
 import type { RpcCall } from './batches.ts'
 
 /** What a node that is well answers at once. */
-const light = { timeoutMs: 4_000, perCallMs: 200, timeoutMaxMs: 16_000, bytesMax: 2 ** 20 }
+const light = { timeoutMs: 4_000, perCallMs: 200, bytesMax: 2 ** 20 }
 const heavy = { timeoutMs: 30_000, bytesMax: 64 * 2 ** 20 }
 
 /** A light call that is silent for this long is sent again on another connection: its answer may be lost. */
@@ -21,5 +21,5 @@ export function boundsOf(
   const bytesMax = Math.min(heavy.bytesMax, heavyCalls * heavy.bytesMax + lightBytes)
   if (heavyCalls > 0) return { timeoutMs: heavy.timeoutMs, bytesMax, isLight: false }
   const timeoutMs = (light.timeoutMs + (calls.length - 1) * light.perCallMs) * 2 ** attempt
-  return { timeoutMs: Math.min(light.timeoutMaxMs, timeoutMs), bytesMax, isLight: true }
+  return { timeoutMs: Math.min(heavy.timeoutMs, timeoutMs), bytesMax, isLight: true }
 }

@@ -193,7 +193,7 @@ export class ChainIndexer {
     // Until the head is known, nothing is known to be complete.
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
-    const reason = this.#stats.failures.stalledBy
+    const reason = this.#stats.failures.stalledBy ?? this.#whyUnheard()
     return {
       state: reason !== undefined ? 'stalled' : this.#caughtUp && this.#historyDone ? 'live' : 'backfilling',
       ...(reason === undefined ? {} : { reason }),
@@ -211,6 +211,13 @@ export class ChainIndexer {
       early_collections: earlyCollectionsVersion,
       rpc: this.#options.rpc.status(),
     } as const
+  }
+
+  /** Until the first head is known: what every endpoint failed with. A question is given up only after several tries. */
+  #whyUnheard(): string | undefined {
+    if (this.#follower.latest !== undefined) return undefined
+    const reasons = this.#options.rpc.status().map(({ reason }) => reason)
+    return reasons.includes(undefined) ? undefined : reasons.join('; ')
   }
 
   #lagSeconds(): number {

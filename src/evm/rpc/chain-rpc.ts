@@ -44,6 +44,8 @@ export class ChainRpc implements RpcPort {
   ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
     return this.#ask(calls, options, (endpoint, { bodies, bytes }) => {
       const values = endpoint.read(bodies, calls, toleratedBy(options))
+      const said = options.objection?.(values)
+      if (said !== undefined) throw endpoint.invalid(calls[0]?.method ?? 'batch', said)
       this.#learnHead(endpoint.name, calls, values)
       return { endpoint: endpoint.name, values, bytes }
     })

@@ -27,6 +27,8 @@ export type AskOptions = {
   revertsAsNull?: boolean
   /** The chain has the blocks that are asked for: a node that answers null lacks one, and is asked again. */
   nullIsMissing?: boolean
+  /** Says what is wrong with the results, if something is. That is the endpoint's failure, and another one is asked. */
+  objection?: (values: readonly unknown[]) => string | undefined
   /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number
   bytesMax?: number
