@@ -72,6 +72,8 @@ export class RpcClient {
     const { signal } = linked
     const failures: Failures = new Map()
     let last: AlmanacError | undefined
+    /** Of an endpoint that would answer less; another one may answer it all. */
+    let sizeRefusal: AlmanacError | undefined
     const { deadlineMs } = this.#options
     const endByDeadline = (): void => linked.abort(deadlinePassed)
     using _ = deadlineMs === undefined ? undefined : { [Symbol.dispose]: this.#clock.after(deadlineMs, endByDeadline) }
@@ -89,9 +91,10 @@ export class RpcClient {
         const failure = rpcFailureOf(error)
         if (failure?.kind === 'reverted') throw error
         if (failure !== undefined && sizeRefusals.has(failure.kind)) {
-          if (this.#family.canAskForLess?.(calls) === true) throw error
-          this.#refusedTheLeast(failure.endpoint, reasonOf(error))
-        }
+          if (this.#family.canAskForLess?.(calls) !== true) this.#refusedTheLeast(failure.endpoint, reasonOf(error))
+          else if (this.#candidates(calls, options, failures)[0]?.health.healthy === true) sizeRefusal = error
+          else throw error
+        } else if (sizeRefusal !== undefined) throw sizeRefusal
         last = error
       }
     }

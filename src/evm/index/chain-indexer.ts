@@ -213,7 +213,7 @@ export class ChainIndexer {
     } as const
   }
 
-  /** Until the first head is known: what every endpoint failed with. A question is given up only after several tries. */
+  /** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */
   #whyUnheard(): string | undefined {
     if (this.#follower.latest !== undefined) return undefined
     const reasons = this.#options.rpc.status().map(({ reason }) => reason)

@@ -113,9 +113,16 @@ describe('a refusal because of size', () => {
     },
   )
 
-  test('of several blocks asks for less', async () => {
-    await start([refusedWith(['eth_getBlockReceipts'], { code: -32000, message: 'response too large' }), undefined])
-    expect(await failureOf(rpc.ask([receiptsOf(1), receiptsOf(2)], { signal }))).toBeInstanceOf(RangeRefused)
+  test('of several blocks is asked of another endpoint, and then for less', async () => {
+    const tooLarge = refusedWith(['eth_getBlockReceipts'], { code: -32000, message: 'response too large' })
+    await start([tooLarge, undefined])
+    const calls = [receiptsOf(1), receiptsOf(2)]
+    expect((await rpc.ask(calls, { signal })).endpoint).toBe(rpc.endpoints[1])
+    expect(rpc.status()[0]).toMatchObject({ healthy: true, errors: 0 })
+    node.endpoints[1]!.forgery = tooLarge
+    expect(await failureOf(rpc.ask(calls, { signal }))).toBeInstanceOf(RangeRefused)
+    node.endpoints[1]!.forgery = honest => ({ ...honest, status: 502, parts: [] })
+    expect(await failureOf(rpc.ask(calls, { signal }))).toBeInstanceOf(RangeRefused)
   })
 })
 
