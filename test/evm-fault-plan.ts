@@ -112,6 +112,8 @@ function passingFault(dice: Dice, mode: Mode): Fault {
     { kind: 'unordered-logs', rate },
     { kind: 'null-block', rate },
     { kind: 'timeout-error', rate, provider: dice.one(keysOf(timeoutWordings)) },
+    { kind: 'call-behind', rate },
+    { kind: 'call-rate-limit', rate, provider: dice.one(keysOf(rateLimitWordings)) },
   ]
   // In the mode that proves completeness every third fault takes something away.
   if (mode !== 'on-demand' && dice.chance(33)) return drop

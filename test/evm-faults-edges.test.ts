@@ -193,6 +193,15 @@ describe('endpoints', () => {
     await expectFullTruth(store, node.chain, 0)
   })
 
+  test('the only one is silent: a reason stands there after the first time-out', async () => {
+    const { node, store, indexer } = await run({ endpoints: [{ faults: [{ kind: 'hang', rate: 1 }] }] })
+    const { reason } = await until(indexer, ({ state }) => state === 'stalled', 10_000)
+    expect(reason).toMatch(/endpoint 127\.0\.0\.1:\d+ failed eth_chainId \(timeout\)/)
+    node.endpoints[0]!.faults = []
+    await caughtUp(indexer, node)
+    await expectFullTruth(store, node.chain, 0)
+  })
+
   test('one of another chain is named and never used', async () => {
     const faults = [{ kind: 'wrong-chain-id', chainId: 137 }] as const
     const { node, store, indexer } = await run({ endpoints: [{ faults }, {}] })

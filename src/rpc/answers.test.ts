@@ -1,6 +1,7 @@
 // Bodies of answers: whole ones are read in the order of the calls, anything else is told apart.
 import { describe, expect, test } from 'vitest'
 import { lookUnreadable, problemIn, readAnswers, refusalIn, UnreadableAnswer } from './answers.ts'
+import { splitAnswers } from './body-structure.ts'
 
 const body = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result })
@@ -26,9 +27,21 @@ describe('reading', () => {
     const broken = { jsonrpc: '2.0', id: 0, error: { code: -32000, message: 'no' } }
     const tolerated = ({ rpcCode }: { rpcCode: number | undefined }) => rpcCode === 3
     expect(readAnswers([body([answer(0, 'a'), reverted])], 2, tolerated)).toEqual({ values: ['a', null] })
-    expect(problemIn(body([answer(0, 'a'), reverted]), [{ id: 0 }, { id: 1 }], tolerated)).toBeUndefined()
+    expect(problemIn(body([answer(0, 'a'), reverted]), [{ id: 0 }, { id: 1 }], { tolerated })).toBeUndefined()
     expect(readAnswers([body([broken, reverted])], 2, tolerated)).toMatchObject({ call: 0 })
-    expect(problemIn(body([reverted, broken]), [{ id: 0 }, { id: 1 }], tolerated)).toMatchObject({ call: 0 })
+    expect(problemIn(body([reverted, broken]), [{ id: 0 }, { id: 1 }], { tolerated })).toMatchObject({
+      refused: [{ call: 0 }],
+    })
+  })
+
+  test('what one body refuses or leaves null, a later one answers', () => {
+    const failing = (id: number) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'header not found' } })
+    const first = body([answer(0, 'a'), failing(1), answer(2, null), failing(3)])
+    expect(readAnswers([first, body([answer(2, 'c'), answer(1, 'b')]), body(answer(3, 'd'))], 4)).toEqual({
+      values: ['a', 'b', 'c', 'd'],
+    })
+    expect(readAnswers([first, body(answer(1, 'b'))], 4)).toMatchObject({ call: 3 })
+    expect(() => readAnswers([body(answer(0, 'a')), body(answer(0, 'b'))], 1)).toThrow(UnreadableAnswer)
   })
 
   test.each([
@@ -71,14 +84,69 @@ describe('problems', () => {
   test('an error of one call, or about the whole batch', () => {
     const error = { code: 5, message: 'no' }
     const refusal = { rpcCode: 5, text: 'no' }
-    expect(problemIn(body([answer(3, 'a'), { id: 4, error }]), calls)).toEqual({ refusal, call: 4, aboutBatch: false })
-    expect(problemIn(body({ id: null, error }), calls)).toEqual({ refusal, call: undefined, aboutBatch: true })
-    expect(problemIn(body({ id: 3, error }), [{ id: 3 }])).toEqual({ refusal, call: 3, aboutBatch: false })
+    const refused = (call: number | undefined, aboutBatch = false) => ({ refused: [{ refusal, call }], aboutBatch })
+    expect(problemIn(body([answer(3, 'a'), { id: 4, error }]), calls)).toEqual(refused(4))
+    expect(problemIn(body({ id: null, error }), calls)).toEqual(refused(undefined, true))
+    expect(problemIn(body({ id: 3, error }), [{ id: 3 }])).toEqual(refused(3))
     expect(refusalIn(body([{ id: 0, error }]))).toEqual(refusal)
     expect(refusalIn(Buffer.from('<html>"error"</html>'))).toBeUndefined()
   })
 
   test.each(['{"ok":true}', '<html></html>', '{"error":}', ''])('%j is not an answer', text => {
     expect(problemIn(Buffer.from(text), calls)).toHaveProperty('unreadable')
+  })
+})
+
+test('null is a problem where the chain has what is asked for', () => {
+  const calls = [{ id: 0 }, { id: 1 }]
+  const lacking = body([answer(0, { blockHash: null }), answer(1, null)])
+  expect(problemIn(lacking, calls)).toBeUndefined()
+  expect(problemIn(lacking, calls, { nullIsMissing: true })).toMatchObject({ refused: [{ call: 1 }] })
+  expect(problemIn(body([answer(0, 1), answer(1, [null])]), calls, { nullIsMissing: true })).toBeUndefined()
+})
+
+describe('hostile bodies', () => {
+  const messages: unknown[] = [
+    { toString: 1, valueOf: 1 },
+    { toJSON: 1 },
+    [[{}]],
+    2 ** 60,
+    'x'.repeat(5_000),
+    '\u202e\ud800\u0007\n',
+  ]
+  test.each(messages)('an error with the message %j is read, short and printable', message => {
+    const problem = problemIn(body({ id: 0, error: { code: 1, message, data: message } }), [{ id: 0 }])
+    const { text } = (problem as { refused: { refusal: { text: string } }[] }).refused[0]!.refusal
+    expect(text.length).toBeLessThanOrEqual(1_000)
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
+    expect(readAnswers([body({ id: 0, error: { message } })], 1)).toHaveProperty('refusal')
+  })
+
+  const inside = (result: string): Buffer => Buffer.from(`[{"jsonrpc":"2.0","id":0,"result":${result}}]`)
+  test.each([
+    ['many empty lists', inside(`[${'[],'.repeat(3_000_000)}[]]`)],
+    ['many empty objects', inside(`[${'{"a":{}},'.repeat(1_600_000)}{}]`)],
+    ['many levels', inside(`${'['.repeat(2_000_000)}${']'.repeat(2_000_000)}`)],
+    ['levels hidden by brackets in texts', inside(`${'["]]]]",'.repeat(600_000)}0${']'.repeat(600_000)}`)],
+  ])('%s are refused before they are parsed', (_, bytes) => {
+    const startedAt = performance.now()
+    expect(() => readAnswers([bytes], 1)).toThrow(/more than/)
+    // Parsing them takes a minute or all memory.
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+
+  test('a batch is split at its commas and nowhere else', () => {
+    const answers = [{ a: [1, { b: ',]}"\\' }] }, 5, 'x,"y', [], {}]
+    const parts = splitAnswers(Buffer.from(` ${JSON.stringify(answers)} `), 5)
+    expect(parts.map(part => JSON.parse(Buffer.from(part).toString()))).toEqual(answers)
+    const one = Buffer.from('{"a":[1,2]}')
+    expect(splitAnswers(one, 1)).toEqual([one])
+    expect(() => splitAnswers(Buffer.from('[1,2,3]'), 2)).toThrow('more answers than calls')
+  })
+
+  test('spaces without end cost no time', () => {
+    const startedAt = performance.now()
+    expect(lookUnreadable(Buffer.alloc(64 * 2 ** 20, ' '))).toBe('an empty body')
+    expect(performance.now() - startedAt).toBeLessThan(500)
   })
 })

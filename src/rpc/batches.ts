@@ -1,10 +1,15 @@
-// A JSON-RPC call, and sending calls in batches of a size that an endpoint takes: it learns that size from refusals.
-import { followSignals } from '../abort.ts'
-import { rpcFailureOf } from './failures.ts'
+// A JSON-RPC call, and sending calls in batches of a size that an endpoint takes: it learns that size from refusals. A
+// call that fails for the moment does not cost the others their answers.
+import { type Clock, followSignals, pause } from '../abort.ts'
+import type { AlmanacError } from '../errors.ts'
+import { isPassing, rpcFailureOf } from './failures.ts'
+import { patienceMs } from './limits.ts'
 
 export type RpcCall = { method: string; params: readonly unknown[] }
 export type NumberedCall = RpcCall & { id: number }
-type SendOne = (calls: readonly NumberedCall[], signal: AbortSignal) => Promise<Buffer>
+/** One body for each request that was answered, and the calls that are to be sent again. */
+export type Sent = { bodies: Buffer[]; failed: { call: NumberedCall; error: AlmanacError }[] }
+type SendOne = (calls: readonly NumberedCall[], signal: AbortSignal) => Promise<Sent>
 
 export class Batches {
   #callsMax: number
@@ -13,11 +18,11 @@ export class Batches {
     this.#callsMax = callsMax
   }
 
-  /** One body for each request that it took. */
-  async send(calls: readonly NumberedCall[], signal: AbortSignal, sendOne: SendOne): Promise<Buffer[]> {
+  /** Throws where no call was answered. */
+  async send(calls: readonly NumberedCall[], signal: AbortSignal, sendOne: SendOne): Promise<Sent> {
     if (calls.length > this.#callsMax) return this.#sendParts(chunks(calls, this.#callsMax), signal, sendOne)
     try {
-      return [await sendOne(calls, signal)]
+      return await sendOne(calls, signal)
     } catch (error) {
       const failure = rpcFailureOf(error)
       if (calls.length === 1 || failure === undefined) throw error
@@ -29,17 +34,72 @@ export class Batches {
     }
   }
 
-  /** All at once; the first failure cancels the others. */
-  async #sendParts(parts: NumberedCall[][], signal: AbortSignal, sendOne: SendOne): Promise<Buffer[]> {
+  /** All at once; a failure that sending again would not cure cancels the others. */
+  async #sendParts(parts: NumberedCall[][], signal: AbortSignal, sendOne: SendOne): Promise<Sent> {
     using linked = followSignals(signal)
-    const sent = parts.map(part => this.send(part, linked.signal, sendOne))
+    const sendPart = async (part: NumberedCall[]): Promise<Sent> => {
+      try {
+        return await sendOrFail(part, calls => this.send(calls, linked.signal, sendOne))
+      } catch (error) {
+        linked.abort(error)
+        throw error
+      }
+    }
+    const sent = parts.map(sendPart)
     try {
-      return (await Promise.all(sent)).flat()
+      const all = await Promise.all(sent)
+      const [bodies, failed] = [all.flatMap(part => part.bodies), all.flatMap(part => part.failed)]
+      if (bodies.length === 0 && failed[0] !== undefined) throw failed[0].error
+      return { bodies, failed }
     } catch (error) {
-      linked.abort(error)
       await Promise.allSettled(sent)
       throw error
     }
+  }
+}
+
+const repeat = { firstMs: 30, maxMs: 500, roundsMax: 12 }
+
+/** Keeps what came and sends the rest again, as long as that brings answers. */
+export async function sendUntilWhole(
+  calls: readonly NumberedCall[],
+  send: (calls: readonly NumberedCall[]) => Promise<Sent>,
+  {
+    repeatsMax = 2,
+    signal,
+    clock,
+  }: { /** Rounds without any answer. */ repeatsMax?: number | undefined; signal: AbortSignal; clock: Clock },
+): Promise<Buffer[]> {
+  let { bodies, failed } = await send(calls)
+  for (let round = 0, vain = 0; failed[0] !== undefined; round++) {
+    const { error } = failed[0]
+    const waitMs = error.retryAfterMs ?? Math.min(repeat.maxMs, repeat.firstMs * 2 ** round)
+    if (vain > repeatsMax || round >= repeat.roundsMax || waitMs > patienceMs) throw error
+    await pause(waitMs, signal, clock)
+    if (signal.aborted) throw signal.reason
+    const again = await sendOrFail(
+      failed.map(({ call }) => call),
+      send,
+    )
+    vain = again.failed.length < failed.length ? 0 : vain + 1
+    bodies = [...bodies, ...again.bodies]
+    failed = again.failed
+  }
+  return bodies
+}
+
+/** Throws only what sending again would not cure. */
+async function sendOrFail(
+  calls: readonly NumberedCall[],
+  send: (calls: readonly NumberedCall[]) => Promise<Sent>,
+): Promise<Sent> {
+  try {
+    return await send(calls)
+  } catch (error) {
+    // Silence has no status. Waiting for it again would take as long.
+    const isSilence = rpcFailureOf(error)?.kind === 'timeout' && rpcFailureOf(error)?.status === undefined
+    if (!isPassing(error) || isSilence) throw error
+    return { bodies: [], failed: calls.map(call => ({ call, error })) }
   }
 }
 

@@ -4,16 +4,11 @@ import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '
 import { AlmanacError } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
 import type { RpcCall } from './batches.ts'
-import {
-  type EndpointAnswer,
-  type EndpointAsk,
-  methodOf,
-  RpcEndpoint,
-  type RpcFamily,
-  type RpcObserver,
-} from './endpoint.ts'
+import { boundsOf, silenceMs } from './bounds.ts'
+import { type EndpointAnswer, type EndpointAsk, longRestMs, RpcEndpoint, type RpcObserver } from './endpoint.ts'
 import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
 import { type RpcFailureKind, rpcError, rpcFailureOf } from './failures.ts'
+import { methodOf, type RpcFamily } from './family.ts'
 import { type LimitOptions, patienceMs } from './limits.ts'
 
 export type EndpointSettings = Omit<LimitOptions, 'isPrivate'> & { url: string }
@@ -70,13 +65,15 @@ export class RpcClient {
     )
   }
 
-  /** All calls go to one endpoint. Where `accept` throws an AlmanacError, the next endpoint is asked. */
+  /** All calls go to one endpoint. Whatever `accept` throws is the endpoint's failure, and the next one is asked. */
   async ask<T>(calls: readonly RpcCall[], options: ClientAsk, accept: Accept<T>): Promise<T> {
     this.#asks++
     using linked = followSignals(this.#closed.signal, ...(options.signal === undefined ? [] : [options.signal]))
     const { signal } = linked
     const failures: Failures = new Map()
     let last: AlmanacError | undefined
+    /** Of an endpoint that would answer less; another one may answer it all. */
+    let sizeRefusal: AlmanacError | undefined
     const { deadlineMs } = this.#options
     const endByDeadline = (): void => linked.abort(deadlinePassed)
     using _ = deadlineMs === undefined ? undefined : { [Symbol.dispose]: this.#clock.after(deadlineMs, endByDeadline) }
@@ -87,12 +84,17 @@ export class RpcClient {
       if (signal.aborted) throw this.#interrupted(signal, calls)
       const hedge = second !== undefined && !failures.has(second) ? second : undefined
       try {
-        return await this.#hedged([first, hedge], calls, { ...options, signal, accept, failures })
+        return await this.#hedged([first, hedge], calls, { ...options, signal, accept, failures, attempt })
       } catch (error) {
         if (signal.aborted) throw this.#interrupted(signal, calls)
         if (!(error instanceof AlmanacError)) throw error
         const failure = rpcFailureOf(error)
-        if (failure !== undefined && endsTheAsk.has(failure.kind)) throw error
+        if (failure?.kind === 'reverted') throw error
+        if (failure !== undefined && sizeRefusals.has(failure.kind)) {
+          if (this.#family.canAskForLess?.(calls) !== true) this.#refusedTheLeast(failure.endpoint, reasonOf(error))
+          else if (this.#candidates(calls, options, failures)[0]?.health.healthy === true) sizeRefusal = error
+          else throw error
+        } else if (sizeRefusal !== undefined) throw sizeRefusal
         last = error
       }
     }
@@ -100,7 +102,9 @@ export class RpcClient {
   }
 
   distrust(endpoint: string, reason: string): void {
-    this.endpoints.find(({ name }) => name === endpoint)?.health.distrusted(reason)
+    const distrusted = this.#endpointOf(endpoint)
+    distrusted?.health.distrusted(reason)
+    distrusted?.identity.doubt()
   }
 
   status(): EndpointStatus[] {
@@ -119,6 +123,17 @@ export class RpcClient {
   async close(): Promise<void> {
     this.#closed.abort(new AlmanacError('interrupted', `${this.#family.chain} endpoints are closed.`))
     await Promise.all(this.endpoints.map(endpoint => endpoint.close()))
+  }
+
+  /** Nothing smaller can be asked for: it is left alone for a while, unless everything else would fail with it. */
+  #refusedTheLeast(endpoint: string, reason: string): void {
+    const health = this.#endpointOf(endpoint)?.health
+    if (this.#options.failsFast === true) health?.faltered(reason)
+    else health?.failed(reason, { restMs: longRestMs })
+  }
+
+  #endpointOf(wanted: string): RpcEndpoint | undefined {
+    return this.endpoints.find(({ name }) => name === wanted)
   }
 
   #attemptsMax(last: AlmanacError | undefined): number {
@@ -162,8 +177,8 @@ export class RpcClient {
   }
 
   /**
-   * Asks the first endpoint, and the second as well when the first takes longer than usual. The first good answer wins
-   * and cancels the other request.
+   * Asks the first endpoint, and the second as well when the first takes longer than usual. Where there is no second
+   * one, a light call is sent again on another connection. The first good answer wins and cancels the other request.
    */
   #hedged<T>(
     [first, second]: [RpcEndpoint, RpcEndpoint | undefined],
@@ -172,33 +187,38 @@ export class RpcClient {
       accept,
       failures,
       signal,
+      attempt,
       ...options
-    }: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures },
+    }: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures; attempt: number },
   ): Promise<T> {
-    const { urgent, idle, tolerated } = options
-    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 30_000
-    const bytesMax = options.bytesMax ?? this.#options.bytesMax ?? 64 * 2 ** 20
+    const { urgent, idle, tolerated, nullIsMissing } = options
+    const bounds = boundsOf(calls, this.#family.isHeavy, { attempt })
+    const timeoutMs = options.timeoutMs ?? Math.min(this.#options.timeoutMs ?? bounds.timeoutMs, bounds.timeoutMs)
+    const bytesMax = Math.min(options.bytesMax ?? this.#options.bytesMax ?? bounds.bytesMax, bounds.bytesMax)
+    // With another endpoint to go to, this one is not asked for the rest of a batch for long.
+    const repeatsMax = second === undefined ? 2 : 1
+    const asked = { timeoutMs, bytesMax, urgent, idle, tolerated, nullIsMissing, repeatsMax }
     const method = methodOf(calls, this.#family)
     const clock = this.#clock
     return new Promise((resolve, reject) => {
-      const running = new Map<RpcEndpoint, LinkedSignal>()
+      const running = new Map<LinkedSignal, RpcEndpoint>()
       let cancelHedge = (): void => {}
       let firstError: unknown
       let sentAt = clock.now()
 
-      const end = (endpoint: RpcEndpoint): void => {
-        running.get(endpoint)?.[Symbol.dispose]()
-        running.delete(endpoint)
+      const end = (linked: LinkedSignal): void => {
+        linked[Symbol.dispose]()
+        running.delete(linked)
       }
-      const won = (endpoint: RpcEndpoint, answer: T): void => {
+      const won = (linked: LinkedSignal, answer: T): void => {
         cancelHedge()
-        end(endpoint)
-        if (running.has(first)) first.health.overtaken(method, clock.now() - sentAt)
-        for (const loser of running.values()) loser.abort(overtaken)
+        end(linked)
+        if ([...running.values()].includes(first)) first.health.overtaken(method, clock.now() - sentAt)
+        for (const loser of running.keys()) loser.abort(overtaken)
         resolve(answer)
       }
-      const lost = (endpoint: RpcEndpoint, error: unknown): void => {
-        end(endpoint)
+      const lost = (linked: LinkedSignal, endpoint: RpcEndpoint, error: unknown): void => {
+        end(linked)
         if (error instanceof AlmanacError) failures.set(endpoint, error)
         firstError ??= error
         if (running.size > 0) return
@@ -207,17 +227,17 @@ export class RpcClient {
       }
       const run = (endpoint: RpcEndpoint, onSent: () => void): void => {
         const linked = followSignals(signal)
-        running.set(endpoint, linked)
+        running.set(linked, endpoint)
         endpoint
-          .ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, signal: linked.signal, onSent })
+          .ask(calls, { ...asked, signal: linked.signal, onSent })
           .then(answer => {
-            const accepted = accept(endpoint, answer)
+            const accepted = acceptedBy(endpoint, calls, () => accept(endpoint, answer))
             endpoint.health.succeeded()
             return accepted
           })
           .then(
-            accepted => won(endpoint, accepted),
-            error => lost(endpoint, error),
+            accepted => won(linked, accepted),
+            error => lost(linked, endpoint, error),
           )
       }
 
@@ -225,20 +245,23 @@ export class RpcClient {
       run(first, () => {
         sentAt = clock.now()
         cancelHedge()
-        if (second === undefined || !running.has(first)) return
-        const delayMs = Math.min(hedgeMs.most, Math.max(hedgeMs.least, first.health.tailMs(method) ?? hedgeMs.unknown))
+        if (running.size !== 1) return
+        const tailMs = Math.min(hedgeMs.most, Math.max(hedgeMs.least, first.health.tailMs(method) ?? hedgeMs.unknown))
+        const delayMs = second === undefined ? Math.max(silenceMs, tailMs) : tailMs
         cancelHedge = clock.after(delayMs, () => {
-          if (!running.has(first) || running.has(second) || !this.#mayHedge(second)) return
+          if (running.size !== 1) return
+          const other = second?.health.healthy === true ? second : bounds.isLight ? first : undefined
+          if (other === undefined || !this.#mayHedge(other)) return
           this.#hedges++
           this.#options.observer?.hedge({ endpoint: first.name, method })
-          run(second, () => {})
+          run(other, () => {})
         })
       })
     })
   }
 
-  #mayHedge({ health, limit }: RpcEndpoint): boolean {
-    return health.healthy && limit.availableInMs === 0 && this.#hedges < 3 + this.#asks * hedgeShareMax
+  #mayHedge({ limit }: RpcEndpoint): boolean {
+    return limit.availableInMs === 0 && this.#hedges < 3 + this.#asks * hedgeShareMax
   }
 
   #noneLeft(calls: readonly RpcCall[]): AlmanacError {
@@ -261,11 +284,22 @@ export class RpcClient {
   }
 }
 
-/** Asking another endpoint would not help as much as asking for less, or for something else. */
-const endsTheAsk = new Set<RpcFailureKind>([
+/** Asking for less helps more than asking another endpoint, where there is less to ask for. */
+const sizeRefusals = new Set<RpcFailureKind>([
   'range-too-large',
   'too-many-results',
   'response-too-large',
   'filter-too-large',
-  'reverted',
 ])
+
+function acceptedBy<T>(endpoint: RpcEndpoint, calls: readonly RpcCall[], accept: () => T): T {
+  try {
+    return accept()
+  } catch (error) {
+    throw endpoint.blamed(error, calls)
+  }
+}
+
+function reasonOf({ message, cause }: AlmanacError): string {
+  return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message
+}

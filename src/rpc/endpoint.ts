@@ -1,46 +1,41 @@
 // One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies
 // or an AlmanacError. What refusals mean, and which answers can be true, is up to the family and the caller.
 import type { Clock } from '../abort.ts'
-import { AlmanacError } from '../errors.ts'
-import { problemIn, type RpcRefusal, readAnswers, refusalIn, type Tolerated, UnreadableAnswer } from './answers.ts'
-import { Batches, type NumberedCall, type RpcCall } from './batches.ts'
+import { AlmanacError, messageOf } from '../errors.ts'
+import {
+  type AnswerRule,
+  type BodyProblem,
+  problemIn,
+  type RpcRefusal,
+  readAnswers,
+  refusalIn,
+  UnreadableAnswer,
+} from './answers.ts'
+import { Batches, type NumberedCall, type RpcCall, type Sent, sendUntilWhole } from './batches.ts'
+import { boundsOf } from './bounds.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
 import {
   type FailureRule,
-  type Refusal,
+  isPassing,
   type RpcFailure,
   type RpcFailureKind,
   rpcError,
   rpcFailureOf,
-  type SortedRefusal,
 } from './failures.ts'
+import { methodOf, type RpcFamily } from './family.ts'
 import { EndpointHealth } from './health.ts'
 import { HttpChannel, HttpFailure } from './http.ts'
+import { IdentityCheck } from './identity.ts'
 import { AdaptiveLimit, LimitExceeded, type LimitOptions, type Outcome } from './limits.ts'
 
-/** What one family of chains adds to the transport. */
-export type RpcFamily = {
-  /** Names the chain in messages. */
-  chain: string
-  sort(refusal: Refusal): SortedRefusal
-  /** Worth another try at the endpoint that failed so. */
-  isRepeatable(kind: RpcFailureKind, calls: readonly RpcCall[]): boolean
-  rules?: Partial<Record<RpcFailureKind, Partial<FailureRule>>>
-  /** A batch goes by the first of these methods that it holds, otherwise by its first call. */
-  heavyMethods?: readonly string[]
-  /** Asked once, before any answer is believed. `objection` says what is wrong with the result. */
-  identity?: { call: RpcCall; objection(value: unknown): string | undefined } | undefined
-  /** Changes the text of a body before it is parsed. */
-  amend?: (text: string) => string
-}
-
-export type EndpointAsk = {
+export type EndpointAsk = AnswerRule & {
   timeoutMs: number
   bytesMax: number
   signal: AbortSignal
   urgent?: boolean | undefined
   idle?: boolean | undefined
-  tolerated?: Tolerated | undefined
+  /** How often calls of a batch are sent again while none of them is answered. */
+  repeatsMax?: number | undefined
   /** Called when the first request leaves, after it has waited for the limits. */
   onSent?: () => void
 }
@@ -73,7 +68,11 @@ export type EndpointOptions = Omit<LimitOptions, 'isPrivate'> & {
 }
 
 const batchCallsMax = { private: 500, public: 100 }
-const longRestMs = 60_000
+/** For an endpoint that refuses what it has to answer. */
+export const longRestMs = 60_000
+
+/** `bytesLeft` is shared by all requests of one question. */
+type Sending = EndpointAsk & { bytesLeft: { count: number } }
 
 export class RpcEndpoint {
   readonly name: string
@@ -87,7 +86,7 @@ export class RpcEndpoint {
   readonly #channel: HttpChannel
   readonly #observer: RpcObserver | undefined
   readonly #batches: Batches
-  #identified: Promise<void> | undefined
+  readonly identity: IdentityCheck
 
   constructor(address: EndpointAddress, { family, clock, observer, failsFast, ...limits }: EndpointOptions) {
     const { name, isPrivate } = address
@@ -97,6 +96,7 @@ export class RpcEndpoint {
     this.#clock = clock
     this.#observer = observer
     this.#channel = new HttpChannel(address)
+    this.identity = new IdentityCheck(clock)
     this.#batches = new Batches(isPrivate ? batchCallsMax.private : batchCallsMax.public)
     this.limit = new AdaptiveLimit(clock, { isPrivate, ...limits })
     this.health = new EndpointHealth(clock, failsFast ? restMs => this.limit.refuseWaiting(restMs) : undefined)
@@ -107,7 +107,11 @@ export class RpcEndpoint {
     try {
       await this.#identify(options)
       const numbered = calls.map((call, id) => ({ ...call, id }))
-      const bodies = await this.#send(numbered, options)
+      const sending = { ...options, bytesLeft: { count: options.bytesMax } }
+      const bodies = await sendUntilWhole(numbered, part => this.#send(part, sending), {
+        ...options,
+        clock: this.#clock,
+      })
       return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0), split: bodies.length > 1 }
     } finally {
       this.pending--
@@ -115,16 +119,23 @@ export class RpcEndpoint {
   }
 
   /** Reads the bodies of an answer; what cannot be read counts against the endpoint. */
-  read(bodies: readonly Buffer[], calls: readonly RpcCall[], tolerated?: Tolerated): unknown[] {
+  read(bodies: readonly Buffer[], calls: readonly RpcCall[], tolerated?: AnswerRule['tolerated']): unknown[] {
     try {
       const answers = readAnswers(bodies, calls.length, tolerated, this.#family.amend)
       if (!('refusal' in answers)) return answers.values
       const { refusal, call } = answers
       throw this.#refused({ status: 200, refusal, method: calls[call ?? 0]?.method ?? 'batch' })
     } catch (error) {
-      if (!(error instanceof UnreadableAnswer)) throw error
-      throw this.invalid(methodOf(calls, this.#family), error.message)
+      throw this.blamed(error, calls)
     }
+  }
+
+  /** Whatever an answer makes our code throw is the failure of the endpoint that gave it. */
+  blamed(error: unknown, calls: readonly RpcCall[]): AlmanacError {
+    if (error instanceof AlmanacError) return error
+    const what =
+      error instanceof UnreadableAnswer ? error.message : `an answer that cannot be read: ${messageOf(error)}`
+    return this.invalid(methodOf(calls, this.#family), what)
   }
 
   /** The answer cannot be one to the method. */
@@ -150,32 +161,31 @@ export class RpcEndpoint {
   }
 
   #identify(options: EndpointAsk): Promise<void> {
-    const { identity } = this.#family
+    const { identity, isHeavy } = this.#family
     if (identity === undefined) return Promise.resolve()
     // A caller that has given up must not start the check: its failure would go unhandled.
     if (options.signal.aborted) return Promise.reject(options.signal.reason)
     const { call, objection } = identity
-    this.#identified ??= this.#send([{ ...call, id: 0 }], { ...options, signal: new AbortController().signal })
-      .then(bodies => {
-        const said = objection(this.read(bodies, [call])[0])
-        if (said === undefined) return
-        const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
-        this.health.failed(withCause(failure.message, said), { restMs: longRestMs })
-        throw failure
-      })
-      .catch(error => {
-        this.#identified = undefined
-        throw error
-      })
-    // All callers share the check: one that gives up must not end it for the others.
-    return untilAborted(this.#identified, options.signal)
+    const { timeoutMs, bytesMax } = boundsOf([call], isHeavy)
+    const bounds = { timeoutMs: Math.min(options.timeoutMs, timeoutMs), bytesMax }
+    const ask = (signal: AbortSignal): Promise<Sent> =>
+      this.#send([{ ...call, id: 0 }], { ...bounds, signal, urgent: true, bytesLeft: { count: bytesMax } })
+    const judge = ({ bodies }: Sent): void => {
+      const said = objection(this.read(bodies, [call])[0])
+      if (said === undefined) return
+      const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
+      this.health.failed(withCause(failure.message, said), { restMs: longRestMs })
+      throw failure
+    }
+    // A caller that gives up must not end the check for the others.
+    return untilAborted(this.identity.passed(ask, judge), options.signal)
   }
 
-  #send(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer[]> {
+  #send(calls: readonly NumberedCall[], options: Sending): Promise<Sent> {
     return this.#batches.send(calls, options.signal, (part, signal) => this.#sendOne(part, { ...options, signal }))
   }
 
-  async #sendOne(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
+  async #sendOne(calls: readonly NumberedCall[], options: Sending): Promise<Sent> {
     const permit = await this.#acquire(calls, options)
     const startedAt = this.#clock.now()
     const method = methodOf(calls, this.#family)
@@ -185,11 +195,12 @@ export class RpcEndpoint {
     try {
       options.onSent?.()
       this.health.requests++
-      const body = await this.#exchange(calls, options)
-      bytes = body.length
-      outcome = { result: 'ok' }
+      const sent = await this.#exchange(calls, options)
+      bytes = sent.bodies.reduce((sum, body) => sum + body.length, 0)
+      outcome = outcomeOfPart(sent, calls)
+      kind = rpcFailureOf(sent.failed[0]?.error)?.kind ?? 'ok'
       this.health.answered(method, this.#clock.now() - startedAt)
-      return body
+      return sent
     } catch (error) {
       kind = rpcFailureOf(error)?.kind ?? 'transport'
       outcome = outcomeOf(kind, error)
@@ -221,24 +232,45 @@ export class RpcEndpoint {
     }
   }
 
-  async #exchange(calls: readonly NumberedCall[], options: EndpointAsk): Promise<Buffer> {
+  async #exchange(calls: readonly NumberedCall[], options: Sending): Promise<Sent> {
     const messages = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     const request = JSON.stringify(calls.length === 1 ? messages[0] : messages)
     const method = methodOf(calls, this.#family)
+    const bytesMax = Math.min(options.bytesMax, boundsOf(calls, this.#family.isHeavy).bytesMax)
     try {
-      const { status, body, retryAfterMs } = await this.#channel.post(request, options)
+      const { status, body, retryAfterMs } = await this.#channel.post(request, { ...options, bytesMax })
       if (status >= 300) throw this.#refused({ status, refusal: refusalIn(body), method, retryAfterMs })
-      const problem = problemIn(body, calls, options.tolerated)
-      if (problem === undefined) return body
-      if ('unreadable' in problem) throw this.invalid(method, problem.unreadable)
-      const failing = calls.find(({ id }) => id === problem.call)?.method ?? method
-      throw this.#refused({ ...problem, status, method: failing, retryAfterMs })
+      const problem = problemIn(body, calls, options)
+      if (problem === undefined) return { bodies: [body], failed: [] }
+      return { bodies: [body], failed: this.#failedCalls(problem, calls, retryAfterMs) }
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error
       const failure = this.fail({ kind: error.kind, method }, error.message)
-      if (error.kind !== 'response-too-large') this.health.failed(failure.message)
+      if (error.kind === 'response-too-large') throw failure
+      this.health.failed(failure.message)
+      this.identity.doubt()
       throw failure
     }
+  }
+
+  /** The calls to send again. Throws where all of them failed, or one in a way that sending again does not cure. */
+  #failedCalls(problem: BodyProblem, calls: readonly NumberedCall[], retryAfterMs: number | undefined): Sent['failed'] {
+    const method = methodOf(calls, this.#family)
+    if ('unreadable' in problem) throw this.invalid(method, problem.unreadable)
+    const { refused, aboutBatch } = problem
+    const failed = refused.map(({ refusal, call: id }) => {
+      const call = calls.find(each => each.id === id)
+      const isPart = call !== undefined && refused.length < calls.length
+      const answer = { status: 200, refusal, method: call?.method ?? method, retryAfterMs, aboutBatch, isPart }
+      const error = this.#refused(answer)
+      if (!isPart || !isPassing(error)) throw error
+      return { call, error }
+    })
+    const [first] = failed
+    if (first !== undefined) this.health.faltered(withCause(first.error.message, messageOf(first.error.cause)))
+    // One that came with an answer of the same call, or twice, cannot be sent again.
+    if (new Set(failed.map(({ call }) => call)).size < failed.length) throw this.invalid(method, 'an error twice')
+    return failed
   }
 
   #refused(answer: {
@@ -247,17 +279,21 @@ export class RpcEndpoint {
     method: string
     retryAfterMs?: number | undefined
     aboutBatch?: boolean
+    /** The other calls of the batch were answered. */
+    isPart?: boolean
   }): AlmanacError {
-    const { status, refusal, method, retryAfterMs, aboutBatch } = answer
+    const { status, refusal, method, retryAfterMs, aboutBatch, isPart = false } = answer
     const rpcCode = refusal?.rpcCode
-    const text = refusal?.text ?? `HTTP status ${status}`
+    const redirects = status >= 300 && status < 400 ? ', a redirect, which is not followed' : ''
+    const text = refusal?.text ?? `HTTP status ${status}${redirects}`
     const sorted = this.#family.sort({ status, rpcCode, text, method })
     if (aboutBatch === true && sorted.kind === 'refused') sorted.kind = 'batch-refused'
     const said = this.#address.redact(text)
     const failure = { ...sorted, method, status, ...(rpcCode === undefined ? {} : { rpcCode }) }
     const malformed = sorted.kind === 'refused' && (rpcCode === -32600 || rpcCode === -32602)
     const error = this.fail(failure, said, { retryAfterMs, ...(malformed ? { rule: { retryable: false } } : {}) })
-    this.#judge(sorted.kind, { method, reason: withCause(error.message, said), retryAfterMs })
+    const isJudged = !(isPart && isPassing(error))
+    if (isJudged) this.#judge(sorted.kind, { method, reason: withCause(error.message, said), retryAfterMs })
     return error
   }
 
@@ -267,6 +303,7 @@ export class RpcEndpoint {
     if (kind === 'method-missing') this.health.lacks(method)
     if (kind === 'quota') this.health.failed(reason, { restMs: retryAfterMs ?? longRestMs })
     if (kind === 'unauthorized') this.health.failed(reason, { restMs: longRestMs })
+    if (kind === 'behind') this.health.faltered(reason)
     if (illnesses.has(kind)) this.health.failed(reason)
   }
 }
@@ -281,12 +318,6 @@ const kindOfLimit: Partial<Record<LimitExceeded['reason'], RpcFailureKind>> = {
 
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])
 
-/** The method that a request is known by: the heaviest of a batch. */
-export function methodOf(calls: readonly RpcCall[], { heavyMethods = [] }: RpcFamily): string {
-  const heavy = heavyMethods.find(method => calls.some(call => call.method === method))
-  return heavy ?? calls[0]?.method ?? 'batch'
-}
-
 function withCause(message: string, said: string): string {
   return `${message.replace(/\.$/, '')}: ${said}`
 }
@@ -296,6 +327,13 @@ function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {
   // Retry-After counts with any status: a 503 with it asks for patience as much as a 429.
   if (kind === 'rate-limited' || retryAfterMs !== undefined) return { result: 'limited', retryAfterMs }
   return { result: kind === 'timeout' ? 'slow' : 'neutral' }
+}
+
+/** Of a request that was answered. Slowing down helps where the limit struck most calls; a few are only sent again. */
+function outcomeOfPart({ failed }: Sent, calls: readonly NumberedCall[]): Outcome {
+  const limited = failed.filter(({ error }) => rpcFailureOf(error)?.kind === 'rate-limited')
+  if (limited.length * 2 > calls.length) return { result: 'limited', retryAfterMs: limited[0]?.error.retryAfterMs }
+  return { result: limited.length > 0 ? 'neutral' : 'ok' }
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

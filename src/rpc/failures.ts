@@ -49,6 +49,17 @@ export type RpcFailureKind = keyof typeof rules
 /** Worth another try at the same endpoint, on every chain. */
 export const repeatableKinds = new Set<RpcFailureKind>(['transport', 'rate-limited', 'invalid-answer', 'refused'])
 
+/**
+ * One call of a batch may fail so while the others are answered: what came is kept, and the call is sent again. Any
+ * other failure is about the question, and sending it again would not help.
+ */
+const passingKinds = new Set<RpcFailureKind>([...repeatableKinds, 'timeout', 'behind'])
+
+export function isPassing(error: unknown): error is AlmanacError {
+  const failure = rpcFailureOf(error)
+  return failure !== undefined && passingKinds.has(failure.kind)
+}
+
 /** The details of an AlmanacError that comes from a node. */
 export type RpcFailure = {
   kind: RpcFailureKind

@@ -89,6 +89,13 @@ export class EndpointHealth {
     this.#onRest?.(this.restsForMs)
   }
 
+  /** It left a part of a question unanswered and may answer it yet: that counts, and does not make it rest. */
+  faltered(reason: string): void {
+    this.errors++
+    this.#reason = reason
+    this.#failureShare += (1 - this.#failureShare) * memory
+  }
+
   /** It gave a wrong answer. Successes do not shorten this rest: it goes on answering. */
   distrusted(reason: string): void {
     const now = this.#clock.now()

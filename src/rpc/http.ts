@@ -7,7 +7,16 @@ import { messageOf } from '../errors.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
 
 export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
-export type HttpBounds = { timeoutMs: number; bytesMax: number; signal: AbortSignal }
+export type HttpBounds = {
+  timeoutMs: number
+  bytesMax: number
+  /** What all requests of one question may still receive. */
+  bytesLeft: { count: number }
+  signal: AbortSignal
+}
+
+/** Once an answer begins, it comes at least this fast. A node may think before it begins. */
+const drip = { windowMs: 10_000, bytesMin: 1_024 }
 
 export class HttpFailure extends Error {
   readonly kind: 'timeout' | 'transport' | 'response-too-large'
@@ -43,14 +52,31 @@ export class HttpChannel {
     }
   }
 
-  async post(body: string, { timeoutMs, bytesMax, signal }: HttpBounds): Promise<HttpAnswer> {
+  /** A redirect is an answer like any other: it is not followed. */
+  async post(body: string, { timeoutMs, bytesMax, bytesLeft, signal }: HttpBounds): Promise<HttpAnswer> {
     using linked = followSignals(signal)
     const tooLate = (): void => linked.abort(new HttpFailure('timeout', `no whole answer within ${timeoutMs} ms`))
     const timer = setTimeout(tooLate, timeoutMs)
+    let bytes = 0
+    let chunksLeft = 10_000 + bytesMax / 256
+    let dripTimer: NodeJS.Timeout | undefined
+    const take = (count: number): void => {
+      bytes += count
+      bytesLeft.count -= count
+      // Crumbs of a byte each would take a hundred times their size.
+      if (bytes <= bytesMax && bytesLeft.count >= 0 && chunksLeft-- > 0) return
+      throw new HttpFailure('response-too-large', `the answer is larger than ${bytesMax} bytes`)
+    }
     try {
       const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
       const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
-      const received = await readBounded(unpacked(stream, headers['content-encoding']), bytesMax)
+      let before = 0
+      dripTimer = setInterval(() => {
+        const dripped = `the answer drips: ${bytes - before} bytes in ${drip.windowMs} ms`
+        if (bytes - before < drip.bytesMin) linked.abort(new HttpFailure('timeout', dripped))
+        before = bytes
+      }, drip.windowMs)
+      const received = await readWhole(unpacked(stream, headers['content-encoding']), take)
       return { status: statusCode, body: received, retryAfterMs: retryAfterOf(headers['retry-after']) }
     } catch (error) {
       if (linked.signal.aborted) throw linked.signal.reason
@@ -58,6 +84,7 @@ export class HttpChannel {
       throw new HttpFailure('transport', this.#address.redact(messageOf(error)))
     } finally {
       clearTimeout(timer)
+      clearInterval(dripTimer)
     }
   }
 
@@ -75,16 +102,17 @@ function unpacked(stream: Readable, encoding: string | string[] | undefined): Re
   return stream.pipe(unpacker)
 }
 
-async function readBounded(stream: Readable, bytesMax: number): Promise<Buffer> {
+/**
+ * `take` is told of every chunk after it is unpacked, and throws when it is one too many: leaving the loop destroys the
+ * stream and the connection, and nothing more is read or unpacked.
+ */
+async function readWhole(stream: Readable, take: (bytes: number) => void): Promise<Buffer> {
   const chunks: Buffer[] = []
-  let bytes = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    // Leaving the loop destroys the stream and the connection: nothing more is read.
-    if (bytes > bytesMax) throw new HttpFailure('response-too-large', `the answer is larger than ${bytesMax} bytes`)
+    take(chunk.length)
     chunks.push(chunk)
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
 /** No server's word keeps an endpoint, or a client of ours, away for longer: quotas are renewed by then. */

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { Agent, buildConnector, WebSocket } from 'undici'
 import { messageOf } from '../errors.ts'
+import { checkStructure } from './body-structure.ts'
 import { type EndpointAddress, endpointAddresses } from './endpoint-address.ts'
 
 export type SocketOptions = {
@@ -121,6 +122,7 @@ export class ReconnectingSocket {
   #parse(data: unknown): SocketMessage | undefined {
     if (typeof data !== 'string' || data.length > messageCharactersMax) return undefined
     try {
+      checkStructure(data)
       const message: unknown = JSON.parse(this.#options.amend?.(data) ?? data)
       return typeof message === 'object' && message !== null ? message : undefined
     } catch {

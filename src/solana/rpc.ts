@@ -6,8 +6,9 @@ import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
-import type { RpcEndpoint, RpcFamily } from '../rpc/endpoint.ts'
+import type { RpcEndpoint } from '../rpc/endpoint.ts'
 import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
+import type { RpcFamily } from '../rpc/family.ts'
 import { DailyBudget } from '../rpc/limits.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
 
@@ -191,6 +192,7 @@ function familyOf(network: SolanaNetwork): RpcFamily {
       'method-missing': { code: 'upstream_failed' },
       'response-too-large': { code: 'upstream_invalid', retryable: true, hint: undefined },
     },
+    isHeavy: ({ method }) => method !== 'getGenesisHash',
     amend: exactLamports,
   }
 }

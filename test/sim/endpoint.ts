@@ -29,10 +29,13 @@ export type Reply = {
   parts: Buffer[]
   delayMs: number
   /** What happens to the connection instead of, or during, the answer. */
-  breaks?: 'reset' | 'hang' | 'endless' | 'truncated'
+  breaks?: 'reset' | 'hang' | 'endless' | 'truncated' | 'drip' | 'crumbs'
 }
 
-type Call = { id: unknown; method: string; params: unknown[] }
+/** What a hostile node makes of an honest answer; see `hostile.ts`. */
+export type Forgery = (honest: Reply, calls: readonly Call[]) => Reply
+
+export type Call = { id: unknown; method: string; params: unknown[] }
 type Asked = { text: string; repeat: number }
 
 export class SimEndpoint {
@@ -40,6 +43,7 @@ export class SimEndpoint {
   faults: readonly Fault[]
   /** Changes the result of a call, for a node that lies. */
   lie: ((method: string, result: unknown) => unknown) | undefined
+  forgery: Forgery | undefined
   readonly chain: SimChain
   readonly calls = new Map<string, number>()
   requests = 0
@@ -76,7 +80,8 @@ export class SimEndpoint {
     const broken = this.#httpFault(methods, asked, calls)
     if (broken !== undefined && broken.breaks !== 'truncated') return { ...broken, delayMs }
     const reply = Array.isArray(parsed) ? this.#batch(calls, asked) : this.#single(calls[0]!, asked)
-    return { ...reply, delayMs, ...(broken?.breaks === undefined ? {} : { breaks: broken.breaks }) }
+    const honest = { ...reply, delayMs, ...(broken?.breaks === undefined ? {} : { breaks: broken.breaks }) }
+    return this.forgery === undefined ? honest : this.forgery(honest, calls)
   }
 
   #delay(methods: readonly string[], asked: Asked): number {
@@ -114,8 +119,9 @@ export class SimEndpoint {
     return jsonReply(status, parts)
   }
 
-  #answerCall(call: Call, asked: Asked, view: View): { status: number; parts: Buffer[] } {
+  #answerCall(call: Call, request: Asked, view: View): { status: number; parts: Buffer[] } {
     this.calls.set(call.method, (this.calls.get(call.method) ?? 0) + 1)
+    const asked = this.faults.some(isCallFault) ? this.#askedOf(call) : request
     try {
       const told = this.#result(call, asked, view)
       const result = this.lie === undefined ? told : JSON.stringify(this.lie(call.method, JSON.parse(told.toString())))
@@ -128,6 +134,12 @@ export class SimEndpoint {
     }
   }
 
+  /** A call has its own luck, whatever it travels with. */
+  #askedOf({ method, params }: Call): Asked {
+    const text = JSON.stringify([method, params])
+    return { text, repeat: this.#dice.repeatOf(text) }
+  }
+
   #result(call: Call, asked: Asked, view: View): Buffer | string {
     const { method, params = [] } = call
     if (this.#trait('method-missing')?.methods.includes(method)) throw missing(method)
@@ -135,6 +147,13 @@ export class SimEndpoint {
     for (const fault of this.faults) {
       if (fault.kind === 'timeout-error' && appliesTo(fault, [method]) && this.#strikes(fault, asked)) {
         throw worded(timeoutWordings[fault.provider], noFacts)
+      }
+      if (fault.kind === 'call-behind' && appliesTo(fault, [method]) && this.#strikes(fault, asked)) {
+        throw new RpcFailure(-32000, 'header not found')
+      }
+      if (fault.kind === 'call-rate-limit' && appliesTo(fault, [method]) && this.#strikes(fault, asked)) {
+        const wording = rateLimitWordings[fault.provider ?? 'alchemy']
+        throw worded({ ...wording, status: 200 }, { ...noFacts, limit: 50 })
       }
     }
     switch (method) {
@@ -299,6 +318,10 @@ const httpKinds = [
 
 function isHttpFault(fault: Fault): fault is HttpFault {
   return httpKinds.includes(fault.kind)
+}
+
+function isCallFault(fault: Fault): fault is CallFault {
+  return 'rate' in fault && !isHttpFault(fault)
 }
 
 function isLogFault(fault: Fault): fault is CallFault {

@@ -32,7 +32,7 @@ export type HttpFault = Sometimes &
     | { kind: 'not-json-rpc' }
   )
 
-/** Faults of what one call answers. */
+/** Faults of what one call answers; drawn for each call of a batch. */
 export type CallFault = Sometimes &
   /** One log of an answer, and a share of the others. `first`: the first one, which its block's numbering always shows. */
   (
@@ -41,6 +41,9 @@ export type CallFault = Sometimes &
     | { kind: 'unordered-logs' }
     | { kind: 'null-block' }
     | { kind: 'timeout-error'; provider: keyof typeof timeoutWordings }
+    /** A node of a balanced pool that is a moment behind, and a provider that counts calls. */
+    | { kind: 'call-behind' }
+    | { kind: 'call-rate-limit'; provider?: keyof typeof rateLimitWordings }
   )
 
 /** What an endpoint is like, always. */

@@ -102,6 +102,26 @@ describe('faults', () => {
     expect(struck / asks).toBeLessThan(rate + 0.1)
   })
 
+  test.each([
+    { kind: 'call-behind', rate },
+    { kind: 'call-rate-limit', rate },
+    { kind: 'null-block', rate },
+    { kind: 'timeout-error', rate, provider: 'geth' },
+  ] satisfies Fault[])('$kind strikes each call of a batch on its own', async fault => {
+    await withFaults(fault)
+    const batch = Array.from({ length: asks }, (_, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'eth_getBlockByNumber',
+      params: [`0x${id.toString(16)}`, false],
+    }))
+    const answers = (await (await post(batch)).json()) as Answer[]
+    const struck = answers.filter(({ result }) => (result ?? null) === null).length
+    expect(struck).toBe(node.endpoints[0]!.fired.get(fault.kind))
+    expect(struck / asks).toBeGreaterThan(rate - 0.1)
+    expect(struck / asks).toBeLessThan(rate + 0.1)
+  })
+
   test('log faults lose, repeat and shuffle logs, and a second asking may be right', async () => {
     await withFaults({ kind: 'drop-logs', rate: 0.5 })
     const truth = async (): Promise<string[]> => {

@@ -143,19 +143,35 @@ class EndpointServer extends SimEndpoint {
     if (breaks === 'reset') return void request.socket.resetAndDestroy()
     if (breaks === 'hang') return void (await new Promise(resolve => request.socket.once('close', resolve)))
     if (breaks === 'endless') return this.#sendEndless(response)
+    if (breaks === 'drip' || breaks === 'crumbs') return this.#sendSlowly(response, reply)
     if (breaks === 'truncated') {
       const whole = Buffer.concat(parts)
       const cut = whole.subarray(0, Math.max(1, Math.floor(whole.length * 0.6)))
       return void response.writeHead(status, { ...headers, 'content-length': cut.length }).end(cut)
     }
     const length = parts.reduce((sum, part) => sum + part.length, 0)
-    if (length > 1_024 && String(request.headers['accept-encoding']).includes('gzip')) {
+    if (
+      length > 1_024 &&
+      !('content-encoding' in headers) &&
+      String(request.headers['accept-encoding']).includes('gzip')
+    ) {
       const packed = gzipSync(Buffer.concat(parts), { level: 1 })
       const packedHeaders = { ...headers, 'content-encoding': 'gzip', 'content-length': packed.length }
       return void response.writeHead(status, packedHeaders).end(packed)
     }
     response.writeHead(status, { ...headers, 'content-length': length })
     for (const part of parts) response.write(part)
+    response.end()
+  }
+
+  /** A byte now and then, or everything at once in pieces of a byte. */
+  async #sendSlowly(response: ServerResponse, { status, headers, parts, breaks }: Reply): Promise<void> {
+    response.writeHead(status, headers)
+    for (const byte of Buffer.concat(parts)) {
+      if (response.destroyed || this.#stopped.signal.aborted) return
+      if (!response.write(Buffer.of(byte))) await drainedOrClosed(response)
+      if (breaks === 'drip') await delay(100, undefined, { signal: this.#stopped.signal })
+    }
     response.end()
   }
 

@@ -210,7 +210,7 @@ export class ChainIndexer {
     const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
     const complete = nothingLeft && head >= from
     const { dispute } = this.#finality
-    const stalledBy = this.#stats.failures.stalledBy
+    const stalledBy = this.#stats.failures.stalledBy ?? this.#whyUnheard()
     const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
     const doubt = this.#source instanceof FullSource ? this.#source.doubt : undefined
     return {
@@ -238,6 +238,13 @@ export class ChainIndexer {
     if (stalledBy !== undefined) return 'stalled'
     if (this.#finality.dispute !== undefined) return 'disputed'
     return this.#caughtUp && this.#historyDone ? 'live' : 'backfilling'
+  }
+
+  /** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */
+  #whyUnheard(): string | undefined {
+    if (this.#follower.latest !== undefined) return undefined
+    const reasons = this.#options.rpc.status().map(({ reason }) => reason)
+    return reasons.includes(undefined) ? undefined : reasons.join('; ')
   }
 
   #lagSeconds(): number {

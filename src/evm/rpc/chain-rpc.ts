@@ -6,13 +6,16 @@
 //   const again = await rpc.ask(calls, { signal, exclude: new Set([endpoint]) })     // any other endpoint
 //   const { bodies } = await rpc.askRaw(calls, { signal })                      // parse with `readAnswers` in a worker
 //
-// All calls of one `ask` go to one endpoint, in one batch where it takes batches. They succeed or fail together.
+// All calls of one `ask` are answered by one endpoint, in one batch where it takes batches. Calls that fail for the
+// moment are sent to it again, and what it answered is kept meanwhile; then another endpoint gets them all.
 import { otherChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import { quantityOf } from '../../hex.ts'
 import type { EndpointStatus } from '../../model.ts'
 import { type ClientAsk, type EndpointSettings, RpcClient, type RpcClientOptions } from '../../rpc/client.ts'
-import type { EndpointAnswer, RpcEndpoint, RpcFamily } from '../../rpc/endpoint.ts'
+import type { EndpointAnswer, RpcEndpoint } from '../../rpc/endpoint.ts'
 import { type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
+import type { RpcFamily } from '../../rpc/family.ts'
 import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
@@ -41,6 +44,8 @@ export class ChainRpc implements RpcPort {
   ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
     return this.#ask(calls, options, (endpoint, { bodies, bytes }) => {
       const values = endpoint.read(bodies, calls, toleratedBy(options))
+      const said = options.objection?.(values)
+      if (said !== undefined) throw endpoint.invalid(calls[0]?.method ?? 'batch', said)
       this.#learnHead(endpoint.name, calls, values)
       return { endpoint: endpoint.name, values, bytes }
     })
@@ -83,16 +88,18 @@ export class ChainRpc implements RpcPort {
     for (const [at, { method, params }] of calls.entries()) {
       const latest = method === 'eth_getBlockByNumber' && params[0] === 'latest'
       const value = latest ? (values[at] as { number?: unknown } | null)?.number : values[at]
-      const head = latest || method === 'eth_blockNumber' ? Number(value) : Number.NaN
-      if (Number.isSafeInteger(head)) this.#heads.set(endpoint, head)
+      const head = latest || method === 'eth_blockNumber' ? quantityOf(value, Number.MAX_SAFE_INTEGER) : -1
+      if (head >= 0) this.#heads.set(endpoint, head)
     }
   }
 }
 
 function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFamily {
   const objection = (value: unknown): string | undefined => {
-    if (id === undefined || Number(value) === id) return undefined
-    const { serves, hint } = otherChain(Number(value), id)
+    const served = quantityOf(value, Number.MAX_SAFE_INTEGER)
+    if (id === undefined || served === id) return undefined
+    if (served < 0) return 'it answered eth_chainId with something that is not a chain id'
+    const { serves, hint } = otherChain(served, id)
     return `it ${serves}: ${hint.slice(0, -1)}`
   }
   return {
@@ -100,9 +107,14 @@ function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFa
     sort: sortRefusal,
     isRepeatable,
     heavyMethods: ['eth_getLogs', 'eth_getBlockReceipts'],
+    isHeavy: ({ method, params }) => heavy.has(method) || (method.startsWith('eth_getBlockBy') && params[1] === true),
+    canAskForLess: calls => blocksOf(calls) > 1,
     identity: id === undefined ? undefined : { call: { method: 'eth_chainId', params: [] }, objection },
   }
 }
+
+/** Whole blocks are heavy too. */
+const heavy = new Set(['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'])
 
 function toleratedBy({ revertsAsNull = false }: AskOptions): typeof isRevert | undefined {
   return revertsAsNull ? isRevert : undefined
@@ -117,10 +129,12 @@ function rangeRefused(error: unknown, calls: readonly RpcCall[]): RangeRefused |
   const { kind, blocksAllowed } = failure
   if (kind === 'range-too-large') return new RangeRefused('range-too-large', said, blocksAllowed)
   const tooMuch = kind === 'too-many-results' || kind === 'response-too-large'
-  // Halving is the last resort for what takes too long and for refusals of unknown meaning.
-  const unclear = blocks > 1 && (kind === 'timeout' || kind === 'refused')
+  const unclear = blocks > 1 && lastResort.has(kind)
   return tooMuch || unclear ? new RangeRefused('too-dense', said, blocksAllowed) : undefined
 }
+
+/** Too slow, of unknown meaning, or again and again about some call of many: fewer blocks may pass. */
+const lastResort = new Set<RpcFailureKind>(['timeout', 'refused', 'behind', 'invalid-answer'])
 
 /** How many blocks' logs are asked for; 0 where none are. */
 function blocksOf(calls: readonly RpcCall[]): number {
@@ -133,7 +147,7 @@ function blocksOf(calls: readonly RpcCall[]): number {
 
 function isRepeatable(kind: RpcFailureKind, calls: readonly RpcCall[]): boolean {
   // A range that took too long once will take too long again.
-  return repeatableKinds.has(kind) || (kind === 'timeout' && blocksOf(calls) === 0)
+  return repeatableKinds.has(kind) || kind === 'behind' || (kind === 'timeout' && blocksOf(calls) === 0)
 }
 
 /** Counts what is asked through it, and changes nothing. */

@@ -12,7 +12,7 @@ export type RpcAnswers = {
   bytes: number
 }
 
-/** The bodies as they came, for another thread to parse, without any JSON-RPC error. */
+/** The bodies as they came, for another thread to parse: a later one answers what an earlier one refused. */
 export type RawAnswers = { endpoint: string; bodies: readonly Uint8Array[]; bytes: number }
 
 export type AskOptions = {
@@ -27,6 +27,10 @@ export type AskOptions = {
   idle?: boolean
   /** A call that the contract reverts gives null; otherwise it would fail all calls. */
   revertsAsNull?: boolean
+  /** The chain has the blocks that are asked for: a node that answers null lacks one, and is asked again. */
+  nullIsMissing?: boolean
+  /** Says what is wrong with the results, if something is. That is the endpoint's failure, and another one is asked. */
+  objection?: (values: readonly unknown[]) => string | undefined
   /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number
   bytesMax?: number
@@ -34,7 +38,7 @@ export type AskOptions = {
 
 export interface RpcPort {
   readonly endpoints: readonly string[]
-  /** All calls at one endpoint, in one batch where it takes batches. Fails with an AlmanacError or a RangeRefused. */
+  /** All calls answered by one endpoint. Fails with an AlmanacError or a RangeRefused. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
   /** The same without parsing. A caller that cannot parse a body reports it to `distrust`. */
   askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers>

@@ -1,7 +1,7 @@
 // What the indexer asks of a chain: checked and decoded blocks, and headers, which this file reads by JSON-RPC.
 // `full-source.ts` and `watched-source.ts` read the blocks.
 import type { Chain } from '../../chains.ts'
-import { AlmanacError } from '../../errors.ts'
+import { AlmanacError, messageOf } from '../../errors.ts'
 import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
 import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
@@ -159,13 +159,23 @@ export async function askChecked<Answers extends { endpoint: string }, Result ex
   const distrusted = new Set<string>()
   for (;;) {
     const answers = await ask(distrusted)
-    const checked = await check(answers)
+    const checked = await checkedBy(() => check(answers))
     if (typeof checked !== 'string') return checked
     rpc.distrust(answers.endpoint, checked)
     distrusted.add(answers.endpoint)
     if (distrusted.size < rpc.endpoints.length) continue
     const who = distrusted.size === 1 ? `endpoint ${answers.endpoint}` : `all ${distrusted.size} endpoints`
     throw checkFailed(chain, interval, `${who}: ${checked}`)
+  }
+}
+
+/** What an answer makes our code throw is a reason against the answer. */
+async function checkedBy<Result>(check: () => Promise<Result | string> | Result | string): Promise<Result | string> {
+  try {
+    return await check()
+  } catch (error) {
+    if (error instanceof AlmanacError && error.code !== 'internal') throw error
+    return `it answered what cannot be read (${messageOf(error)})`
   }
 }
 

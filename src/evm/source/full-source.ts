@@ -59,7 +59,7 @@ export class FullSource extends HeaderSource implements ChainSource {
       chain,
       rpc: this.#rpc,
       interval: request.interval,
-      ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal }),
+      ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }),
       check: async ({ endpoint, bodies }) => {
         const result = await this.#decoder.range({ chain, senderSample: this.#senderSample, request, bodies })
         if (!result.ok) return result.failure.message

@@ -140,11 +140,11 @@ export class WalletLookup {
     numbers: readonly number[],
     signal: AbortSignal,
   ): Promise<bigint[]> {
-    const { values } = await this.#rpc.ask(stateCalls(method, address, numbers), { signal })
-    return values.map(value => {
-      if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-      throw this.#unreadable(`${method} answered ${JSON.stringify(value)}`)
+    const { values } = await this.#rpc.ask(stateCalls(method, address, numbers), {
+      signal,
+      objection: answered => (answered.every(isQuantity) ? undefined : 'an answer that is not a number'),
     })
+    return values.map(value => BigInt(value as string))
   }
 
   #unreadable(reason: string): AlmanacError {
@@ -153,6 +153,10 @@ export class WalletLookup {
       hint: 'use an endpoint that keeps old state (an archive node).',
     })
   }
+}
+
+function isQuantity(value: unknown): boolean {
+  return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)
 }
 
 function isAddress(text: string | null, address: Address): boolean {
