@@ -41,7 +41,7 @@ export type ClientAsk = Partial<Omit<EndpointAsk, 'onSent'>> & {
   endpoint?: string | undefined
 }
 
-type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => T
+type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => Promise<T> | T
 type Failures = Map<RpcEndpoint, AlmanacError>
 
 const backoffFirstMs = 100
@@ -210,8 +210,8 @@ export class RpcClient {
         running.set(endpoint, linked)
         endpoint
           .ask(calls, { timeoutMs, bytesMax, urgent, idle, tolerated, signal: linked.signal, onSent })
-          .then(answer => {
-            const accepted = accept(endpoint, answer)
+          .then(async answer => {
+            const accepted = await accept(endpoint, answer)
             endpoint.health.succeeded()
             return accepted
           })
