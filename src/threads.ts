@@ -1,5 +1,5 @@
-// What a thread is made of, as its own side sees it: the calls it answers (plain data, bytes that are moved, errors with
-// every field), its limits, and the compile cache. It starts no thread: `worker-thread.ts` does.
+// What a thread is made of, as its own side sees it: the calls it answers (plain data, bytes that are moved, errors
+// with every field), its limits, and the compile cache. It starts no thread: `worker-thread.ts` does.
 import { readlinkSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { availableParallelism, getPriority, homedir, setPriority } from 'node:os'

@@ -1,5 +1,5 @@
-// The indexing thread as the rest of the service sees it: started, started again when it ends, and asked with a bound on
-// the time. Where it does not answer, the last known status says so.
+// The indexing thread as the rest of the service sees it: started, started again when it ends, and asked with a bound
+// on the time. Where it does not answer, the last known status says so.
 import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
