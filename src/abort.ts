@@ -51,3 +51,20 @@ export function pause(ms: number, signal: AbortSignal, clock: Clock = realClock)
     signal.addEventListener('abort', done, { once: true })
   })
 }
+
+/** Fails with `late` where the promise takes longer; what it does goes on. */
+export async function within<T>(
+  ms: number,
+  promise: Promise<T>,
+  late: () => Error = () => new Error(`no answer within ${ms} ms`),
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms)
+  })
+  try {
+    return await Promise.race([promise, passed])
+  } finally {
+    clearTimeout(timer)
+  }
+}

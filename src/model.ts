@@ -148,8 +148,19 @@ export type SolanaStatus = {
   rpc: readonly EndpointStatus[]
 }
 
+/** The thread that indexes EVM chains in this process. */
+export type IndexerStatus = {
+  /** False: it is silent or starts again, and its chains are shown as they were last known. */
+  answers: boolean
+  restarts: number
+  /** Why it was last started again. */
+  last_restart?: string | undefined
+}
+
 /** What indexers report for `/status`, by the name of the chain or network. */
 export type StatusReport = {
+  /** Absent where this process indexes no EVM chain. */
+  indexer?: IndexerStatus
   chains: Readonly<Record<string, ChainStatus>>
   solana: Readonly<Record<string, SolanaStatus>>
 }

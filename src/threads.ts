@@ -1,73 +1,74 @@
-// What threads need: calls from one to another (plain data, and errors with every field), limits for those that index,
-// and the compile cache. It starts no thread.
+// What a thread is made of, as its own side sees it: the calls it answers (plain data, bytes that are moved, errors
+// with every field), its limits, and the compile cache. It starts no thread: `worker-thread.ts` does.
 import { readlinkSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
-import { homedir, setPriority } from 'node:os'
+import { availableParallelism, getPriority, homedir, setPriority } from 'node:os'
 import { join } from 'node:path'
-import type { ResourceLimits } from 'node:worker_threads'
-import { AlmanacError, fromPlain, type PlainError, toPlain } from './errors.ts'
+import type { MessagePort, ResourceLimits } from 'node:worker_threads'
+import { AlmanacError, type PlainError, toPlain } from './errors.ts'
 
-/** What a MessagePort and a Worker have in common. */
-type Port = { on(event: 'message', listener: (message: unknown) => void): unknown; postMessage(message: unknown): void }
+/** What a thread can be asked. Its module exports `startThread`, which gives these. */
+export type Methods = Record<string, (...parameters: never[]) => unknown>
+export type StartThread = (data: never) => Methods | Promise<Methods>
 
-type Methods = Record<string, (...parameters: never[]) => Promise<unknown>>
-type Call = (...parameters: unknown[]) => Promise<unknown>
+/** What a thread is started with. */
+export type ThreadData = { module: string; data: unknown }
 
-type Request = { call: number; method: string; parameters: unknown[] }
-type Reply = { reply: number; value?: unknown; error?: PlainError }
+/** What the parent sends. A ping is answered from the thread's event loop, which shows that it turns. */
+export type ToThread = 'ping' | { call: number; method: string; parameters: unknown[] }
+/** What the thread sends: `ready` or `failed` once, then replies. */
+export type FromThread =
+  | 'ready'
+  | 'pong'
+  | { failed: PlainError }
+  | { reply: number; value: unknown }
+  | { reply: number; error: PlainError }
 
-/** Answers calls from the port with these methods. */
-export function serveThread(port: Port, methods: Methods): void {
-  port.on('message', async given => {
-    const message = given as Request | undefined
-    if (typeof message?.call !== 'number') return
-    const reply: Reply = { reply: message.call }
+/** The body of `thread-entry.ts`. */
+export async function runThread(port: MessagePort, { module, data }: ThreadData): Promise<void> {
+  const post = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
+  let methods: Methods = {}
+  port.on('message', async (message: ToThread) => {
+    if (message === 'ping') return post('pong')
+    const { call: reply, method, parameters } = message
     try {
-      const method = methods[message.method] as Call | undefined
-      if (method === undefined) throw new AlmanacError('internal', `No such method: ${message.method}.`)
-      reply.value = await method(...message.parameters)
+      const answer = methods[method] as ((...parameters: unknown[]) => unknown) | undefined
+      if (answer === undefined) throw new AlmanacError('internal', `No such method: ${method}.`)
+      const value = await answer(...parameters)
+      post({ reply, value }, movedWith(value))
     } catch (error) {
-      reply.error = toPlain(error)
-    }
-    try {
-      port.postMessage(reply)
-    } catch (error) {
-      // A value that messages cannot carry. Without a reply the caller would wait for ever.
-      port.postMessage({ reply: message.call, error: toPlain(error) } satisfies Reply)
+      post({ reply, error: toPlain(error) })
     }
   })
+  try {
+    const { startThread } = (await import(module)) as { startThread: StartThread }
+    methods = await startThread(data as never)
+    post('ready')
+  } catch (error) {
+    // An error that leaves the thread by itself loses its class and most of its fields.
+    post({ failed: toPlain(error) })
+  }
 }
 
-/** Calls the methods of the other side. `fail` rejects every pending and later call, for when that thread ends. */
-export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (reason: Error) => void } {
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  let calls = 0
-  let failure: Error | undefined
-  port.on('message', given => {
-    const message = given as Reply
-    const call = waiting.get(message?.reply)
-    if (call === undefined) return
-    waiting.delete(message.reply)
-    if (message.error === undefined) call.resolve(message.value)
-    else call.reject(fromPlain(message.error))
-  })
-  const far = new Proxy({} as Far, {
-    get:
-      (_, method) =>
-      (...parameters: unknown[]) =>
-        new Promise((resolve, reject) => {
-          if (failure !== undefined) return reject(failure)
-          calls++
-          waiting.set(calls, { resolve, reject })
-          port.postMessage({ call: calls, method: String(method), parameters } satisfies Request)
-        }),
-  })
-  const fail = (reason: Error): void => {
-    failure = reason
-    for (const call of waiting.values()) call.reject(reason)
-    waiting.clear()
-  }
-  return { far, fail }
+/** The module beside the file at `base`: both are sources, or both are built. */
+export function threadModule(name: string, base: string): URL {
+  return new URL(`./${name}${base.slice(-'.ts'.length)}`, base)
+}
+
+const moved = new WeakMap<object, ArrayBuffer[]>()
+
+/** The bytes go to the other thread with the value instead of being copied: its sender must not use them again. */
+export function moving<T extends object>(value: T, bytes: readonly ArrayBufferView[]): T {
+  moved.set(
+    value,
+    bytes.map(({ buffer }) => buffer as ArrayBuffer),
+  )
+  return value
+}
+
+/** What `moving` said of a parameter or an answer. */
+export function movedWith(value: unknown): ArrayBuffer[] {
+  return (typeof value === 'object' && value !== null ? moved.get(value) : undefined) ?? []
 }
 
 // Limits of indexing threads, which share memory and processor time with the one that answers.
@@ -78,17 +79,26 @@ export function callThread<Far extends Methods>(port: Port): { far: Far; fail: (
  */
 export const indexingMemory: ResourceLimits = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 }
 
-/** Of 20: a tenth of the time on a busy core, all of it on an idle one. */
+/** Of 20, on top of the service's own: a tenth of the time on a busy core, all of it on an idle one. */
 export const indexingNiceness = 10
+const nicenessMax = 19
 
 /** For the calling thread and those that it starts later. On Linux only, which gives each thread its own priority. */
 export function yieldToServing(): void {
   try {
     const thread = Number(/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1])
-    if (Number.isSafeInteger(thread)) setPriority(thread, indexingNiceness)
+    if (!Number.isSafeInteger(thread)) return
+    setPriority(thread, Math.min(nicenessMax, getPriority(thread) + indexingNiceness))
   } catch {
     // No such file, or no permission: the usual priority stays.
   }
+}
+
+const poolThreadsMax = 8
+
+/** Threads that read answers: leaves one core to the network and the store, and one to serving. */
+export function threadsByCores(cores = availableParallelism()): number {
+  return Math.min(poolThreadsMax, Math.max(1, cores - 2))
 }
 
 // Caches compiled code on disk between starts, which halves the time to start.

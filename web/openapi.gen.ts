@@ -491,6 +491,14 @@ export interface components {
       error: string;
     };
     Status: {
+      /** @description The thread that indexes EVM chains. Absent where there is none. */
+      indexer?: {
+        /** @description False: it is silent or starts again; its chains are as they were last known. */
+        answers: boolean;
+        restarts: number;
+        /** @description Why it was last started again. */
+        last_restart?: string;
+      };
       chains: {
         [key: string]: unknown;
       };

@@ -1,6 +1,8 @@
 // The routes for operators: health, readiness, status, metrics and the contracts of a chain.
+import { within } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
-import type { ErrorCode } from '../errors.ts'
+import { AlmanacError, type ErrorCode } from '../errors.ts'
+import type { StoreInfo } from '../store/store.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { shownStore } from './live-feed.ts'
@@ -72,14 +74,19 @@ export const readiness: RouteParts = {
   },
 }
 
-async function reasonNotReady({ store, status, settings, log }: Context): Promise<string | undefined> {
+async function reasonNotReady(context: Context): Promise<string | undefined> {
+  const { status, settings, log } = context
+  // Both at once: together they may take as long as each.
+  const reported = status()
+  reported.catch(() => {})
   try {
-    await store.info()
+    await storeInfo(context)
   } catch (error) {
     log.warn({ err: error }, 'Store does not answer')
     return `The store does not answer (${codeOf(error)}).`
   }
-  const report = await status()
+  const report = await reported
+  if (report.indexer?.answers === false) return 'The indexer does not answer.'
   const lagging = [...Object.entries(report.chains), ...Object.entries(report.solana)].filter(
     ([, { lag_seconds }]) => lag_seconds > settings.lagMaxSeconds,
   )
@@ -88,10 +95,18 @@ async function reasonNotReady({ store, status, settings, log }: Context): Promis
   return `${lags.join(', ')}; at most ${settings.lagMaxSeconds} s are allowed.`
 }
 
+/** Of two seconds; the status has its own bound. */
+const storeMsMax = 1_500
+
+function storeInfo({ store }: Context): Promise<StoreInfo> {
+  const late = () => new AlmanacError('timeout', 'The store does not answer.', { retryable: true })
+  return within(storeMsMax, store.info(), late)
+}
+
 export const status: RouteParts = {
   answer: context => async request => {
     await admitOperator(context, request)
-    const [report, store] = await Promise.all([context.status(), context.store.info()])
+    const [report, store] = await Promise.all([context.status(), storeInfo(context)])
     return jsonAnswer({ ...report, store: shownStore(store), version: context.version })
   },
   document: {

@@ -1,7 +1,7 @@
 // The schemas of the operators' routes, for the OpenAPI document and the clients that are typed by it.
 import { z } from 'zod'
 import { keyNamePattern, scopes } from '../keys/keys.ts'
-import { type EndpointStatus, evidences } from '../model.ts'
+import { type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
 import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
@@ -132,7 +132,14 @@ const storeFacts = z.object({
   size_bytes: z.int(),
 })
 
+const indexer = z.object({
+  answers: z.boolean().describe('False: it is silent or starts again; its chains are as they were last known.'),
+  restarts: z.int(),
+  last_restart: z.string().optional().describe('Why it was last started again.'),
+}) satisfies z.ZodType<IndexerStatus>
+
 export const status = z.object({
+  indexer: indexer.optional().describe('The thread that indexes EVM chains. Absent where there is none.'),
   chains: z.record(z.string(), z.unknown()),
   solana: z.record(z.string(), z.unknown()),
   store: storeFacts,

@@ -36,7 +36,7 @@ export type ClientAsk = Partial<Omit<EndpointAsk, 'onSent'>> & {
   endpoint?: string | undefined
 }
 
-type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => T
+type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => Promise<T> | T
 type Failures = Map<RpcEndpoint, AlmanacError>
 
 const backoffFirstMs = 100
@@ -230,8 +230,8 @@ export class RpcClient {
         running.set(linked, endpoint)
         endpoint
           .ask(calls, { ...asked, signal: linked.signal, onSent })
-          .then(answer => {
-            const accepted = acceptedBy(endpoint, calls, () => accept(endpoint, answer))
+          .then(async answer => {
+            const accepted = await acceptedBy(endpoint, calls, () => accept(endpoint, answer))
             endpoint.health.succeeded()
             return accepted
           })
@@ -292,9 +292,13 @@ const sizeRefusals = new Set<RpcFailureKind>([
   'filter-too-large',
 ])
 
-function acceptedBy<T>(endpoint: RpcEndpoint, calls: readonly RpcCall[], accept: () => T): T {
+async function acceptedBy<T>(
+  endpoint: RpcEndpoint,
+  calls: readonly RpcCall[],
+  accept: () => T | Promise<T>,
+): Promise<T> {
   try {
-    return accept()
+    return await accept()
   } catch (error) {
     throw endpoint.blamed(error, calls)
   }

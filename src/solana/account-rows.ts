@@ -8,7 +8,7 @@ import {
   tokenProgramAt,
 } from './decode.ts'
 import { mintAccountOf } from './mints.ts'
-import type { AccountInfo } from './rpc.ts'
+import type { AccountInfo } from './read-accounts.ts'
 
 export type StoredAccount = {
   writeVersion: bigint

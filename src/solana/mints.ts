@@ -5,7 +5,8 @@ import { chunks } from '../rpc/batches.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
 import { metadataAddress } from './pda.ts'
-import { type AccountInfo, accountsPerCallMax, type SolanaRpc } from './rpc.ts'
+import type { AccountInfo } from './read-accounts.ts'
+import { accountsPerCallMax, type SolanaRpc } from './rpc.ts'
 
 /** Names and standards change rarely; what an amount depends on is never this old. */
 const namesMaxAgeMs = 10 * 60_000

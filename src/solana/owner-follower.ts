@@ -10,7 +10,8 @@ import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
 import { holdingUpdateOf } from './account-rows.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
 import { isVolatile, mintAccountOf } from './mints.ts'
-import { type AccountInfo, accountsPerCallMax, readAccount, type SolanaRpc } from './rpc.ts'
+import { type AccountInfo, readAccount } from './read-accounts.ts'
+import { accountsPerCallMax, type SolanaRpc } from './rpc.ts'
 import { ChainClock, differencesOf, type Freshness, type OnDemand, type OwnerReading } from './source.ts'
 import {
   accountKey,

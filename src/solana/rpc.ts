@@ -1,7 +1,7 @@
 // The methods of a Solana node that portfolios need. It checks the slot and the shape of every answer and knows no
 // store.
-import { base58 } from '@scure/base'
 import { type Clock, realClock } from '../abort.ts'
+import { AlmanacError, messageOf } from '../errors.ts'
 import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
@@ -10,7 +10,19 @@ import type { RpcEndpoint } from '../rpc/endpoint.ts'
 import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
 import type { RpcFamily } from '../rpc/family.ts'
 import { DailyBudget } from '../rpc/limits.ts'
+import { type PoolOptions, ThreadPool } from '../thread-pool.ts'
+import { threadModule } from '../threads.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
+import {
+  type AccountInfo,
+  type AccountsThread,
+  accountsOf,
+  exactLamports,
+  type KeyedAccount,
+  type ReadAt,
+  readListed,
+  readOwned,
+} from './read-accounts.ts'
 
 /** The limit of the public method. */
 export const accountsPerCallMax = 100
@@ -25,9 +37,6 @@ const waitMaxMs = 10_000
 /** One call with its waits and retries; a client has given up by then. */
 const deadlineMs = 30_000
 
-/** An account as a node describes it; `program` owns it in the runtime's sense. */
-export type AccountInfo = { lamports: bigint; program: string; data: Uint8Array }
-export type KeyedAccount = AccountInfo & { key: Uint8Array }
 export type At<T> = { slot: number; value: T }
 
 export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' | 'clock' | 'isPrivate'> & {
@@ -36,16 +45,21 @@ export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' |
   /** Of all endpoints together, as is the budget. */
   requestsPerSecond?: number | undefined
   dailyBudget?: number | undefined
+  reader?: Omit<PoolOptions, 'module' | 'threads'>
 }
 
 export class SolanaRpc {
   readonly network: SolanaNetwork
   readonly #client: RpcClient
+  readonly #reader: ThreadPool<AccountsThread>
   readonly #progress = new Map<RpcEndpoint, SlotProgress>()
 
   constructor(options: SolanaRpcOptions) {
     const { network, urls, requestsPerSecond: whole, dailyBudget, timeoutMs = 10_000, clock = realClock } = options
     this.network = network
+    const module = threadModule('read-accounts', import.meta.url)
+    // One: accounts large enough for it are rare, and serving needs the cores.
+    this.#reader = new ThreadPool({ module, threads: 1, ...options.reader })
     const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
     const budget =
       dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.daily_budget`)
@@ -68,11 +82,10 @@ export class SolanaRpc {
   /** The accounts of up to 100 keys, undefined for those that do not exist. */
   async accounts(keys: readonly string[], minContextSlot?: number): Promise<At<(AccountInfo | undefined)[]>> {
     const call = { method: 'getMultipleAccounts', params: [keys, configOf(minContextSlot)] }
-    return this.#ask(call, minContextSlot, result => {
-      if (!Array.isArray(result) || result.length !== keys.length) return undefined
-      const accounts = result.map(entry => (entry === null ? null : readAccount(entry)))
-      return accounts.includes(undefined) ? undefined : accounts.map(account => account ?? undefined)
-    })
+    const count = keys.length
+    return this.#ask(call, minContextSlot, bodies =>
+      this.#reader.takes(bodies) ? this.#reader.run('listed', { bodies, count }) : readListed({ bodies, count }),
+    )
   }
 
   /** Every token account of an owner under one program, cut to the part that both programs share. */
@@ -80,17 +93,11 @@ export class SolanaRpc {
     const programId = tokenProgramAddresses[program]
     const config = { ...configOf(minContextSlot), dataSlice: { offset: 0, length: tokenAccountBytes } }
     const call = { method: 'getTokenAccountsByOwner', params: [owner, { programId }, config] }
-    return this.#ask(call, minContextSlot, result => {
-      if (!Array.isArray(result)) return undefined
-      const accounts: KeyedAccount[] = []
-      for (const entry of result as { pubkey?: unknown; account?: unknown }[]) {
-        const account = readAccount(entry?.account)
-        const key = readKey(entry?.pubkey)
-        if (account === undefined || key === undefined || account.program !== programId) return undefined
-        accounts.push({ key, ...account })
-      }
-      return accounts
+    const { slot, value } = await this.#ask(call, minContextSlot, bodies => {
+      const task = { bodies, program: programId }
+      return this.#reader.takes(bodies) ? this.#reader.run('owned', task) : readOwned(task)
     })
+    return { slot, value: accountsOf(value, programId) }
   }
 
   async genesisHash(): Promise<string> {
@@ -111,27 +118,25 @@ export class SolanaRpc {
   }
 
   async close(): Promise<void> {
-    await this.#client.close()
+    await Promise.all([this.#client.close(), this.#reader.close()])
   }
 
   async #ask<T>(
     call: RpcCall,
     minContextSlot: number | undefined,
-    read: (value: unknown) => T | undefined,
+    read: (bodies: readonly Uint8Array[]) => Promise<ReadAt<T>> | ReadAt<T>,
   ): Promise<At<T>> {
-    return this.#client.ask([call], {}, (endpoint, { bodies }) => {
-      const [result] = endpoint.read(bodies, [call])
-      const { context, value } = (result ?? {}) as { context?: { slot?: unknown }; value?: unknown }
-      const slot = context?.slot
+    return this.#client.ask([call], {}, async (endpoint, { bodies }) => {
+      const answer = await blaming(endpoint, call.method, () => read(bodies))
+      if (typeof answer === 'string') throw endpoint.invalid(call.method, answer)
+      const { slot, value } = answer
       if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0)
         throw endpoint.invalid(call.method, 'an answer without a slot')
       // Nodes that do not know `minContextSlot` answer from before it.
       if (minContextSlot !== undefined && slot < minContextSlot)
         throw endpoint.fail({ kind: 'behind', method: call.method }, `it is only at slot ${slot}`)
-      const answer = read(value)
-      if (answer === undefined) throw endpoint.invalid(call.method, 'an answer of another shape')
       this.#checkProgress(endpoint, call.method, slot)
-      return { slot, value: answer }
+      return { slot, value }
     })
   }
 
@@ -177,6 +182,16 @@ export class SlotProgress {
   }
 }
 
+/** Whatever goes wrong while its answer is read is the failure of the endpoint that gave it. */
+async function blaming<T>(endpoint: RpcEndpoint, method: string, read: () => Promise<T> | T): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof AlmanacError && error.code === 'interrupted') throw error
+    throw endpoint.invalid(method, `an answer that could not be read: ${messageOf(error)}`)
+  }
+}
+
 function familyOf(network: SolanaNetwork): RpcFamily {
   const setting = `solana.${network}`
   return {
@@ -210,36 +225,4 @@ function kindOfRefusal({ status, rpcCode }: Refusal): RpcFailureKind {
 
 function configOf(minContextSlot: number | undefined) {
   return { commitment, encoding: 'base64', ...(minContextSlot === undefined ? {} : { minContextSlot }) }
-}
-
-/**
- * JSON.parse rounds whole numbers beyond 2^53, and balances can be that large. Only those are put in quotes: a reviver
- * for all would cost ten times the parse.
- */
-export function exactLamports(text: string): string {
-  return text.replaceAll(/"lamports":\s*(\d{16,20})(?=[,}\s])/g, '"lamports":"$1"')
-}
-
-/** Undefined where the entry does not describe an account. */
-export function readAccount(entry: unknown): AccountInfo | undefined {
-  const { lamports, owner, data } = (entry ?? {}) as { lamports?: unknown; owner?: unknown; data?: unknown }
-  if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string' || data[1] !== 'base64')
-    return undefined
-  const balance = readLamports(lamports)
-  return balance === undefined ? undefined : { lamports: balance, program: owner, data: Buffer.from(data[0], 'base64') }
-}
-
-function readLamports(value: unknown): bigint | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
-  return typeof value === 'string' && /^\d{1,20}$/.test(value) ? BigInt(value) : undefined
-}
-
-function readKey(value: unknown): Uint8Array | undefined {
-  if (typeof value !== 'string' || value.length < 32 || value.length > 44) return undefined
-  try {
-    const key = base58.decode(value)
-    return key.length === 32 ? key : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -7,7 +7,8 @@ import type { TokenProgram } from '../model.ts'
 import type { Holding, HoldingColumns, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
 import { ensureMints, keyText } from './mints.ts'
-import { type AccountInfo, type At, type KeyedAccount, readAccount, type SolanaRpc } from './rpc.ts'
+import { type AccountInfo, type KeyedAccount, readAccount } from './read-accounts.ts'
+import type { At, SolanaRpc } from './rpc.ts'
 
 export type OwnerReading = { account: SolanaAccount; holdings: Holding[] }
 

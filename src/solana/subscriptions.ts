@@ -7,7 +7,7 @@ import { redactText, redactUrl } from '../redact.ts'
 import { isError } from '../rpc/answers.ts'
 import { ReconnectingSocket, type SocketMessage } from '../rpc/socket.ts'
 import { tokenProgramAddresses } from './decode.ts'
-import { exactLamports } from './rpc.ts'
+import { exactLamports } from './read-accounts.ts'
 
 const answerTimeoutMs = 10_000
 /** A slot takes 0.4 s: a socket that is silent for this long is dead. */

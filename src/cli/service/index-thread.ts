@@ -1,5 +1,98 @@
-// The entry of the indexing thread (`index-chains.ts`). It imports nothing else before the compile cache is on.
-import { keepCompiledCode } from '../../threads.ts'
+// The indexing thread as the rest of the service sees it: started, started again when it ends, and asked with a bound
+// on the time. Where it does not answer, the last known status says so.
+import { within } from '../../abort.ts'
+import { AlmanacError, messageOf } from '../../errors.ts'
+import type { EvmStatus } from '../../evm/create-evm.ts'
+import type { IndexerStatus } from '../../model.ts'
+import { threadModule } from '../../threads.ts'
+import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
+import { exitCodes } from '../current-process.ts'
+import type { AskTransaction } from '../open-chain.ts'
+import type { IndexThread, IndexThreadData } from './index-chains.ts'
 
-keepCompiledCode()
-await import('./index-chains.ts')
+/** Below the two seconds in which `/ready` and `/status` answer. */
+const answerMs = 1_500
+/** A signal cannot cross threads: the call gives up there by itself, a little later than its caller. */
+const transactionMs = 15_000
+
+export type IndexThreadOptions = Pick<SupervisedOptions, 'log' | 'write' | 'silentMsMax' | 'memory'> & {
+  data: IndexThreadData
+  module?: URL
+}
+
+type Last = { atMs: number; chains: EvmStatus }
+
+export class Indexer {
+  readonly #thread: SupervisedThread<IndexThread>
+  #last: Last | undefined
+
+  static async start(options: IndexThreadOptions): Promise<Indexer> {
+    const module = threadModule('index-chains', import.meta.url)
+    // What supervises the process starts it again.
+    const giveUp = () => process.exit(exitCodes.tryLater)
+    return new Indexer(await SupervisedThread.start<IndexThread>({ name: 'The indexer', module, giveUp, ...options }))
+  }
+
+  private constructor(thread: SupervisedThread<IndexThread>) {
+    this.#thread = thread
+  }
+
+  /** Calls that take as long as they say. */
+  get far(): Far<IndexThread> {
+    return this.#thread.far
+  }
+
+  /** Where the thread does not answer: what it last said, as stalled, with the reason. */
+  async status(): Promise<{ chains: EvmStatus; indexer: IndexerStatus }> {
+    const { restarts, reason } = this.#thread
+    const known = { restarts, ...(reason === undefined ? {} : { last_restart: reason }) }
+    try {
+      const chains = await soon(this.far.status())
+      this.#last = { atMs: performance.now(), chains }
+      return { chains, indexer: { answers: true, ...known } }
+    } catch (error) {
+      // An error that it answers with is an answer.
+      if (error !== silent && this.#thread.isReady) throw error
+      return { chains: stalled(this.#last, silence(error)), indexer: { answers: false, ...known } }
+    }
+  }
+
+  /** Empty where the thread does not answer: its counts have gone, or come later. */
+  async metrics(): Promise<string> {
+    return await soon(this.far.metrics()).catch(() => '')
+  }
+
+  async transaction(...[asked, signal]: Parameters<AskTransaction>): ReturnType<AskTransaction> {
+    const given = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+    return await Promise.race([this.far.transaction(asked, transactionMs), given])
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close(far => far.close())
+  }
+}
+
+function soon<T>(answer: Promise<T>): Promise<T> {
+  return within(answerMs, answer, () => silent)
+}
+
+const silent = new AlmanacError('timeout', 'The indexer does not answer.', { retryable: true })
+
+function silence(error: unknown): string {
+  if (error === silent) return silent.message
+  const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
+  return `The indexer does not answer: it ended (${why}) and starts again.`
+}
+
+function stalled(last: Last | undefined, reason: string): EvmStatus {
+  if (last === undefined) return {}
+  const silentSeconds = Math.round((performance.now() - last.atMs) / 1_000)
+  return Object.fromEntries(
+    Object.entries(last.chains).map(([name, status]) => [
+      name,
+      { ...status, state: 'stalled', reason, lag_seconds: status.lag_seconds + silentSeconds },
+    ]),
+  )
+}

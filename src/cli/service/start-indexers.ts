@@ -1,11 +1,8 @@
 // Starts the configured indexers, EVM chains in a separate thread and Solana networks beside the service, and joins
 // them with those of other processes: work is asked of the one that has the chain, and claimed from the others.
 import { randomUUID } from 'node:crypto'
-import { Worker } from 'node:worker_threads'
 import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
-import { AlmanacError, fromPlain, toPlain } from '../../errors.ts'
-import type { Evm } from '../../evm/create-evm.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
@@ -16,9 +13,8 @@ import type { Freshen, PortfolioFreshness } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
-import { callThread, indexingMemory } from '../../threads.ts'
 import type { AskTransaction } from '../open-chain.ts'
-import type { IndexThreadData, IndexThreadStart } from './index-chains.ts'
+import { Indexer } from './index-thread.ts'
 
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
@@ -50,8 +46,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const { config, chains } = loaded
   const hasEvm = Object.keys(config.chains).length > 0
   const evm = hasEvm
-    ? await startIndexThread(
-        {
+    ? await Indexer.start({
+        data: {
           store: config.store,
           settings: config.chains,
           addedChains: [...chains.added],
@@ -60,7 +56,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
         },
         log,
         write,
-      )
+      })
     : undefined
   if (evm !== undefined) opened.defer(() => evm.close())
   // The indexing thread owns the store; without one this thread does.
@@ -71,14 +67,14 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   // A thread that died has no chains: the store or another process answers.
   const onDemand = staleWhileRevalidate(
     { staleAfterMs: heldMs, expiredAfterMs: heldMsMax },
-    async () => new Set((await evm?.onDemandChains().catch(() => [])) ?? []),
+    async () => new Set((await evm?.far.onDemandChains().catch(() => [])) ?? []),
   )
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
-  const status = async () => ({ chains: (await evm?.status()) ?? {}, solana: solana.status() })
+  const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return await solana.freshen.portfolio(work.network, work.owner)
-    if (work.kind === 'contract') await evm?.ensureContract(work.chain, work.contract, waitMs)
-    else await evm?.ensureWallet([work.chain], work.wallet, waitMs)
+    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs)
+    else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs)
     return undefined
   }
   if (hasEvm || networks.length > 0) {
@@ -94,21 +90,9 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
     indexers: {
       freshen: joinedFreshen({ store, log, onDemand, perform, networks }),
       status,
-      askTransaction: evm === undefined ? undefined : askThread(evm),
+      askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
       metrics: async () => (await evm?.metrics()) ?? '',
     },
-  }
-}
-
-/** A signal cannot cross threads: the call gives up there by itself, a little later than its caller. */
-const threadWaitMsMax = 15_000
-
-function askThread(evm: Evm): AskTransaction {
-  return async (asked, signal) => {
-    const given = new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-    )
-    return await Promise.race([evm.transaction(asked, threadWaitMsMax), given])
   }
 }
 
@@ -160,57 +144,6 @@ async function quietly(work: Promise<unknown>, log: Log): Promise<void> {
     await work
   } catch (error) {
     log.debug({ err: error }, 'On-demand indexing failed')
-  }
-}
-
-/** If the thread dies, calls fail with the reason. `write` takes what the thread writes to stderr. */
-async function startIndexThread(data: IndexThreadData, log: Log, write?: (text: string) => void): Promise<Evm> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./index-thread.${extension}`, import.meta.url), {
-    workerData: data,
-    resourceLimits: indexingMemory,
-    stderr: write !== undefined,
-  })
-  if (write !== undefined) worker.stderr.setEncoding('utf8').on('data', write)
-  let running = false
-  const { far, fail } = callThread<Evm>(worker)
-  await new Promise<void>((resolve, reject) => {
-    worker.on('message', (message: IndexThreadStart | object) => {
-      if (message === 'ready') {
-        running = true
-        resolve()
-      } else if ('failed' in message) {
-        reject(fromPlain(message.failed))
-        void worker.terminate()
-      }
-    })
-    worker.on('error', error => {
-      const failure = fromPlain(toPlain(error))
-      fail(failure)
-      reject(failure)
-    })
-    worker.on('exit', code => {
-      const ended = new AlmanacError('internal', 'The indexer has stopped.', {
-        retryable: true,
-        hint: 'restart the service.',
-      })
-      fail(ended)
-      reject(ended)
-      if (running) log.error({ code }, 'Indexing thread ended; requests are answered from the store')
-    })
-  })
-  return {
-    status: () => far.status(),
-    onDemandChains: () => far.onDemandChains(),
-    ensureContract: (...parameters) => far.ensureContract(...parameters),
-    ensureWallet: (...parameters) => far.ensureWallet(...parameters),
-    transaction: (...parameters) => far.transaction(...parameters),
-    metrics: () => far.metrics(),
-    async close() {
-      running = false
-      await far.close()
-      await worker.terminate()
-    },
   }
 }
 

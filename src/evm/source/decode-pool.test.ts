@@ -66,6 +66,22 @@ describe.each(requests)('$grain, with receipts: $withReceipts', request => {
   })
 })
 
+test('a body that ends its thread is refused, and the next answer is decoded', async () => {
+  const pool = new DecodePool({ threads: 1, silentMsMax: 1_000 })
+  const chain = simulatedChain(node)
+  const request = requests[0]!
+  // No more values than an answer may have; their names make them slow to read.
+  const named = Array.from({ length: 1_000_000 }, (_, at) => `{"name${at}":1}`)
+  const slow = Buffer.from(`{"jsonrpc":"2.0","id":0,"result":[${named.join()}]}`)
+  const [hostile, honest] = [pool.range({ chain, request, bodies: [slow] }), ask(request)]
+  expect(await hostile).toMatchObject({
+    ok: false,
+    failure: { check: 'unreadable', block: 20, message: 'its answer could not be read (no answer within 1 s)' },
+  })
+  expect(await pool.range({ chain, request, bodies: (await honest).bodies })).toMatchObject({ ok: true })
+  await pool.close()
+})
+
 test('after it was closed, this thread does the work', async () => {
   const closed = new DecodePool({ threads: 1 })
   await closed.close()

@@ -42,11 +42,6 @@ export function columnsOf(range: DecodedRange): RangeColumns {
   return { rest, contracts: [...contracts.keys()], places, payloads, activity }
 }
 
-/** The buffers to move to the other thread instead of copying them. */
-export function buffersOf({ places, payloads, activity }: RangeColumns): ArrayBuffer[] {
-  return [places, payloads, activity].map(({ buffer }) => buffer as ArrayBuffer)
-}
-
 export function rangeOf({ rest, contracts, places, payloads, activity }: RangeColumns): DecodedRange {
   const rows = new Array<TransferRow>(places.length / perTransfer)
   let start = 0

@@ -1,0 +1,21 @@
+// The indexing thread, which hangs where a file tells it to: in the middle of a backfill, say.
+import { appendFileSync, existsSync, rmSync } from 'node:fs'
+import { type IndexThreadData, startThread as startIndexing } from '../src/cli/service/index-chains.ts'
+
+export type HangingData = IndexThreadData & {
+  /** Gets a line at each start. */
+  diary: string
+  /** The thread hangs once this file exists: a single time, or after each start. */
+  hangs: { file: string; again: boolean }
+}
+
+export async function startThread({ diary, hangs, ...data }: HangingData) {
+  appendFileSync(diary, 'started\n')
+  const methods = await startIndexing(data)
+  setInterval(() => {
+    if (!existsSync(hangs.file)) return
+    if (!hangs.again) rmSync(hangs.file)
+    for (;;);
+  }, 20)
+  return methods
+}

@@ -1,0 +1,107 @@
+// The indexing thread hangs: operators hear of it in time, the thread is ended and started again, and nothing is lost.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Indexer } from '../src/cli/service/index-thread.ts'
+import { createLog } from '../src/log.ts'
+import type { ChainId } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import { simulatedChain } from './evm-harness.ts'
+import type { HangingData } from './hanging-index-thread.ts'
+import { serveApi } from './served-api.ts'
+import { startSimNode } from './sim/node.ts'
+
+const chainId = 31_337 as ChainId
+const module = new URL('hanging-index-thread.ts', import.meta.url)
+const logged: string[] = []
+const log = createLog({ level: 'info', format: 'json', write: line => logged.push(line) })
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+/** A chain of its own in a store of its own. */
+async function world({ height, again }: { height: number; again: boolean }): Promise<HangingData> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-index-thread-'))
+  cleanups.push(() => rmSync(folder, { recursive: true }))
+  const node = await startSimNode({ chain: { chainId, height, hashes: 'real' } })
+  cleanups.push(() => node.close())
+  return {
+    store: `file:${join(folder, 'almanac.db')}`,
+    settings: { sim: { rpc: [node.url], index: 'full', from: 0, contracts: [] } },
+    addedChains: [simulatedChain(node)],
+    pageSizeMax: 100,
+    log: { level: 'silent', format: 'json', colours: false },
+    diary: join(folder, 'diary'),
+    hangs: { file: join(folder, 'hang'), again },
+  }
+}
+
+test('a thread that hangs in a backfill is started again, and the chain is complete', {
+  timeout: 120_000,
+}, async () => {
+  const data = await world({ height: 2_000, again: false })
+  const indexer = await Indexer.start({ module, data, log, silentMsMax: 3_000 })
+  cleanups.push(() => indexer.close())
+  const status = async () => ({ ...(await indexer.status()), solana: {} })
+  await vi.waitFor(async () => expect((await status()).chains.sim?.head).toBe(2_000), 20_000)
+  const served = await serveApi({
+    settings: { lagMaxSeconds: 1e9 },
+    parts: { status, threadMetrics: () => indexer.metrics() },
+  })
+  cleanups.push(() => served.close())
+
+  const timed = async (path: string) => {
+    const startedMs = performance.now()
+    const answer = await served.get(path)
+    const text = await answer.text()
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    return { status: answer.status, text }
+  }
+  writeFileSync(data.hangs.file, '')
+  const silent = await vi.waitFor(async () => {
+    const [ready, report] = await Promise.all([timed('/ready'), timed('/status'), timed('/metrics')])
+    expect(ready.status).toBe(503)
+    return { ready, report }
+  }, 20_000)
+  expect(JSON.parse(silent.ready.text)).toMatchObject({ reason: 'The indexer does not answer.' })
+  expect(JSON.parse(silent.report.text)).toMatchObject({
+    indexer: { answers: false, restarts: 0 },
+    chains: { sim: { state: 'stalled', reason: expect.stringContaining('The indexer does not answer'), head: 2_000 } },
+  })
+
+  await vi.waitFor(async () => expect(await status()).toMatchObject({ chains: { sim: { complete: true } } }), 60_000)
+  expect((await status()).indexer).toEqual({ answers: true, restarts: 1, last_restart: 'no answer within 3 s' })
+  expect((await timed('/ready')).status).toBe(200)
+  expect(logged.join('')).toContain('"msg":"Thread ended; starting it again"')
+  expect(readFileSync(data.diary, 'utf8')).toBe('started\nstarted\n')
+  const store = await openStore(data.store, { role: 'reader' })
+  cleanups.push(() => store.close())
+  expect((await store.chainState(chainId))?.head.number).toBe(2_000)
+})
+
+test('after the third hang in a row the process exits, to be started again', { timeout: 60_000 }, async () => {
+  const data = await world({ height: 20, again: true })
+  writeFileSync(data.hangs.file, '')
+  const files = ['cli/service/index-thread', 'log'].map(name => new URL(`../src/${name}.ts`, import.meta.url).href)
+  const child = spawn(process.execPath, [
+    '--eval',
+    `import { Indexer } from '${files[0]}'
+     import { createLog } from '${files[1]}'
+     const log = createLog({ level: 'info', format: 'json' })
+     const module = new URL('${module.href}')
+     await Indexer.start({ module, data: ${JSON.stringify(data)}, log, silentMsMax: 400 })
+     setInterval(() => {}, 1_000)`,
+  ])
+  let written = ''
+  child.stderr.on('data', chunk => {
+    written += chunk
+  })
+  expect(await once(child, 'close')).toEqual([75, null])
+  expect(written).toContain('"msg":"Thread ended again and again; exiting"')
+  expect(readFileSync(data.diary, 'utf8')).toBe('started\n'.repeat(3))
+})
