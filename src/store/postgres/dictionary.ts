@@ -1,10 +1,11 @@
 // The small integers that stand for chains and contracts in every row. A number never changes, so each process
 // remembers those it met. They are assigned outside of the transactions that use them: an unused one does no harm.
 import { LRUCache } from 'lru-cache'
+import { AlmanacError } from '../../errors.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import { byteaArray, hexTextOf } from './arrays.ts'
-import type { Database } from './database.ts'
+import type { Database, Row } from './database.ts'
 
 const contractsMax = 100_000
 
@@ -12,6 +13,17 @@ const contractsMax = 100_000
 export type Ordinals = ReadonlyMap<ChainId, number>
 
 export type WalkOrdinals = Record<'filter' | 'after', number | undefined>
+
+const ordinalSql = 'SELECT ordinal FROM chains WHERE id = $1'
+const contractsSql = 'SELECT address, id FROM contracts WHERE address = ANY($1::bytea[]) AND chain = $2'
+
+/** Without its number a row would be stored under 0. */
+export function noNumber(what: string): AlmanacError {
+  return new AlmanacError('store_failed', `The database gave ${what} no number; nothing of this commit was kept.`, {
+    retryable: true,
+    hint: 'try again; if it lasts, check that every worker of the database runs.',
+  })
+}
 
 export class Dictionary {
   readonly #database: Database
@@ -26,20 +38,23 @@ export class Dictionary {
   async ordinalOf(chain: ChainId): Promise<number | undefined> {
     const known = this.#ordinals.get(chain)
     if (known !== undefined) return known
-    const [row] = await this.#database.read('SELECT ordinal FROM chains WHERE id = $1', chain)
+    const [row] = await this.#database.read(ordinalSql, chain)
     return row === undefined ? undefined : this.#learnChain(chain, Number(row[0]))
   }
 
   async addOrdinal(chain: ChainId): Promise<number> {
     const known = await this.ordinalOf(chain)
     if (known !== undefined) return known
-    await this.#database.transaction(transaction =>
-      transaction.run(
+    const [row] = await this.#database.transaction(async transaction => {
+      await transaction.run(
         "INSERT INTO chains (ordinal, id) VALUES (nextval('chain_ordinals'), $1) ON CONFLICT DO NOTHING",
         chain,
-      ),
-    )
-    return (await this.ordinalOf(chain)) as number
+      )
+      // In the transaction that added it: on Citus another connection may not see it yet.
+      return await transaction.query(ordinalSql, chain)
+    })
+    if (row === undefined) throw noNumber(`chain ${chain}`)
+    return this.#learnChain(chain, Number(row[0]))
   }
 
   async addOrdinals(chains: readonly ChainId[]): Promise<Ordinals> {
@@ -98,28 +113,27 @@ export class Dictionary {
     }
     if (unknown.length === 0) return numbers
     // Sorted: two processes that meet the same new contracts wait for each other in one order.
-    const wanted = byteaArray(unknown.sort().map(bytesOfHex))
-    await this.#findContracts(ordinal, wanted, numbers)
-    if (unknown.some(address => !numbers.has(address))) {
-      await this.#database.transaction(transaction =>
-        transaction.run(
-          `INSERT INTO contracts (id, chain, address) SELECT nextval('contract_numbers'), $1::int4, address
-           FROM unnest($2::bytea[]) AS address ON CONFLICT DO NOTHING`,
-          ordinal,
-          byteaArray(unknown.filter(address => !numbers.has(address)).map(bytesOfHex)),
-        ),
+    unknown.sort()
+    const known = await this.#database.read(contractsSql, byteaArray(unknown.map(bytesOfHex)), ordinal)
+    this.#learnContracts(ordinal, known, numbers)
+    const added = unknown.filter(address => !numbers.has(address))
+    if (added.length === 0) return numbers
+    const wanted = byteaArray(added.map(bytesOfHex))
+    const rows = await this.#database.transaction(async transaction => {
+      await transaction.run(
+        `INSERT INTO contracts (id, chain, address) SELECT nextval('contract_numbers'), $1::int4, address
+         FROM unnest($2::bytea[]) AS address ON CONFLICT DO NOTHING`,
+        ordinal,
+        wanted,
       )
-      await this.#findContracts(ordinal, wanted, numbers)
-    }
+      return await transaction.query(contractsSql, wanted, ordinal)
+    })
+    this.#learnContracts(ordinal, rows, numbers)
+    for (const address of added) if (!numbers.has(address)) throw noNumber(`contract ${address}`)
     return numbers
   }
 
-  async #findContracts(ordinal: number, wanted: Buffer, numbers: Map<Address, number>): Promise<void> {
-    const rows = await this.#database.read(
-      'SELECT address, id FROM contracts WHERE address = ANY($1::bytea[]) AND chain = $2',
-      wanted,
-      ordinal,
-    )
+  #learnContracts(ordinal: number, rows: readonly Row[], numbers: Map<Address, number>): void {
     for (const [stored, id] of rows) {
       const address = hexTextOf<Address>(stored)
       numbers.set(address, Number(id))

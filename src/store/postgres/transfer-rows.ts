@@ -6,6 +6,7 @@ import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import { byteaArray, int4Array, int8Array, writeInt8 } from './arrays.ts'
 import type { Row, Transaction } from './database.ts'
+import { noNumber } from './dictionary.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
 import { placeHigh, placeLow, requireFits } from './place.ts'
@@ -86,8 +87,10 @@ export function storedRows(
     const block = blocks.get(row.block) as Block
     const hash = hashes.get(row.block) ?? bytesOfHex(block.hash)
     hashes.set(row.block, hash)
+    const contract = contracts.get(row.contract)
+    if (contract === undefined) throw noNumber(`contract ${row.contract}`)
     return {
-      contract: contracts.get(row.contract) as number,
+      contract,
       block: row.block,
       placeHigh: placeHigh(row),
       placeLow: placeLow(row),
