@@ -97,23 +97,30 @@ export async function hotBlocksOf(from: Database | Transaction, ordinal: number)
   return rows.map(blockOf)
 }
 
-/** Returns how many there were. */
-export function dropBlocksAbove(
+export async function dropBlocksAbove(
   transaction: Transaction,
   table: 'blocks' | 'hot_blocks',
   ordinal: number,
   number: number,
-): Promise<number> {
-  return transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND number > $2`, ordinal, number)
+): Promise<void> {
+  await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND number > $2`, ordinal, number)
 }
 
-export async function moveBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+export async function hasHotBlocksAbove(transaction: Transaction, ordinal: number, number: number): Promise<boolean> {
+  const find = 'SELECT 1 FROM hot_blocks WHERE chain = $1 AND number > $2 LIMIT 1'
+  return (await transaction.query(find, ordinal, number)).length > 0
+}
+
+/** Returns the highest of them; -1 where there are none. */
+export async function moveBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<number> {
   const moved = await transaction.write(
     'DELETE FROM hot_blocks WHERE chain = $1 AND number <= $2 RETURNING number, hash, timestamp',
     ordinal,
     upTo,
   )
-  await putColdBlocks(transaction, ordinal, moved.map(blockOf))
+  const blocks = moved.map(blockOf)
+  await putColdBlocks(transaction, ordinal, blocks)
+  return Math.max(-1, ...blocks.map(block => block.number))
 }
 
 /**

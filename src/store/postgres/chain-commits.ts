@@ -1,9 +1,9 @@
-// The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
+// The commits of EVM chains: cold and hot rows, finality, coverage, each as the parts that `Commit` names.
 //
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
 // change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows
 // side by side.
-import { isCovered, joinByScope } from '../../coverage.ts'
+import { joinByScope } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -17,41 +17,53 @@ import {
 } from '../commit-rules.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
-import { dropBlocksAbove, findBlocks, hotBlocksOf, moveBlocksToCold, putColdBlocks, putHotBlocks } from './blocks.ts'
+import {
+  dropBlocksAbove,
+  findBlocks,
+  hasHotBlocksAbove,
+  hotBlocksOf,
+  moveBlocksToCold,
+  putColdBlocks,
+  putHotBlocks,
+} from './blocks.ts'
 import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'
 import type { Transaction } from './database.ts'
 import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
+import type { Commit } from './store-database.ts'
 import * as transfers from './transfer-rows.ts'
 
 /** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
 
-export async function commitCold(
-  transaction: Transaction,
-  { ordinal, contracts }: Numbers,
-  commit: ColdCommit,
-): Promise<{ transfersAdded: number }> {
-  const highest = highestBlock(commit)
-  // Cold rows are final by definition, so a commit above the known final block moves it.
-  if (highest > (await finalizedOf(transaction, ordinal)) && highest > (await lockChain(transaction, ordinal))) {
-    const hot = await hotBlocksOf(transaction, ordinal)
-    requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
-    await finalizeRows(transaction, ordinal, highest)
+export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit): Commit<{ transfersAdded: number }> {
+  const { covered, ranges = [] } = commit
+  return {
+    async rows(transaction) {
+      const highest = highestBlock(commit)
+      // Cold rows are final by definition, so a commit above the known final block moves it.
+      if (highest > (await finalizedOf(transaction, ordinal)) && highest > (await lockChain(transaction, ordinal))) {
+        const hot = await hotBlocksOf(transaction, ordinal)
+        requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
+        await finalizeRows(transaction, ordinal, highest)
+      }
+      await dropPending(transaction, ordinal, ranges)
+      const blocks = await blocksOfRows(transaction, ordinal, commit)
+      await putColdBlocks(transaction, ordinal, commit.blocks)
+      const rows = transfers.storedRows(commit.transfers, contracts, blocks)
+      const transfersAdded = await transfers.insertCold(transaction, rows)
+      await activity.mergeCold(transaction, ordinal, commit.activity)
+      await addPending(transaction, ordinal, ranges)
+      return { transfersAdded }
+    },
+    ...(covered.length === 0 ? {} : { claim: transaction => claimCold(transaction, ordinal, covered) }),
   }
-  const { ranges = [] } = commit
-  await dropPending(transaction, ordinal, ranges)
-  const blocks = await blocksOfRows(transaction, ordinal, commit)
-  await putColdBlocks(transaction, ordinal, commit.blocks)
-  const rows = transfers.storedRows(commit.transfers, contracts, blocks)
-  const transfersAdded = await transfers.insertCold(transaction, rows)
-  await activity.mergeCold(transaction, ordinal, commit.activity)
-  await addCovered(transaction, ordinal, commit.covered)
-  const claimed = commit.covered.filter(({ scope }) => scope === 'full')
-  const pending = ranges.filter(range => !isCovered(claimed, range))
-  await addPending(transaction, ordinal, pending)
+}
+
+async function claimCold(transaction: Transaction, ordinal: number, covered: ColdCommit['covered']): Promise<void> {
+  await addCovered(transaction, ordinal, covered)
+  const claimed = covered.filter(({ scope }) => scope === 'full')
   await takePending(transaction, ordinal, claimed)
-  return { transfersAdded }
 }
 
 /** Deletes the pending ranges that reach into one of the intervals, with their rows. */
@@ -60,48 +72,53 @@ async function dropPending(transaction: Transaction, ordinal: number, intervals:
     await transfers.deleteCold(transaction, { ordinal }, range)
 }
 
-export async function commitHot(
-  transaction: Transaction,
-  { ordinal, contracts }: Numbers,
-  commit: HotCommit,
-): Promise<void> {
-  requireHotOrder(commit, await lockChain(transaction, ordinal))
-  await transfers.dropHotAbove(transaction, ordinal, commit.ancestor)
-  await activity.dropHotAbove(transaction, ordinal, commit.ancestor)
-  const replaced = await dropBlocksAbove(transaction, 'hot_blocks', ordinal, commit.ancestor)
-  await putHotBlocks(transaction, ordinal, commit.blocks)
-  await insertHotRows(transaction, { ordinal, contracts }, commit.blocks)
-  await writeHead(transaction, ordinal, commit.head)
-  const { covered } = commit
-  if (replaced === 0 && covered === undefined) return
-  await lockCoverage(transaction, ordinal)
-  // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
-  const above = { from: commit.ancestor + 1, to: blockMax }
-  await removeCoverageRows(
-    transaction,
-    ordinal,
-    above,
-    replaced > 0 || covered === undefined ? undefined : [covered.scope],
-  )
-  const last = commit.blocks.at(-1)
-  if (covered !== undefined && last !== undefined)
-    await addCoverageRows(transaction, ordinal, { ...covered, to: last.number })
+/** Blocks are known before rows are gone and after rows are there: rows of no known block belong to an unended commit. */
+export function hotCommit({ ordinal, contracts }: Numbers, commit: HotCommit): Commit<void> {
+  const { ancestor, blocks, covered, head } = commit
+  const above = { from: ancestor + 1, to: blockMax }
+  return {
+    check: async transaction => requireHotOrder(commit, await lockChain(transaction, ordinal)),
+    async unclaim(transaction) {
+      if (!(await hasHotBlocksAbove(transaction, ordinal, ancestor))) return
+      await dropBlocksAbove(transaction, 'hot_blocks', ordinal, ancestor)
+      // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
+      await lockCoverage(transaction, ordinal)
+      await removeCoverageRows(transaction, ordinal, above)
+    },
+    async rows(transaction) {
+      await transfers.dropHotAbove(transaction, ordinal, ancestor)
+      await activity.dropHotAbove(transaction, ordinal, ancestor)
+      await insertHotRows(transaction, { ordinal, contracts }, blocks)
+    },
+    async claim(transaction) {
+      await putHotBlocks(transaction, ordinal, blocks)
+      await writeHead(transaction, ordinal, head)
+      if (covered === undefined) return
+      await lockCoverage(transaction, ordinal)
+      await removeCoverageRows(transaction, ordinal, above, [covered.scope])
+      const last = blocks.at(-1)
+      if (last !== undefined) await addCoverageRows(transaction, ordinal, { ...covered, to: last.number })
+    },
+  }
 }
 
-export async function addToHot(
-  transaction: Transaction,
+export function hotAddition(
   { ordinal, contracts }: Numbers,
   blocks: readonly HotBlock[],
   covered: ColdCommit['covered'],
-): Promise<void> {
-  await lockChain(transaction, ordinal)
-  const hashes = new Map((await hotBlocksOf(transaction, ordinal)).map(block => [block.number, block.hash]))
-  for (const block of blocks) {
-    requireStored(block, hashes.get(block.number))
-    requireOwnRows(block.number, block.transfers)
+): Commit<void> {
+  return {
+    async check(transaction) {
+      await lockChain(transaction, ordinal)
+      const hashes = new Map((await hotBlocksOf(transaction, ordinal)).map(block => [block.number, block.hash]))
+      for (const block of blocks) {
+        requireStored(block, hashes.get(block.number))
+        requireOwnRows(block.number, block.transfers)
+      }
+    },
+    rows: transaction => insertHotRows(transaction, { ordinal, contracts }, blocks),
+    claim: transaction => addCovered(transaction, ordinal, covered),
   }
-  await insertHotRows(transaction, { ordinal, contracts }, blocks)
-  await addCovered(transaction, ordinal, covered)
 }
 
 export async function finalize(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
@@ -132,39 +149,46 @@ export async function addCovered(
  * Deletes rows and every claim that they are there: `full` and `watched` no longer cover a dropped contract.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
-export async function dropRange(
-  transaction: Transaction,
+export function rangeDrop(
   { ordinal, contract }: { ordinal: number; contract: number | undefined },
   scope: Exclude<CoverageScope, 'watched'>,
   interval: Interval,
-): Promise<void> {
-  if (scope === 'full') {
-    await dropPending(transaction, ordinal, [interval])
-    await transfers.deleteCold(transaction, { ordinal }, interval)
-  } else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
-  await lockCoverage(transaction, ordinal)
-  const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
-  await removeCoverageRows(transaction, ordinal, interval, scopes)
+): Commit<void> {
+  return {
+    async unclaim(transaction) {
+      await lockCoverage(transaction, ordinal)
+      const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
+      await removeCoverageRows(transaction, ordinal, interval, scopes)
+    },
+    async rows(transaction) {
+      if (scope === 'full') {
+        await dropPending(transaction, ordinal, [interval])
+        await transfers.deleteCold(transaction, { ordinal }, interval)
+      } else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
+    },
+  }
 }
 
-export async function unfinalize(
-  transaction: Transaction,
-  { ordinal, chain }: { ordinal: number; chain: ChainId },
-  to: number,
-): Promise<void> {
-  requireBelowFinal(to, await lockChain(transaction, ordinal))
+export function unfinalization({ ordinal, chain }: { ordinal: number; chain: ChainId }, to: number): Commit<void> {
   const above = { from: to + 1, to: blockMax }
-  await transfers.dropHotAbove(transaction, ordinal, to)
-  await activity.dropHotAbove(transaction, ordinal, to)
-  await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
-  await dropPending(transaction, ordinal, [above])
-  await transfers.deleteCold(transaction, { ordinal }, above)
-  await activity.dropColdAbove(transaction, ordinal, to)
-  await dropBlocksAbove(transaction, 'blocks', ordinal, to)
-  await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1', `wallet/${chain}/%`)
-  await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, to)
-  await lockCoverage(transaction, ordinal)
-  await removeCoverageRows(transaction, ordinal, above)
+  return {
+    check: async transaction => requireBelowFinal(to, await lockChain(transaction, ordinal)),
+    async unclaim(transaction) {
+      await lockCoverage(transaction, ordinal)
+      await removeCoverageRows(transaction, ordinal, above)
+    },
+    async rows(transaction) {
+      await transfers.dropHotAbove(transaction, ordinal, to)
+      await activity.dropHotAbove(transaction, ordinal, to)
+      await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
+      await dropPending(transaction, ordinal, [above])
+      await transfers.deleteCold(transaction, { ordinal }, above)
+      await activity.dropColdAbove(transaction, ordinal, to)
+      await dropBlocksAbove(transaction, 'blocks', ordinal, to)
+      await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1', `wallet/${chain}/%`)
+      await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, to)
+    },
+  }
 }
 
 async function finalizedOf(transaction: Transaction, ordinal: number): Promise<number> {
@@ -182,7 +206,12 @@ async function lockChain(transaction: Transaction, ordinal: number): Promise<num
 }
 
 async function finalizeRows(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  await moveBlocksToCold(transaction, ordinal, upTo)
+  const highest = await moveBlocksToCold(transaction, ordinal, upTo)
+  // Rows above the highest block are of a commit that was cut off between its parts, perhaps of a lost branch.
+  if (highest < upTo) {
+    await transfers.dropHotAbove(transaction, ordinal, highest, upTo)
+    await activity.dropHotAbove(transaction, ordinal, highest, upTo)
+  }
   await transfers.moveTransfersToCold(transaction, ordinal, upTo)
   await activity.moveActivityToCold(transaction, ordinal, upTo)
   await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, upTo)

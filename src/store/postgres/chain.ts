@@ -1,4 +1,4 @@
-// Writing and reading EVM chains: each change is one transaction, and numbers of chains and contracts are found before
+// Writing and reading EVM chains: each change is one commit, and numbers of chains and contracts are found before
 // it. What a commit does is `chain-commits.ts`.
 import type { ChainId, Hash, TransferRow } from '../../model.ts'
 import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
@@ -16,15 +16,15 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
   return {
     commitCold: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
-      return await store.writing(transaction => commits.commitCold(transaction, numbers, commit))
+      return await store.committing(commits.coldCommit(numbers, commit))
     },
     commitHot: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, rowsOf(commit.blocks))
-      await store.writing(transaction => commits.commitHot(transaction, numbers, commit))
+      await store.committing(commits.hotCommit(numbers, commit))
     },
     addToHot: async (chain, blocks, covered) => {
       const numbers = await numbersOf(dictionary, chain, rowsOf(blocks))
-      await store.writing(transaction => commits.addToHot(transaction, numbers, blocks, covered))
+      await store.committing(commits.hotAddition(numbers, blocks, covered))
     },
     finalize: (chain, upTo) =>
       store.writingChain(chain, (transaction, ordinal) => commits.finalize(transaction, ordinal, upTo)),
@@ -38,10 +38,12 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const ordinal = await dictionary.ordinalOf(chain)
       if (ordinal === undefined) return
       const contract = scope === 'full' ? undefined : await dictionary.contractOf(ordinal, scope)
-      await store.writing(transaction => commits.dropRange(transaction, { ordinal, contract }, scope, interval))
+      await store.committing(commits.rangeDrop({ ordinal, contract }, scope, interval))
     },
-    unfinalize: (chain, to) =>
-      store.writingChain(chain, (transaction, ordinal) => commits.unfinalize(transaction, { ordinal, chain }, to)),
+    unfinalize: async (chain, to) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.committing(commits.unfinalization({ ordinal, chain }, to))
+    },
     dropActivity: (chain, wallets) =>
       store.writingChain(chain, (transaction, ordinal) => dropActivity(transaction, ordinal, wallets)),
     watchContract: (chain, contract, watchedFrom) =>

@@ -1,8 +1,8 @@
 // The engine on Citus: the same contract, and every read of the three operations on one shard. Needs a coordinator with
 // its workers at ALMANAC_TEST_CITUS_URL; each test works in a schema of its own there.
-import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
+import { citusUrl, createSchema, onCitus } from '../../../test/citus-schema.ts'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
 import { noActivity } from '../packed-activity.ts'
@@ -11,27 +11,8 @@ import { Database } from './database.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
-const citus = process.env.ALMANAC_TEST_CITUS_URL
 /** `host:port` of a server with the extension that is not a worker yet. */
 const spareWorker = process.env.ALMANAC_TEST_CITUS_WORKER
-
-async function onCitus<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: citus })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
-async function createSchema(): Promise<{ url: string; drop: () => Promise<unknown> }> {
-  const schema = `almanac_${randomBytes(6).toString('hex')}`
-  await onCitus(client => client.query(`CREATE SCHEMA ${schema}`))
-  const url = new URL(citus as string)
-  url.searchParams.set('options', `-c search_path=${schema},public`)
-  return { url: url.href, drop: () => onCitus(client => client.query(`DROP SCHEMA ${schema} CASCADE`)) }
-}
 
 async function createFixture(): Promise<StoreFixture & { url: string }> {
   const { url, drop } = await createSchema()
@@ -47,7 +28,7 @@ async function createFixture(): Promise<StoreFixture & { url: string }> {
   }
 }
 
-if (citus === undefined) test.skip('set ALMANAC_TEST_CITUS_URL to run the store on Citus', () => {})
+if (citusUrl === undefined) test.skip('set ALMANAC_TEST_CITUS_URL to run the store on Citus', () => {})
 else {
   // A new set of distributed tables takes seconds.
   storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
@@ -64,7 +45,9 @@ else {
       ...{ transfers: 'contract', hot_transfers: 'contract', transfer_counts: 'contract' },
       ...{ blocks: 'chain', hot_blocks: 'chain', activity: 'address', hot_activity: 'address' },
       ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account' },
-      ...Object.fromEntries([...everywhere, 'contract_facts', 'contract_marks'].map(table => [table, 'everywhere'])),
+      ...Object.fromEntries(
+        [...everywhere, 'contract_facts', 'contract_marks', 'pending_ranges'].map(table => [table, 'everywhere']),
+      ),
     })
     await database.close()
     await dispose()

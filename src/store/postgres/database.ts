@@ -41,7 +41,9 @@ const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS
     AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
     AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
     AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid AND relation = to_regclass('transfers'))`
-const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
+/** What a notice has that is no warning: severities may be in any language. */
+const plainNotice = '00000'
+const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
 
 const asText = { getTypeParser: () => (text: string) => text }
 
@@ -50,6 +52,11 @@ export class Database {
   readonly #pool: pg.Pool
   #namedStatements: boolean
   readonly #names = new Map<string, string>()
+  /**
+   * Counts transactions that may not have ended everywhere: those that failed, and those that Citus warned of, because a
+   * worker did not take part in the second phase of the commit.
+   */
+  doubts = 1
 
   constructor({ connectionString, location, connectionsMax, namedStatements }: DatabaseOptions) {
     this.location = location
@@ -67,6 +74,11 @@ export class Database {
     this.#pool.on('error', () => {})
     // The same between two statements of a transaction: the next one fails, and nothing must end the process before.
     this.#pool.on('connect', client => client.on('error', () => {}))
+    this.#pool.on('connect', client =>
+      client.on('notice', ({ code }) => {
+        if (code !== plainNotice) this.doubts++
+      }),
+    )
   }
 
   /** One statement, one snapshot. Retried once on another connection: reading twice changes nothing. */
@@ -137,6 +149,7 @@ export class Database {
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
       return result
     } catch (error) {
+      this.doubts++
       try {
         await client.query('ROLLBACK')
       } catch (rollbackError) {

@@ -80,8 +80,9 @@ const reference = [
   'contract_marks',
 ]
 
-export async function hasCitus(transaction: Transaction): Promise<boolean> {
-  return (await transaction.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'")).length > 0
+export async function hasCitus(from: Database | Transaction): Promise<boolean> {
+  const sql = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
+  return ('read' in from ? await from.read(sql) : await from.query(sql)).length > 0
 }
 
 /**

@@ -8,7 +8,7 @@ import { chainReader, chainWriter } from './chain.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { keyStore } from './keys.ts'
-import { migrate } from './migrate.ts'
+import { hasCitus, migrate } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStore } from './solana-holdings.ts'
@@ -27,7 +27,8 @@ export async function openPostgresStore(url: string): Promise<PostgresStore> {
     await migrate(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()
-    return postgresStore(new StoreDatabase(database, watch, new Dictionary(database)))
+    const distributed = await hasCitus(database)
+    return postgresStore(new StoreDatabase({ database, watch, dictionary: new Dictionary(database), distributed }))
   } catch (error) {
     await database.close()
     throw error
@@ -94,7 +95,8 @@ export function openReadReplica({
   const options = databaseOptions(url)
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
-  const store = postgresStore(new StoreDatabase(database, watch, new Dictionary(database)))
+  const dictionary = new Dictionary(database)
+  const store = postgresStore(new StoreDatabase({ database, watch, dictionary, distributed: false }))
   /** Commits of the primary that the replica has not shown yet, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0

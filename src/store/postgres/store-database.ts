@@ -6,6 +6,7 @@ import type { Address, ChainId } from '../../model.ts'
 import { redactStore } from '../../redact.ts'
 import type { Label } from '../annotation-store.ts'
 import { packRanges } from '../label-changes.ts'
+import { visibleEverywhere } from './citus-commits.ts'
 import type { Database, DatabaseOptions, Transaction } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { RevisionWatch } from './revision.ts'
@@ -13,18 +14,44 @@ import type { RevisionWatch } from './revision.ts'
 /** Throws, near the end of a transaction, where another holder has the lease. */
 export type Fence = (transaction: Transaction) => Promise<void>
 
+type Step<T> = (transaction: Transaction) => Promise<T>
+
+/**
+ * A change of rows and of what is claimed about them. An answer must never claim rows that it cannot show, so where a
+ * commit is not visible at one moment the parts are committed one after another: first what is no longer claimed, then
+ * rows, then what is claimed of them.
+ */
+export type Commit<T> = {
+  /** Locks and checks, at the start of each transaction. */
+  check?: Step<unknown>
+  unclaim?: Step<unknown>
+  rows: Step<T>
+  claim?: Step<unknown>
+}
+
+type StoreDatabaseParts = {
+  database: Database
+  watch: RevisionWatch
+  dictionary: Dictionary
+  /** Whether rows are spread over workers by Citus. */
+  distributed: boolean
+  fence?: Fence
+}
+
 export class StoreDatabase {
   readonly database: Database
   readonly dictionary: Dictionary
   readonly watch: RevisionWatch
-  readonly #fence: Fence | undefined
+  readonly #parts: StoreDatabaseParts
+  /** The doubts of the database that were looked into. */
+  #settledDoubts = 0
   #closed = false
 
-  constructor(database: Database, watch: RevisionWatch, dictionary: Dictionary, fence?: Fence) {
-    this.database = database
-    this.watch = watch
-    this.dictionary = dictionary
-    this.#fence = fence
+  constructor(parts: StoreDatabaseParts) {
+    this.#parts = parts
+    this.database = parts.database
+    this.watch = parts.watch
+    this.dictionary = parts.dictionary
   }
 
   get isOpen(): boolean {
@@ -33,7 +60,7 @@ export class StoreDatabase {
 
   /** The same database, with the fence at the end of each transaction. */
   fenced(fence: Fence): StoreDatabase {
-    return new StoreDatabase(this.database, this.watch, this.dictionary, fence)
+    return new StoreDatabase({ ...this.#parts, fence })
   }
 
   async ofChain<T>(chain: ChainId, none: T, work: (ordinal: number) => Promise<T>): Promise<T> {
@@ -52,31 +79,74 @@ export class StoreDatabase {
     })
   }
 
+  /** One transaction, or on Citus several: see `Commit`. */
+  async committing<T>({ check, unclaim, rows, claim }: Commit<T>): Promise<T> {
+    if (!this.#parts.distributed)
+      return await this.writing(async transaction => {
+        await check?.(transaction)
+        const done = await rows(transaction)
+        await unclaim?.(transaction)
+        await claim?.(transaction)
+        return done
+      })
+    const inTurn = async <R>(step: Step<R>): Promise<R> => {
+      await this.#settle()
+      return await this.writing(async transaction => {
+        await check?.(transaction)
+        return await step(transaction)
+      })
+    }
+    if (unclaim !== undefined) await inTurn(unclaim)
+    const done = await inTurn(rows)
+    if (claim !== undefined) await inTurn(claim)
+    if (await this.#settle()) await this.#countAgain()
+    return done
+  }
+
+  /**
+   * Waits, where a transaction of this process may not have ended on every worker, until all have. A new store and a new
+   * lease begin in doubt: what a process that is gone left open is waited for too. Returns whether there was a doubt.
+   */
+  async #settle(): Promise<boolean> {
+    const { doubts } = this.database
+    if (doubts === this.#settledDoubts) return false
+    await visibleEverywhere(this.database)
+    this.#settledDoubts = doubts
+    return true
+  }
+
+  async #countAgain(): Promise<void> {
+    this.watch.committed(await this.database.transaction(transaction => this.watch.countUp(transaction)))
+  }
+
   /** One transaction; the revision counts up when it changed anything. */
   async writing<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     let counted: number | undefined
     const result = await this.database.transaction(async transaction => {
       counted = undefined
       const done = await work(transaction)
-      await this.#fence?.(transaction)
+      await this.#parts.fence?.(transaction)
       if (transaction.changed) counted = await this.watch.countUp(transaction)
       return done
     })
-    if (counted !== undefined) this.watch.committed(counted)
+    if (counted === undefined) return result
+    this.watch.committed(counted)
+    // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
+    if (this.#parts.distributed) await this.#countAgain()
     return result
   }
 
   /** The same with the number of a chain, which gets one where it has none. */
   async writingChain<T>(chain: ChainId, work: (transaction: Transaction, ordinal: number) => Promise<T>): Promise<T> {
     const ordinal = await this.dictionary.addOrdinal(chain)
-    return await this.writing(transaction => work(transaction, ordinal))
+    return await this.committing({ rows: transaction => work(transaction, ordinal) })
   }
 
   /** One transaction that changes nothing an answer can show: the revision stays. */
   async writingUnseen<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.database.transaction(async transaction => {
       const done = await work(transaction)
-      await this.#fence?.(transaction)
+      await this.#parts.fence?.(transaction)
       return done
     })
   }
@@ -86,14 +156,20 @@ export class StoreDatabase {
     work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
   ): Promise<T> {
     let counted: number | undefined
+    let ranges: Uint8Array
     const done = await this.writing(async transaction => {
       counted = undefined
       const { result, changed } = await work(transaction)
-      if (transaction.changed)
-        counted = await this.watch.countLabels(transaction, packRanges(changed.map(({ address }) => address)))
+      ranges = packRanges(changed.map(({ address }) => address))
+      if (transaction.changed) counted = await this.watch.countLabels(transaction, ranges)
       return result
     })
-    if (counted !== undefined) this.watch.labelsCommitted(counted)
+    if (counted === undefined) return done
+    this.watch.labelsCommitted(counted)
+    if (this.#parts.distributed)
+      this.watch.labelsCommitted(
+        await this.database.transaction(transaction => this.watch.countLabels(transaction, ranges)),
+      )
     return done
   }
 
