@@ -72,7 +72,7 @@ async function dropPending(transaction: Transaction, ordinal: number, intervals:
     await transfers.deleteCold(transaction, { ordinal }, range)
 }
 
-/** Blocks are known before rows are gone and after rows are there: rows of no known block belong to an unended commit. */
+/** Blocks are forgotten before their rows go and known after they came: rows of no block are of an unended commit. */
 export function hotCommit({ ordinal, contracts }: Numbers, commit: HotCommit): Commit<void> {
   const { ancestor, blocks, covered, head } = commit
   const above = { from: ancestor + 1, to: blockMax }

@@ -1,5 +1,5 @@
-// What a commit on Citus leaves open: it has two phases, so the coordinator's part is visible first and each worker's on
-// its own; that of a worker which is lost in between waits until Citus recovers it. It knows no table of ours.
+// What a commit on Citus leaves open: it has two phases, so the coordinator's part is visible first and each worker's
+// on its own; that of a worker which is lost in between waits until Citus recovers it. It knows no table of ours.
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
 import type { Database } from './database.ts'

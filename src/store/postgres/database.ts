@@ -53,8 +53,8 @@ export class Database {
   #namedStatements: boolean
   readonly #names = new Map<string, string>()
   /**
-   * Counts transactions that may not have ended everywhere: those that failed, and those that Citus warned of, because a
-   * worker did not take part in the second phase of the commit.
+   * Counts transactions that may not have ended everywhere: those that failed, and those that Citus warned of, because
+   * a worker did not take part in the second phase of the commit.
    */
   doubts = 1
 

@@ -52,8 +52,8 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
     })
 }
 
-// How tables are distributed where the Citus extension is installed. Statements are the same; what differs in commits is
-// `citus-commits.ts`.
+// How tables are distributed where the Citus extension is installed. Statements are the same; what differs in commits
+// is `citus-commits.ts`.
 
 /** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [

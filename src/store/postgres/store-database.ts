@@ -104,8 +104,9 @@ export class StoreDatabase {
   }
 
   /**
-   * Waits, where a transaction of this process may not have ended on every worker, until all have. A new store and a new
-   * lease begin in doubt: what a process that is gone left open is waited for too. Returns whether there was a doubt.
+   * Waits, where a transaction of this process may not have ended on every worker, until all have. A new store and a
+   * new lease begin in doubt: what a process that is gone left open is waited for too. Returns whether there was a
+   * doubt.
    */
   async #settle(): Promise<boolean> {
     const { doubts } = this.database
