@@ -44,7 +44,7 @@ build() {
   )
   if [ ! -e "$folder/source/configure" ]; then
     if [ -e "$source/configure" ]; then cp -r "$source" "$folder/source"
-    else git clone --quiet --depth 1 --branch "$tag" "$source" "$folder/source"; fi
+    else git -c advice.detachedHead=false clone --quiet --depth 1 --branch "$tag" "$source" "$folder/source"; fi
   fi
   (
     cd "$folder/source"
