@@ -92,7 +92,7 @@ else {
   })
 
   describe.skipIf(spareWorker === undefined)('a worker that is added while rows come and go out', () => {
-    test('takes its share, and no row is lost or repeated', { timeout: 300_000 }, async () => {
+    test('takes its share, and no row is lost or repeated', { timeout: 900_000 }, async () => {
       const { store, url, dispose } = await createFixture()
       const reader = await openPostgresStore(url)
       const contracts = Array.from({ length: 24 }, (_, at) => `0x${(at + 16).toString(16).repeat(20)}` as Address)

@@ -152,25 +152,29 @@ export class StoreDatabase {
     })
   }
 
-  /** One transaction that records, where it changed anything, whose labels changed. */
+  /**
+   * One transaction that records, where it changed anything, whose labels changed; on Citus in a second one, because a
+   * reader that hears of it reads labels again at once.
+   */
   async writingLabels<T>(
     work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
   ): Promise<T> {
     let counted: number | undefined
-    let ranges: Uint8Array
+    let later: Uint8Array | undefined
     const done = await this.writing(async transaction => {
       counted = undefined
+      later = undefined
       const { result, changed } = await work(transaction)
-      ranges = packRanges(changed.map(({ address }) => address))
-      if (transaction.changed) counted = await this.watch.countLabels(transaction, ranges)
+      if (!transaction.changed) return result
+      const ranges = packRanges(changed.map(({ address }) => address))
+      if (this.#parts.distributed) later = ranges
+      else counted = await this.watch.countLabels(transaction, ranges)
       return result
     })
-    if (counted === undefined) return done
-    this.watch.labelsCommitted(counted)
-    if (this.#parts.distributed)
-      this.watch.labelsCommitted(
-        await this.database.transaction(transaction => this.watch.countLabels(transaction, ranges)),
-      )
+    const ranges = later
+    if (ranges !== undefined)
+      counted = await this.database.transaction(transaction => this.watch.countLabels(transaction, ranges))
+    if (counted !== undefined) this.watch.labelsCommitted(counted)
     return done
   }
 
