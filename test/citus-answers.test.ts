@@ -7,12 +7,13 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AlmanacError } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
-import type { Address, Block, ChainId, Hash } from '../src/model.ts'
+import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { NftTransfers, type TransfersOptions, type TransfersQuestion } from '../src/query/nft-transfers.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import type { HotCommit, Store } from '../src/store/store.ts'
 import { citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
+import { packTransfer } from './pack-transfer.ts'
 
 const killsWanted = Number(process.env.CITUS_KILLS ?? 10)
 const answersWanted = Number(process.env.CITUS_ANSWERS ?? 3_000)
@@ -29,8 +30,13 @@ function blockOf(number: number, branch: number): Block {
   return { number, hash, timestamp: 1_000 + number }
 }
 
+const payload = packTransfer({
+  ...{ standard: 'ERC721', batch: false, operator: undefined, tokenId: 1n, amount: 1n, value: 0n, idCount: 1 },
+  ...{ from: zeroAddress, to: contracts[0]!, transactionHash: blockOf(0, 0).hash },
+})
+
 function rowsOf(block: number) {
-  const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, payload: new Uint8Array(40) }
+  const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, payload }
   return contracts.map(contract => ({ ...place, block, contract }))
 }
 
