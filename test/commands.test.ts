@@ -191,7 +191,7 @@ describe('chain unfinalize', () => {
     node.chain.finalize(100)
     node.reorg({ depth: 200, length: 210 })
     node.chain.finalize(undefined)
-    const service = place.begin(['start', '--listen', '127.0.0.1:0'])
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_OPS_OPEN: 'true' })
     await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'the chain is complete')
     expect(await place.run([...parameters, '--yes'])).toMatchObject({ code: 1, stdout: '' })
     await expectTruth(node, { from: 0, to: node.chain.head })

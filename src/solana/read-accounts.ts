@@ -9,7 +9,7 @@ export type AccountInfo = { lamports: bigint; program: string; data: Uint8Array 
 export type KeyedAccount = AccountInfo & { key: Uint8Array }
 
 /** The slot as the node gave it, and what was read; a text says what is wrong with the answer. */
-export type ReadAt<T> = { slot: unknown; value: T } | string
+export type ReadAt<T> = { slot: number; value: T } | string
 
 export type AccountsThread = ReturnType<typeof startThread>
 
@@ -95,8 +95,10 @@ function readAt<T>(bodies: readonly Uint8Array[], read: (value: unknown) => T | 
     const answers = readAnswers(bodies, 1, undefined, exactLamports)
     if ('refusal' in answers) return answers.refusal.text
     const { context, value } = (answers.values[0] ?? {}) as { context?: { slot?: unknown }; value?: unknown }
+    const slot = context?.slot
+    if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return 'an answer without a slot'
     const found = read(value)
-    return found === undefined ? otherShape : { slot: context?.slot, value: found }
+    return found === undefined ? otherShape : { slot, value: found }
   } catch (error) {
     if (error instanceof UnreadableAnswer) return error.message
     throw error

@@ -130,8 +130,6 @@ export class SolanaRpc {
       const answer = await blaming(endpoint, call.method, () => read(bodies))
       if (typeof answer === 'string') throw endpoint.invalid(call.method, answer)
       const { slot, value } = answer
-      if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0)
-        throw endpoint.invalid(call.method, 'an answer without a slot')
       // Nodes that do not know `minContextSlot` answer from before it.
       if (minContextSlot !== undefined && slot < minContextSlot)
         throw endpoint.fail({ kind: 'behind', method: call.method }, `it is only at slot ${slot}`)

@@ -74,7 +74,7 @@ export class Follower {
     return this.#finalOnChain
   }
 
-  /** The final block that every branch grows from. Undefined while it is unknown or disputed: nothing may be claimed. */
+  /** The final block that every branch grows from. Undefined while unknown or disputed: nothing may be claimed. */
   get finalHeader(): { number: number; hash: Hash } | undefined {
     if (this.#finalHash === undefined || this.#disputed) return undefined
     return { number: this.#finalized, hash: this.#finalHash }

@@ -1,5 +1,5 @@
-// Finds the first and last transaction of a wallet without an index: by bisection over the nonce, which rises with every
-// transaction sent, and over the balance before the first of them. Needs a node with old state.
+// Finds the first and last transaction of a wallet without an index: by bisection over the nonce, which rises with
+// every transaction sent, and over the balance before the first of them. Needs a node with old state.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
