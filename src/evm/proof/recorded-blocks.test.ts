@@ -101,3 +101,11 @@ describe('transactions of a recorded block', () => {
     )
   })
 })
+
+test('a block without transactions has the root of an empty list, or the hash of nothing as of development nodes', () => {
+  const emptyList = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+  const nothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+  expect(checkTransactionsRoot([], emptyList)).toEqual({ is: 'proven' })
+  expect(checkTransactionsRoot([], nothing)).toEqual({ is: 'proven' })
+  expect(checkTransactionsRoot([], `0x${'1'.repeat(64)}`)).toMatchObject({ is: 'different' })
+})
