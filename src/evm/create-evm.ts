@@ -56,7 +56,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const observer: RpcObserver = {
       request: ({ endpoint, outcome, elapsedMs, bytes }) => {
         metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
-        metrics.rpcDuration.observe({ chain: name, endpoint }, elapsedMs / 1_000)
+        if (outcome !== 'cancelled') metrics.rpcDuration.observe({ chain: name, endpoint }, elapsedMs / 1_000)
         metrics.rpcBytes.inc({ chain: name, endpoint }, bytes)
       },
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),

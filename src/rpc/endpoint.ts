@@ -52,7 +52,8 @@ export type RpcObserver = {
   request(facts: {
     endpoint: string
     method: string
-    outcome: 'ok' | RpcFailureKind
+    /** `cancelled`: another request was answered first, or the asker gave up. */
+    outcome: 'ok' | 'cancelled' | RpcFailureKind
     elapsedMs: number
     bytes: number
   }): void
@@ -207,10 +208,11 @@ export class RpcEndpoint {
       throw error
     } finally {
       this.limit.release(permit, outcome)
-      if (!options.signal.aborted || kind === 'ok') {
-        const elapsedMs = this.#clock.now() - startedAt
-        this.#observer?.request({ endpoint: this.name, method, outcome: kind, elapsedMs, bytes })
-      }
+      const elapsedMs = this.#clock.now() - startedAt
+      // The node was asked all the same, and so was the budget.
+      const isCancelled = options.signal.aborted && kind !== 'ok'
+      const counted = isCancelled ? 'cancelled' : kind
+      this.#observer?.request({ endpoint: this.name, method, outcome: counted, elapsedMs, bytes })
     }
   }
 
