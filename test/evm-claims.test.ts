@@ -114,7 +114,7 @@ describe.each(engineNames)('on %s', name => {
   test('beside an honest endpoint: exactly the rows of the chain', async () => {
     const { node, other, liar, store, start } = await world()
     // The liar is the faster one, so that it is asked first.
-    const honest = await startOtherHistory(node, other, -1, { delayMs: 100 })
+    const honest = await startOtherHistory(node, other, -1, { delayMs: 400 })
     cleanups.push(() => honest.close())
     const { indexer } = start([liar.url, honest.url])
     await caughtUp(indexer, node)

@@ -16,6 +16,7 @@ import {
   temporaryStore,
   truthByContract,
 } from './evm-harness.ts'
+import { forgedAnswers } from './sim/hostile.ts'
 import { receiptTexts } from './sim/json.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { expectedActivity } from './sim/truth.ts'
@@ -124,7 +125,9 @@ async function start(lie: Lie, honest: boolean) {
     endpoints: honest ? [{}, { faults: [{ kind: 'latency', delayMs: 40 }] }] : [{}],
   })
   cleanups.push(() => node.close())
-  node.endpoints[0]!.lie = (method, result) => lie(method, result, node)
+  node.endpoints[0]!.forgery = forgedAnswers((answer, { method }) =>
+    answer.error === undefined ? { ...answer, result: lie(method, answer.result, node) } : answer,
+  )
   const { store, remove } = await temporaryStore()
   cleanups.push(remove)
   const chain = { ...simulatedChain(node), quirks: { headers: ethereumHeaders } }

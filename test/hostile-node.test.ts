@@ -7,30 +7,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectFullTruth, expectNothingWrong } from './evm-fault-checks.ts'
-import { caughtUp, startIndexer, temporaryStore } from './evm-harness.ts'
+import { caughtUp, patienceMs, startIndexer, temporaryStore } from './evm-harness.ts'
 import { type Attack, changingAttacks, endlessForks, transportAttacks, valueAttacks } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
 const chain = { height: 40, hashes: 'real', finalityDepth: 12, transactionsPerBlock: 2, contracts: 3 } as const
 const pace = { retryDelayMs: { first: 50, max: 500 }, historyCheckMs: 50, shorterBranchPatienceMs: 200 }
 const slower = [{ kind: 'latency', delayMs: 200 }] as const
-const patienceMs = 30_000
-
-/** What waits for other checks: the probe of every endpoint, the form of senders, and heads by agreement. */
-const waiting = ['senders that are objects', 'a head that goes backwards']
-const pending = {
-  alone: waiting,
-  beside: [
-    ...waiting,
-    'receipts of null',
-    'receipts without logs',
-    'logs as an object',
-    'topics of objects',
-    'topics that are a number',
-    'an address that is an object',
-    'transactions of numbers',
-  ],
-}
 
 let elsewhere: Server
 let askedElsewhere = 0
@@ -88,12 +71,17 @@ async function alone(attack: Attack): Promise<string> {
   return outcome
 }
 
-async function beside(attack: Attack): Promise<string> {
+/** `node` has the endpoints of both and the chain of the honest one. */
+async function startPair(): Promise<{ node: SimNode; hostile: SimNode }> {
   const hostile = await startSimNode({ chain })
   const honest = await startSimNode({ chain, endpoints: [{ faults: slower }] })
-  hostile.endpoints[0]!.forgery = attack.forge(hostile)
   const close = async (): Promise<void> => void (await Promise.all([hostile.close(), honest.close()]))
-  const node = { ...honest, endpoints: [...hostile.endpoints, ...honest.endpoints], close }
+  return { node: { ...honest, endpoints: [...hostile.endpoints, ...honest.endpoints], close }, hostile }
+}
+
+async function beside(attack: Attack): Promise<string> {
+  const { node, hostile } = await startPair()
+  hostile.endpoints[0]!.forgery = attack.forge(hostile)
   const startedAt = performance.now()
   let outcome = ''
   await indexed(node, async ({ status, store }) => {
@@ -106,17 +94,10 @@ async function beside(attack: Attack): Promise<string> {
 }
 
 describe.concurrent('a hostile node', { timeout: 120_000 }, () => {
-  const attacks = (url: string): Attack[] => [...transportAttacks(url), ...valueAttacks(), ...changingAttacks()]
+  // The slowest first.
+  const attacks = (url: string): Attack[] => [...changingAttacks(), ...transportAttacks(url), ...valueAttacks()]
   const names = attacks('').map(({ name }) => name)
   const find = (name: string): Attack => attacks(`http://127.0.0.1:${port}/`).find(each => each.name === name)!
-  for (const name of names) {
-    test.skipIf(pending.alone.includes(name))(`alone: ${name}`, async () => {
-      note(name, { alone: await alone(find(name)) })
-    })
-    test.skipIf(pending.beside.includes(name))(`beside an honest one: ${name}`, async () => {
-      note(name, { beside: await beside(find(name)) })
-    })
-  }
   test('alone: forks without end leave nothing wrong, and the truth once they end', async () => {
     const node = await startSimNode({ chain })
     node.endpoints[0]!.forgery = endlessForks(node)
@@ -129,4 +110,26 @@ describe.concurrent('a hostile node', { timeout: 120_000 }, () => {
       note('forks without end', { alone: `right after ${node.chain.branches.length} forks` })
     })
   })
+  test('beside an honest one: forks without end leave nothing wrong, and the truth once they lag', async () => {
+    const { node, hostile } = await startPair()
+    hostile.endpoints[0]!.forgery = endlessForks(hostile)
+    await indexed(node, async ({ status, store }) => {
+      await delay(1_500)
+      // Below the forks both have the same blocks.
+      await expectNothingWrong(store, hostile.chain)
+      // More than a minute of blocks: the other one lags.
+      node.mine(40)
+      await caughtUp(status, node, patienceMs)
+      await vi.waitFor(() => expectFullTruth(store, node.chain, 0), { timeout: patienceMs, interval: 100 })
+      note('forks without end', { beside: `right beside ${hostile.chain.branches.length} forks` })
+    })
+  })
+  for (const name of names) {
+    test(`alone: ${name}`, async () => {
+      note(name, { alone: await alone(find(name)) })
+    })
+    test(`beside an honest one: ${name}`, async () => {
+      note(name, { beside: await beside(find(name)) })
+    })
+  }
 })

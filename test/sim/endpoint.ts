@@ -41,8 +41,6 @@ type Asked = { text: string; repeat: number }
 export class SimEndpoint {
   /** May be replaced at any time: an endpoint falls ill and recovers. */
   faults: readonly Fault[]
-  /** Changes the result of a call, for a node that lies. */
-  lie: ((method: string, result: unknown) => unknown) | undefined
   forgery: Forgery | undefined
   readonly chain: SimChain
   readonly calls = new Map<string, number>()
@@ -123,8 +121,7 @@ export class SimEndpoint {
     this.calls.set(call.method, (this.calls.get(call.method) ?? 0) + 1)
     const asked = this.faults.some(isCallFault) ? this.#askedOf(call) : request
     try {
-      const told = this.#result(call, asked, view)
-      const result = this.lie === undefined ? told : JSON.stringify(this.lie(call.method, JSON.parse(told.toString())))
+      const result = this.#result(call, asked, view)
       const bytes = typeof result === 'string' ? Buffer.from(result, 'latin1') : result
       const prefix = Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(call.id ?? null)},"result":`)
       return { status: 200, parts: [prefix, bytes, closeObject] }

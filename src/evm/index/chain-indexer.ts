@@ -261,7 +261,8 @@ export class ChainIndexer {
     while (!signal.aborted) {
       try {
         const restMs = await round()
-        this.#stats.failures.succeeded(part)
+        // A step at the head tells the statistics itself.
+        if (part === 'history') this.#stats.failures.succeeded(part)
         delayMs = retryDelayMs.first
         if (restMs > 0) await this.#rest(part, restMs, signal)
       } catch (error) {

@@ -1,5 +1,5 @@
-// Rates are of all that is stored, the time that is left of the history alone.
-import { expect, test } from 'vitest'
+// Rates are of all that is stored, the time that is left of the history alone. What lasts is a stall.
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../log.ts'
 import { createEvmMetrics } from '../../metrics.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -19,6 +19,20 @@ test('a chain at its head has rates', () => {
   chain.stored([range(3)])
   expect(chain.pace.rates()?.rows_per_second).toBeGreaterThan(0)
   expect(chain.progress.rates()).toBeUndefined()
+})
+
+test('endpoints that lag are no failure for a moment, and the reason of a stall if they stay so', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => now.mockRestore())
+  const chain = newStats()
+  const facts = { head: 20, lagSeconds: 0 }
+  const behind = { kind: 'behind', head: 20, stored: 32 } as const
+  for (let step = 0; step < 20; step++) chain.stepped(behind, facts)
+  expect(chain.failures.stalledBy).toBeUndefined()
+  now.mockReturnValue(10_000)
+  expect(chain.failures.stalledBy).toBe('eth endpoints lag: their newest block is 20, block 32 is stored.')
+  chain.stepped({ kind: 'idle' }, facts)
+  expect(chain.failures.stalledBy).toBeUndefined()
 })
 
 test('reorganisations of one size are logged once in a while', () => {

@@ -33,6 +33,10 @@ export class ChainStats {
 
   stepped(step: FollowStep, { head, lagSeconds }: { head: number; lagSeconds: number }): void {
     const chain = this.#chain
+    if (step.kind === 'behind') {
+      const lag = `${chain} endpoints lag: their newest block is ${step.head}, block ${step.stored} is stored.`
+      this.failures.waited('head', lag)
+    } else this.failures.succeeded('head')
     if (step.kind === 'advanced') {
       this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
       this.pace.add({ blocks: step.blocks, rows: 0, bytes: 0 })
@@ -154,9 +158,18 @@ class FailureLog {
   readonly #worked = new Set<string>()
 
   failed(part: string, reason: string): void {
+    this.#note(part, reason, 1)
+  }
+
+  /** Nothing failed and nothing went on: that counts only if it lasts, and earlier failures stand. */
+  waited(part: string, reason: string): void {
+    this.#note(part, reason, 0)
+  }
+
+  #note(part: string, reason: string, failures: number): void {
     const known = this.#failing.get(part)
     const sinceMs = known?.sinceMs ?? performance.now()
-    this.#failing.set(part, { reason, sinceMs, failures: (known?.failures ?? 0) + 1 })
+    this.#failing.set(part, { reason, sinceMs, failures: (known?.failures ?? 0) + failures })
   }
 
   succeeded(part: string): void {

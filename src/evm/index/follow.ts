@@ -32,7 +32,7 @@ export type FollowOptions = {
 export type FollowStep =
   | { kind: 'idle' }
   /** The node knows less than is stored: it lags or syncs. */
-  | { kind: 'behind'; head: number }
+  | { kind: 'behind'; head: number; stored: number }
   | { kind: 'advanced'; blocks: number; caughtUp: boolean }
   | { kind: 'reorganised'; ancestor: number; depth: number; blocks: number }
 
@@ -165,7 +165,7 @@ export class Follower {
       return { kind: 'idle' }
     }
     if (latest.number < floor && !(await this.#isShorterBranch(latest, signal))) {
-      return { kind: 'behind', head: latest.number }
+      return { kind: 'behind', head: latest.number, stored: tip?.number ?? floor }
     }
     if (latest.number <= floor) return this.#replace(latest, signal)
     const to = Math.min(latest.number, floor + this.#options.rangeSize.blocks)

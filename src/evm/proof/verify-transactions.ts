@@ -1,14 +1,14 @@
 // Checks the transactions of a block: whole, in their places, those of the header's root, and a sample of their
 // senders.
 import type { Chain } from '../../chains.ts'
-import { quantityOf } from '../../hex.ts'
+import { isHexOf, quantityOf } from '../../hex.ts'
 import { zeroAddress } from '../../model.ts'
 import type { RpcBlock, RpcTransaction } from '../rpc/port.ts'
 import { type Doubt, type Failure, failure, shown } from './failure.ts'
 import { checkSender, isSampled } from './senders.ts'
 import { checkTransactionsRoot } from './transactions-root.ts'
 
-/** Whole and in their places. Undefined if they are. */
+/** Whole, in their places and with senders that are addresses. Undefined if they are. */
 export function checkTransactionList(chain: Chain, block: RpcBlock, number: number): Failure | undefined {
   if (!Array.isArray(block.transactions)) {
     return failure('transactions', number, `block ${number} came without a list of transactions`)
@@ -27,6 +27,10 @@ export function checkTransactionList(chain: Chain, block: RpcBlock, number: numb
     if (index > stateSyncFrom || quantityOf(transaction.transactionIndex, 2 ** 31) !== index) {
       const message = `transaction ${index} of block ${number} says that its index is ${shown(transaction.transactionIndex)}`
       return failure('transactions', number, message)
+    }
+    if (!isHexOf(transaction.from, 20)) {
+      const message = `transaction ${index} of block ${number} came with the sender ${shown(transaction.from)}`
+      return failure('sender', number, message)
     }
   }
   return undefined

@@ -193,6 +193,7 @@ describe('by logs', () => {
     expect(byLogs(block, logs.with(1, { ...logs[1]!, transactionHash: hash('c') }))).toMatchObject(failed('log-place'))
     expect(byLogs(block, logs.with(1, { ...logs[1]!, transactionIndex: '0x1' }))).toMatchObject(failed('log-place'))
     expect(byLogs(block, logs.with(1, { ...logs[1]!, topics: ['0xzz'] }))).toMatchObject(failed('bloom'))
+    expect(byLogs(block, logs.with(1, { ...logs[1]!, data: [[]] as never }))).toMatchObject(failed('bloom'))
     expect(byLogs({ ...block, logsBloom: null }, logs)).toMatchObject(failed('bloom'))
   })
 

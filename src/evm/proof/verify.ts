@@ -27,11 +27,12 @@ import type { Chain } from '../../chains.ts'
 import { isHexOf, quantityOf } from '../../hex.ts'
 import type { Evidence } from '../../model.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
-import type { RpcBlock, RpcHeader, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { checkBlockHash } from './block-hash.ts'
 import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
 import { type Doubt, type Failure, failure, shown } from './failure.ts'
 import { receiptsRoot } from './receipts-root.ts'
+import { hexBytes } from './rlp.ts'
 import { checkTransactionList, isStateSync } from './verify-transactions.ts'
 
 export type CheckResult = { ok: true; evidence: Evidence; doubt?: Doubt } | { ok: false; failure: Failure }
@@ -181,13 +182,13 @@ function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequ
   const stateSync: number[] = []
   for (let at = 0; at < logs.length; at++) {
     if (isStateSync(chain, block, logs.transactionIndexes[at]!)) stateSync.push(at)
-    else if (!addToBloom(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
+    else if (!addReadable(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
   }
   if (equalBlooms(bloom, wanted)) {
     if (stateSync.length > 0) return { ok: true, evidence: 'bloom', doubt: stateSyncDoubt(number) }
     return { ok: true, evidence: 'bloom' }
   }
-  for (const at of stateSync) if (!addToBloom(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
+  for (const at of stateSync) if (!addReadable(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
   if (equalBlooms(bloom, wanted)) return { ok: true, evidence: 'bloom' }
   const missing = countBits(wanted, bloom)
   const surplus = countBits(bloom, wanted)
@@ -195,8 +196,13 @@ function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequ
   return failed('bloom', number, message)
 }
 
+/** Data is not in the bloom, but a log whose data is no bytes is none that a node holds. */
+function addReadable(bloom: Uint8Array, log: RpcLog): boolean {
+  return hexBytes(log.data) >= 0 && addToBloom(bloom, log)
+}
+
 function unreadableLog(number: number, logs: LogSequence, at: number): CheckResult {
-  const message = `log ${logs.logIndexes[at]} of block ${number} has an address or a topic that is not hex`
+  const message = `log ${logs.logIndexes[at]} of block ${number} has an address, a topic or data that is not hex`
   return failed('bloom', number, message)
 }
 

@@ -101,9 +101,18 @@ export class HeaderSource {
     return this.#header(headerCall('eth_getBlockByNumber', quantityHex(number)), signal)
   }
 
+  /** An endpoint that lags or follows another branch does not speak for those that answer as well. */
   async #header(call: RpcCall, signal: AbortSignal): Promise<Header | undefined> {
-    const { values } = await this.#rpc.ask([call], { signal, urgent: true })
-    return readHeader(values[0])
+    const asked = new Set<string>()
+    for (;;) {
+      const answers = await this.#rpc.ask([call], { signal, exclude: asked, urgent: true }).catch(error => {
+        if (asked.size === 0) throw error
+      })
+      const header = readHeader(answers?.values[0])
+      if (answers === undefined || header !== undefined) return header
+      asked.add(answers.endpoint)
+      if (asked.size >= this.#rpc.endpoints.length) return undefined
+    }
   }
 
   #latest(value: unknown, endpoint: string): Header {

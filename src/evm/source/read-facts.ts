@@ -1,7 +1,7 @@
 // Reads the few fields that rows need of blocks and transactions from the bytes of an endpoint's answers. Pure, so that
 // any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
-import { quantityHex } from '../../hex.ts'
+import { isHexOf, quantityBytes, quantityHex } from '../../hex.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import { checkHeaders } from '../proof/verify.ts'
@@ -77,9 +77,10 @@ function readBlock(
   if (!whole) return undefined
   if (!Array.isArray(listed)) return `block ${number} came without a list of transactions`
   const asked = new Set(wanted)
-  for (const transaction of listed as readonly (RpcTransaction | null)[])
-    if (transaction !== null && asked.has(transaction.hash))
-      facts.transactions.set(transaction.hash, { value: transaction.value, from: transaction.from })
+  for (const transaction of listed as readonly (RpcTransaction | null)[]) {
+    const problem = transaction !== null && asked.has(transaction.hash) ? take(transaction, facts) : undefined
+    if (problem !== undefined) return problem
+  }
   for (const transaction of wanted) {
     if (facts.transactions.has(transaction)) continue
     if (chain.quirks.stateSyncTransactions !== true) return missing(transaction, number)
@@ -102,7 +103,13 @@ function readTransaction(
   if (transaction?.hash !== hash) return missing(hash, number)
   if (transaction.blockHash !== blockHash)
     return `transaction ${hash} stands in block ${transaction.blockHash}, its log in ${blockHash}`
-  facts.transactions.set(hash, { value: transaction.value, from: transaction.from })
+  return take(transaction, facts)
+}
+
+function take({ hash, value, from }: RpcTransaction, facts: ReadFacts): string | undefined {
+  if (!isHexOf(from, 20) || quantityBytes(value) === undefined)
+    return `transaction ${hash} came without a readable sender or value`
+  facts.transactions.set(hash, { value, from })
   return undefined
 }
 
