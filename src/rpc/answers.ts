@@ -103,7 +103,7 @@ function mentionsError(body: Buffer): boolean {
 const nullAnswerBytes = 120
 const nullResult = /"result"\s*:\s*null/
 
-/** Looks around each `jsonrpc`: in a body of hex that word is found ten times as fast as `null`, which receipts hold. */
+/** Looks around each `jsonrpc`: in a body of hex it is found ten times as fast as `null`, which receipts hold. */
 function mentionsNull(body: Buffer): boolean {
   for (let at = body.indexOf('jsonrpc'); at !== -1; at = body.indexOf('jsonrpc', at + 1)) {
     const around = body.toString('latin1', Math.max(0, at - nullAnswerBytes), at + nullAnswerBytes)
