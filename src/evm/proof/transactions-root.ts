@@ -4,6 +4,7 @@
 import { hexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { RpcTransaction } from '../rpc/port.ts'
 import { keccakDigits } from './block-hash.ts'
+import { shown } from './failure.ts'
 import { encodeRlp, hexBytes, type RlpItem, RlpWriter } from './rlp.ts'
 import { type TransactionField, type TransactionForm, transactionForms } from './transaction-types.ts'
 import { listRoot } from './trie.ts'
@@ -141,9 +142,4 @@ function listOf(value: unknown, kind: 'access list' | 'hashes' | 'authorizations
 
 function whole(items: readonly (RlpItem | undefined)[]): RlpItem | undefined {
   return items.includes(undefined) ? undefined : (items as RlpItem[])
-}
-
-function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
