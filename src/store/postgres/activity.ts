@@ -19,7 +19,6 @@ import {
 import type { ActivityReader } from '../store.ts'
 import { byteaArray, byteaColumn, bytesOf, hexTextOf } from './arrays.ts'
 import type { Transaction } from './database.ts'
-import { blockMax } from './place.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 const find = `SELECT chain, first, last FROM activity WHERE address = $1
@@ -94,16 +93,6 @@ export async function dropActivity(
     ordinal,
     byteaArray(wallets.map(bytesOfHex)),
   )
-}
-
-export async function dropHotAbove(
-  transaction: Transaction,
-  ordinal: number,
-  block: number,
-  upTo = blockMax,
-): Promise<void> {
-  const sql = 'DELETE FROM hot_activity WHERE chain = $1 AND block > $2 AND block <= $3'
-  await transaction.run(sql, ordinal, block, upTo)
 }
 
 /** What lies between a first transaction below and a last one above was not kept. */

@@ -86,8 +86,7 @@ export function hotCommit({ ordinal, contracts }: Numbers, commit: HotCommit): C
       await removeCoverageRows(transaction, ordinal, above)
     },
     async rows(transaction) {
-      await transfers.dropHotAbove(transaction, ordinal, ancestor)
-      await activity.dropHotAbove(transaction, ordinal, ancestor)
+      await dropHotRowsAbove(transaction, ordinal, ancestor)
       await insertHotRows(transaction, { ordinal, contracts }, blocks)
     },
     async claim(transaction) {
@@ -178,8 +177,7 @@ export function unfinalization({ ordinal, chain }: { ordinal: number; chain: Cha
       await removeCoverageRows(transaction, ordinal, above)
     },
     async rows(transaction) {
-      await transfers.dropHotAbove(transaction, ordinal, to)
-      await activity.dropHotAbove(transaction, ordinal, to)
+      await dropHotRowsAbove(transaction, ordinal, to)
       await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
       await dropPending(transaction, ordinal, [above])
       await transfers.deleteCold(transaction, { ordinal }, above)
@@ -209,8 +207,7 @@ async function finalizeRows(transaction: Transaction, ordinal: number, upTo: num
   const highest = await moveBlocksToCold(transaction, ordinal, upTo)
   // Rows above the highest block are of a commit that was cut off between its parts, perhaps of a lost branch.
   if (highest < upTo) {
-    await transfers.dropHotAbove(transaction, ordinal, highest, upTo)
-    await activity.dropHotAbove(transaction, ordinal, highest, upTo)
+    await dropHotRowsAbove(transaction, ordinal, highest, upTo)
   }
   await transfers.moveTransfersToCold(transaction, ordinal, upTo)
   await activity.moveActivityToCold(transaction, ordinal, upTo)
@@ -251,4 +248,14 @@ async function blocksOfRows(
   for (const block of await findBlocks(transaction, ordinal, [...missing])) blocks.set(block.number, block)
   for (const number of missing) if (!blocks.has(number)) throw unknownBlock(number)
   return blocks
+}
+
+async function dropHotRowsAbove(
+  transaction: Transaction,
+  ordinal: number,
+  block: number,
+  upTo = blockMax,
+): Promise<void> {
+  for (const table of ['hot_transfers', 'hot_activity'])
+    await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block > $2 AND block <= $3`, ordinal, block, upTo)
 }

@@ -9,7 +9,7 @@ import type { Row, Transaction } from './database.ts'
 import { noNumber } from './dictionary.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
-import { blockMax, placeHigh, placeLow, requireFits } from './place.ts'
+import { placeHigh, placeLow, requireFits } from './place.ts'
 
 // Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one
 // stored row and as many transfers as it has ids.
@@ -190,16 +190,6 @@ export async function insertHot(transaction: Transaction, ordinal: number, rows:
     ...columnsOf(rows),
     ordinal,
   )
-}
-
-export async function dropHotAbove(
-  transaction: Transaction,
-  ordinal: number,
-  block: number,
-  upTo = blockMax,
-): Promise<void> {
-  const sql = 'DELETE FROM hot_transfers WHERE chain = $1 AND block > $2 AND block <= $3'
-  await transaction.run(sql, ordinal, block, upTo)
 }
 
 export async function moveTransfersToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
