@@ -249,7 +249,7 @@ export class RpcEndpoint {
       if (!(error instanceof HttpFailure)) throw error
       const failure = this.fail({ kind: error.kind, method }, error.message)
       if (error.kind === 'response-too-large') throw failure
-      this.health.failed(failure.message)
+      this.health.failed(withCause(failure.message, error.message))
       this.identity.doubt()
       throw failure
     }
