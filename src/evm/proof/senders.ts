@@ -7,9 +7,16 @@ import type { RpcTransaction } from '../rpc/port.ts'
 import { keccak256, keccakDigits } from './block-hash.ts'
 import { signedPart } from './transactions-root.ts'
 
-/** Whether to look at the next one: once in so many, which no node can foresee; never if 0. */
-export function isSampled(oneIn: number): boolean {
-  return oneIn === 1 || (oneIn > 1 && randomInt(oneIn) === 0)
+/** Which of so many to look at: each one with the same chance, which no node can foresee; none if `oneIn` is 0. */
+export function sampleOf(count: number, oneIn: number): number[] {
+  const sample: number[] = []
+  if (oneIn > 0) for (let at = gap(oneIn); at < count; at += 1 + gap(oneIn)) sample.push(at)
+  return sample
+}
+
+/** How many to leave out before the next one: one draw for a block instead of one for each transaction. */
+function gap(oneIn: number): number {
+  return oneIn === 1 ? 0 : Math.floor(Math.log1p(-randomInt(2 ** 47) / 2 ** 47) / Math.log1p(-1 / oneIn))
 }
 
 /** What is wrong with the reported sender; undefined if nothing is, or if the transaction has no signature. */

@@ -5,7 +5,7 @@ import { isHexOf, quantityOf } from '../../hex.ts'
 import { zeroAddress } from '../../model.ts'
 import type { RpcBlock, RpcTransaction } from '../rpc/port.ts'
 import { type Doubt, type Failure, failure, shown } from './failure.ts'
-import { checkSender, isSampled } from './senders.ts'
+import { checkSender, sampleOf } from './senders.ts'
 import { checkTransactionsRoot } from './transactions-root.ts'
 
 /** Whole, in their places and with senders that are addresses. Undefined if they are. */
@@ -50,9 +50,8 @@ export function verifyTransactions(given: {
       ? listed.filter((_, index) => !isStateSync(chain, block, index))
       : listed
   const verdict = checkTransactionsRoot(transactions, block.transactionsRoot)
-  for (const [index, transaction] of transactions.entries()) {
-    if (!isSampled(oneIn)) continue
-    const wrong = checkSender(transaction)
+  for (const index of sampleOf(transactions.length, oneIn)) {
+    const wrong = checkSender(transactions[index]!)
     if (wrong !== undefined)
       return { failure: failure('sender', number, `transaction ${index} of block ${number}: ${wrong}`) }
   }
