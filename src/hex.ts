@@ -30,22 +30,32 @@ export function quantityOf(text: unknown, max: number): number {
   return number
 }
 
-/** Whether the text is `0x` and exactly this many bytes of hex digits in any case. */
+const scratch = new Uint8Array(32)
+
+/** Whether the text is `0x` and exactly this many bytes, at most 32, of hex digits in any case. */
 export function isHexOf(text: unknown, bytes: number): text is string {
   if (typeof text !== 'string' || text.length !== 2 + 2 * bytes) return false
   if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return false
-  for (let at = 2; at < text.length; at++) {
-    if ((nibbles[text.charCodeAt(at)] ?? noNibble) === noNibble) return false
+  try {
+    // A third of the time of a loop.
+    scratch.setFromHex(text.slice(2))
+    return true
+  } catch {
+    return false
   }
-  return true
 }
 
 /** The bytes of `0x…` text; undefined where that is not whole bytes of hex digits. */
 export function parseHex(text: unknown): Buffer | undefined {
   if (typeof text !== 'string' || text.length % 2 !== 0 || !text.startsWith('0x')) return undefined
-  const bytes = Buffer.from(text.slice(2), 'hex')
-  // Buffer stops at the first character that is not a digit: a short result is bad text.
-  return bytes.length * 2 + 2 === text.length ? bytes : undefined
+  const bytes = Buffer.allocUnsafe(text.length / 2 - 1)
+  try {
+    // Buffer's own decoder takes a character beyond Latin-1 for the digit of its low byte.
+    bytes.setFromHex(text.slice(2))
+    return bytes
+  } catch {
+    return undefined
+  }
 }
 
 /** The big-endian bytes of a quantity without leading zeros, as RLP wants them; undefined where it is none. */

@@ -24,14 +24,14 @@ function encodedNode(leaves: Leaves, start: number, end: number, depth: number):
 }
 
 /** Each leaf is written here, and hashed before the next one. */
-let leaf = Buffer.allocUnsafeSlow(4_096)
+let leaf = new Uint8Array(4_096)
 
 /** A view that the next leaf overwrites. */
 function encodedLeaf(position: number, depth: number, value: Uint8Array): Uint8Array {
   const path = leafPath(position, depth)
   const alone = value.length === 1 && value[0]! < 0x80
   const rest = path.length + (alone ? 0 : rlpPrefixLength(value.length)) + value.length
-  if (rest + 5 > leaf.length) leaf = Buffer.allocUnsafeSlow(2 * rest + 5)
+  if (rest + 5 > leaf.length) leaf = new Uint8Array(2 * rest + 5)
   let at = putRlpPrefix(leaf, 0, 0xc0, rest)
   leaf.set(path, at)
   at += path.length

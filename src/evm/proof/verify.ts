@@ -32,7 +32,7 @@ import { checkBlockHash } from './block-hash.ts'
 import { addToBloom, emptyBloom, equalBlooms, parseBloom } from './bloom.ts'
 import { type Doubt, type Failure, failure, shown } from './failure.ts'
 import { receiptsRoot } from './receipts-root.ts'
-import { hexBytes } from './rlp.ts'
+import { hexBytes } from './rlp-digits.ts'
 import { checkTransactionList, isStateSync } from './verify-transactions.ts'
 
 export type CheckResult = { ok: true; evidence: Evidence; doubt?: Doubt } | { ok: false; failure: Failure }
