@@ -1,11 +1,11 @@
 // Threads that read large answers of endpoints. A body that ends its thread, by its memory or its time, is the failure
 // of that body alone: what waited for the thread is read by the next one.
 import { AlmanacError, messageOf } from './errors.ts'
-import { moving, threadsByCores } from './threads.ts'
+import { threadsByCores } from './threads.ts'
 import { type Far, type ThreadOptions, WorkerThread } from './worker-thread.ts'
 
 type BodiesTask = { bodies: readonly Uint8Array[] }
-/** Each reads the bodies of one task. They may be moved: the caller must not use them again. */
+/** Each reads the bodies of one task, which nobody changes any more. */
 type Reader = Record<string, (task: never) => unknown>
 
 /** The bodies ended the thread that read them. */
@@ -54,7 +54,7 @@ export class ThreadPool<Given extends Reader> {
     given: Parameters<Given[Name]>[0] & BodiesTask,
   ): ReturnType<Far<Given>[Name]> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const task = { ...(given as BodiesTask), bodies: (given as BodiesTask).bodies.map(ownBytes) }
+    const task = { ...(given as BodiesTask), bodies: (given as BodiesTask).bodies.map(shared) }
     if (this.#closed) reject(closed())
     else this.#queue.push({ method, task, resolve, reject })
     this.#assign()
@@ -109,10 +109,8 @@ export class ThreadPool<Given extends Reader> {
   async #work(seat: Seat<Given>, job: Job): Promise<void> {
     const { thread, jobs } = seat
     jobs.push(job)
-    // The bytes of the one that waits stay here too: the thread may end before it gets to them.
-    const given = jobs.length === 1 ? moving(job.task, job.task.bodies) : job.task
     try {
-      job.resolve(await thread.far[job.method]!(...([given] as never)))
+      job.resolve(await thread.far[job.method]!(...([job.task] as never)))
     } catch (error) {
       // The jobs of a thread that ended stay listed: the first one was at work.
       if (thread.failure === undefined || this.#closed) job.reject(error as Error)
@@ -128,9 +126,10 @@ function closed(): AlmanacError {
   return new AlmanacError('interrupted', 'The reading threads are closed.')
 }
 
-/** Bytes in a buffer that holds nothing else, so that it can be given away. */
-function ownBytes(body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer, byteLength } = body
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return body as Uint8Array<ArrayBuffer>
-  return new Uint8Array(body)
+/** The same bytes for all threads: those of one that waits are still here if its thread ends before it gets to them. */
+function shared(body: Uint8Array): Uint8Array {
+  if (body.buffer instanceof SharedArrayBuffer) return body
+  const bytes = new Uint8Array(new SharedArrayBuffer(body.length))
+  bytes.set(body)
+  return bytes
 }

@@ -191,7 +191,9 @@ describe('silence', () => {
     const caller = new AbortController()
     const asked = failureOf(rpc.ask([blockNumber], { signal: caller.signal }))
     const startedAt = performance.now()
-    await expect.poll(() => rpc.status()[0]?.reason, { timeout: 10_000 }).toMatch(/eth_chainId \(timeout\): no whole answer/)
+    await expect
+      .poll(() => rpc.status()[0]?.reason, { timeout: 10_000 })
+      .toMatch(/eth_chainId \(timeout\): no whole answer/)
     expect(performance.now() - startedAt).toBeLessThan(8_000)
     caller.abort()
     await asked

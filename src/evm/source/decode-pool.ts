@@ -7,7 +7,6 @@ import type { DecodeThread } from './decode-thread.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
 
-/** A task's bodies may be moved to another thread: the caller must not use them again. */
 export interface Decoder {
   range(task: RangeTask): Promise<RangeResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
