@@ -45,6 +45,9 @@ export class TransferPacker {
   #slabBytes = firstSlabBytes / 2
   /** Collects the bits that only a character other than a digit sets. */
   #badDigits = 0
+  /** Of the last row, and where its bytes are in the slab; undefined: not in this one. */
+  #transactionHash: string | undefined
+  #hashAt = 0
   /** The sender in `#senderBytes`: the same for all rows of a transaction. */
   #sender: string | undefined
   readonly #senderBytes = new Uint8Array(20)
@@ -56,8 +59,7 @@ export class TransferPacker {
     const start = this.#start
     this.#badDigits = 0
     this.#at = start + payloadHeaderBytes
-    if (row.transactionHash.length !== 66 || !hasPrefix(row.transactionHash)) return undefined
-    this.#digits(row.transactionHash, 2, 66)
+    if (!this.#hash(row.transactionHash)) return undefined
     const toZero = allZero(row.to, row.toAt, row.toAt + 40)
     const toFrom = this.#at
     if (!toZero) this.#digits(row.to, row.toAt, row.toAt + 40)
@@ -81,6 +83,8 @@ export class TransferPacker {
     }
     if (this.#badDigits >= noNibble) return undefined
     this.#start = this.#at
+    this.#transactionHash = row.transactionHash
+    this.#hashAt = start + payloadHeaderBytes
     return slab.subarray(start, this.#at)
   }
 
@@ -88,6 +92,19 @@ export class TransferPacker {
     this.#slabBytes = Math.min(2 * this.#slabBytes, slabBytesMax)
     this.#slab = new Uint8Array(this.#slabBytes)
     this.#start = 0
+    this.#transactionHash = undefined
+  }
+
+  /** Mostly that of the row before: then its bytes are in the slab already. */
+  #hash(text: string): boolean {
+    if (text === this.#transactionHash) {
+      this.#slab.copyWithin(this.#at, this.#hashAt, this.#hashAt + 32)
+      this.#at += 32
+      return true
+    }
+    if (text.length !== 66 || !hasPrefix(text)) return false
+    this.#digits(text, 2, 66)
+    return true
   }
 
   /** Compares packed bytes, which mostly differ in the first one. A zero address is not packed and never sends. */
