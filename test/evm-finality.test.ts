@@ -119,6 +119,16 @@ test('an endpoint that lags does not hold finality back', async () => {
   expect(other.chain.finalized).toBe(110)
 })
 
+test('an endpoint that lagged is asked for the head again when the others are gone', async () => {
+  const { honest, other, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  honest.mine(60)
+  await until(indexer, ({ finalized }) => finalized === 170)
+  honest.endpoints[0]!.faults = [{ kind: 'reset', rate: 1 }]
+  other.mine(70)
+  await until(indexer, ({ head }) => head === 220)
+})
+
 test('a silent endpoint neither holds finality back nor delays the head', async () => {
   const { honest, other, store, indexer } = await twins()
   await caughtUp(indexer, honest)

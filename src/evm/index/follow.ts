@@ -4,7 +4,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
-import type { ChainSource, DecodedRange, Header, RangeHeader } from '../source/chain-source.ts'
+import type { ChainSource, DecodedRange, Header, HeadReport, RangeHeader } from '../source/chain-source.ts'
 import type { Finality } from '../source/finality.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
@@ -97,11 +97,10 @@ export class Follower {
     if (!this.#started) await this.#load()
     const isEmpty = this.#finalized < 0 && this.tip === undefined
     const keeps = isEmpty ? this.#genesis.keep(signal) : undefined
-    const { source, finality } = this.#options
-    const [report] = await Promise.all([source.head(signal, finality.lagging), keeps])
+    const [report] = await Promise.all([this.#head(signal), keeps])
     if (report.latest.number < this.#finalized) await this.#genesis.check(signal)
     this.#latest = report.latest
-    const final = await finality.look(report, this.tip?.number, signal)
+    const final = await this.#options.finality.look(report, this.tip?.number, signal)
     // Without a final block it is unknown where to begin.
     if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
@@ -109,6 +108,16 @@ export class Follower {
     const step = await this.#advance(report.latest, signal)
     if (final !== undefined) await this.#finalize(final)
     return step
+  }
+
+  /** Where no other endpoint answers, one that lagged may have caught up; only a head can tell. */
+  async #head(signal: AbortSignal): Promise<HeadReport> {
+    const { source, finality } = this.#options
+    const { lagging } = finality
+    return await source.head(signal, lagging).catch(error => {
+      if (lagging.size === 0 || signal.aborted) throw error
+      return source.head(signal)
+    })
   }
 
   async #load(): Promise<void> {
