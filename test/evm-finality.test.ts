@@ -5,6 +5,8 @@ import type { ChainIndexer, ChainSetup } from '../src/evm/index/chain-indexer.ts
 import type { Address, ChainId } from '../src/model.ts'
 import { expectFullTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import type { Forgery } from './sim/endpoint.ts'
+import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -16,9 +18,16 @@ const id = 1 as ChainId
 const pace = { retryDelayMs: { first: 20, max: 100 }, historyCheckMs: 50, shorterBranchPatienceMs: 200 }
 
 /** Two nodes that begin as one chain and may tell different stories, behind one indexer. */
-async function twins(setup: Partial<ChainSetup & { onNews: (look: () => void) => () => void }> = {}) {
-  const chain = { height: 150, hashes: 'real', finalityDepth: 40 } as const
+async function twins({
+  forge,
+  fresh = false,
+  ...setup
+}: Partial<ChainSetup & { onNews: (look: () => void) => () => void; forge: Forgery; fresh: boolean }> = {}) {
+  // The newest blocks are of the last minute, or years old.
+  const genesisTime = fresh ? Math.floor(Date.now() / 1_000) - 150 * 12 : 1_600_000_000
+  const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime } as const
   const [honest, other] = await Promise.all([startSimNode({ chain }), startSimNode({ chain })])
+  other.endpoints[0]!.forgery = forge
   cleanups.push(
     () => honest.close(),
     () => other.close(),
@@ -26,9 +35,14 @@ async function twins(setup: Partial<ChainSetup & { onNews: (look: () => void) =>
   const { store, remove } = await temporaryStore()
   cleanups.push(remove)
   const both = { ...honest, endpoints: [...honest.endpoints, ...other.endpoints] }
-  const { indexer, stop } = startIndexer(both, store, { pace, ...setup })
-  cleanups.push(stop)
-  return { honest, other, store, indexer }
+  let { indexer, stop } = startIndexer(both, store, { pace, ...setup })
+  cleanups.push(() => stop())
+  const restart = async (): Promise<ChainIndexer> => {
+    await stop()
+    ;({ indexer, stop } = startIndexer(both, store, { pace, ...setup }))
+    return indexer
+  }
+  return { honest, other, store, indexer, restart }
 }
 
 type Status = Awaited<ReturnType<ChainIndexer['status']>>
@@ -127,6 +141,43 @@ test('an endpoint that lagged is asked for the head again when the others are go
   honest.endpoints[0]!.faults = [{ kind: 'reset', rate: 1 }]
   other.mine(70)
   await until(indexer, ({ head }) => head === 220)
+})
+
+test('an endpoint whose final block stands still does not hold finality back', async () => {
+  const { honest, other, indexer } = await twins({ fresh: true })
+  other.chain.finalize(20)
+  await caughtUp(indexer, honest)
+  for (const node of [honest, other]) node.mine(60)
+  await until(indexer, ({ finalized }) => finalized === 170)
+})
+
+/** A newest block of long ago that says that it is of now. */
+const lowHead = forgedResults(['eth_getBlockByNumber'], (block, { params }) =>
+  params?.[0] === 'latest'
+    ? {
+        ...block,
+        number: '0x5',
+        hash: `0x${'5'.repeat(64)}`,
+        timestamp: `0x${Math.floor(Date.now() / 1_000).toString(16)}`,
+      }
+    : block,
+)
+
+test('an endpoint that falls far below what is final, and says that it is not late, has no word', async () => {
+  const { honest, other, indexer } = await twins({ fresh: true })
+  await caughtUp(indexer, honest)
+  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  other.endpoints[0]!.forgery = lowHead
+  honest.mine(60)
+  await until(indexer, ({ finalized, head }) => finalized === 170 && head === 210)
+})
+
+test('at a first start such an endpoint makes a dispute, and nothing is read upwards from its block', async () => {
+  const { other, indexer, store } = await twins({ fresh: true, forge: lowHead })
+  const { dispute } = await until(indexer, ({ state }) => state === 'disputed')
+  expect(dispute).toMatchObject({ block: 5 })
+  expect(dispute!.hashes.flatMap(({ endpoints }) => endpoints)).toContain(nameOf(other))
+  expect(await store.hotBlocks(id)).toEqual([])
 })
 
 test('a silent endpoint neither holds finality back nor delays the head', async () => {

@@ -100,7 +100,8 @@ export class Follower {
     const [report] = await Promise.all([this.#head(signal), keeps])
     if (report.latest.number < this.#finalized) await this.#genesis.check(signal)
     this.#latest = report.latest
-    const final = await this.#options.finality.look(report, this.tip?.number, signal)
+    const stored = { tip: this.tip?.number, final: this.#finalized }
+    const final = await this.#options.finality.look(report, stored, signal)
     // Without a final block it is unknown where to begin.
     if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)

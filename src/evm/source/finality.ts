@@ -1,5 +1,6 @@
 // Says which block of a chain is final: the highest one on whose hash the endpoints agree, and never one close to the
 // head. Where they disagree the chain is disputed. It stores nothing and blames no endpoint.
+import { followSignals } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Dispute } from '../../model.ts'
@@ -12,6 +13,9 @@ export type FinalityOptions = {
   /** The other endpoints are asked at most this often. */
   voteEveryMs?: number
 }
+
+/** The highest blocks that are stored. */
+export type StoredBlocks = { tip?: number | undefined; final?: number }
 
 /** An endpoint that takes longer has no word. */
 const answerMsMax = 3_000
@@ -52,16 +56,15 @@ export class Finality {
 
   /**
    * The final block as far as it is known; undefined while it is unknown or disputed. A vote that the report gives
-   * reason for goes on in the background, so that no endpoint delays the head; only the first one is waited for. `tip`
-   * is the highest block that is stored.
+   * reason for goes on in the background, so that no endpoint delays the head; only the first one is waited for.
    */
-  async look(report: HeadReport, tip: number | undefined, signal: AbortSignal): Promise<Header | undefined> {
+  async look(report: HeadReport, stored: StoredBlocks, signal: AbortSignal): Promise<Header | undefined> {
     const moves = this.#numberOf([report]) > (this.#agreed?.number ?? -1) || this.#dispute !== undefined
     const sinceMs = performance.now() - this.#votedMs
     const isDue = this.#sources.size === 1 ? moves : sinceMs >= this.#voteEveryMs * (moves ? 1 : idleFactor)
     if (isDue && this.#voting === undefined) {
       this.#votedMs = performance.now()
-      this.#voting = this.#vote(report, tip, signal).finally(() => {
+      this.#voting = this.#vote(report, stored, signal).finally(() => {
         this.#voting = undefined
       })
     }
@@ -69,44 +72,76 @@ export class Finality {
     return this.#dispute === undefined ? this.#agreed : undefined
   }
 
-  async #vote(report: HeadReport, tip: number | undefined, stop: AbortSignal): Promise<void> {
-    const soon = (): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(answerMsMax)])
+  async #vote(report: HeadReport, { tip, final = -1 }: StoredBlocks, stop: AbortSignal): Promise<void> {
     const healthy = new Set(this.#rpc.status().flatMap(({ endpoint, healthy }) => (healthy ? [endpoint] : [])))
     const others = [...this.#sources].filter(([name]) => name !== report.endpoint && healthy.has(name))
-    const asked = soon()
-    const heads = await Promise.all(others.map(([, source]) => source.head(asked).catch(() => undefined)))
-    const words = [report, ...heads.filter(head => head !== undefined)]
+    const heads = await soon(stop, signal =>
+      Promise.all(others.map(([, source]) => source.head(signal).catch(() => undefined))),
+    )
+    const words = [report, ...heads.filter(head => head !== undefined)].map(word => ({
+      ...word,
+      // The report may carry a final block that another endpoint named before.
+      known: word === report && this.#sources.size > 1 ? [word.latest] : [word.latest, word.finalized],
+    }))
     const highest = Math.max(...words.map(({ latest }) => latest.number))
-    this.#lagging = new Set(words.filter(({ latest }) => this.#lags(latest, highest)).map(({ endpoint }) => endpoint))
-    const voters = words.filter(({ latest }) => !this.#lags(latest, tip ?? highest))
+    const floor = Math.max(final, this.#agreed?.number ?? -1)
+    const late = words.filter(({ latest }) => this.#lags(latest, highest, floor))
+    this.#lagging = new Set(late.length < words.length ? late.map(({ endpoint }) => endpoint) : [])
+    const voters = words.filter(({ latest }) => !this.#lags(latest, tip ?? highest, floor))
     // A dispute that one side leaves is not settled by the other.
     if (voters.length < 2 && this.#dispute !== undefined && performance.now() - this.#disputedMs < silenceMsMax) return
+    // One that is far below, where another has final blocks, and yet says that it is not late: another chain shows.
+    const punctual = voters.filter(voter => !late.includes(voter))
+    const lowest = Math.min(...punctual.map(({ latest }) => latest.number))
+    if (lowest < highest - this.#blocksMax && punctual.some(voter => this.#numberOf([voter]) >= lowest)) {
+      const sides = sidesOf(await this.#headersAt(lowest, punctual, stop))
+      if (sides.length > 1) return this.#disagree(sides)
+    }
     const number = voters.length === 0 ? -1 : this.#numberOf(voters)
     if (number < 0 || (number <= (this.#agreed?.number ?? -1) && this.#dispute === undefined)) return
-    // The report may carry a final block that another endpoint named before.
-    const named = ({ endpoint, finalized }: HeadReport): Header | undefined =>
-      endpoint !== report.endpoint || this.#sources.size === 1 ? finalized : undefined
-    const signal = soon()
-    const headers = voters.map(voter =>
-      named(voter)?.number === number ? named(voter) : this.#headerOf(voter, number, signal),
-    )
-    this.#count(voters, await Promise.all(headers))
+    this.#count(await this.#headersAt(number, voters, stop), voters.length)
   }
 
   /** The highest block that no voter objects to by its number; below 0 if there is none. */
   #numberOf(voters: readonly HeadReport[]): number {
     const { finalizedTag, finalityDepth, finalDepthMin } = this.#chain
     const head = Math.min(...voters.map(({ latest }) => latest.number))
-    const named = voters.flatMap(({ finalized }) => (finalizedTag && finalized !== undefined ? [finalized.number] : []))
     // The head itself never counts as final: the block after it proves history.
     const highest = head - Math.max(1, finalDepthMin)
-    return Math.min(highest, named.length === 0 ? head - finalityDepth : Math.min(...named))
+    const named = voters.flatMap(({ finalized, latest }) =>
+      finalizedTag && finalized !== undefined ? [Math.min(finalized.number, latest.number)] : [],
+    )
+    // One whose final block stands still does not hold the others back, but then the chain's depth counts as well.
+    const heard = named.filter(each => each >= Math.max(...named) - finalityDepth)
+    const byDepth = heard.length < named.length || named.length === 0 ? head - finalityDepth : highest
+    return Math.min(highest, byDepth, ...heard)
   }
 
-  /** By its time as well: a single endpoint that invents a head far above must not make the others look late. */
-  #lags({ number, timestamp }: Header, highest: number): boolean {
-    const blocksMax = Math.max(8, Math.ceil(freshMs / this.#chain.blockTimeMs))
-    return number < highest - blocksMax && Date.now() - timestamp * 1_000 > freshMs
+  /**
+   * By its time as well: a single endpoint that invents a head far above must not make the others look late. Below what
+   * is final already an endpoint has nothing to say, whatever its time.
+   */
+  #lags({ number, timestamp }: Header, highest: number, floor: number): boolean {
+    return number < floor || (number < highest - this.#blocksMax && Date.now() - timestamp * 1_000 > freshMs)
+  }
+
+  get #blocksMax(): number {
+    return Math.max(8, Math.ceil(freshMs / this.#chain.blockTimeMs))
+  }
+
+  /** What each voter has at a height, as far as it answers. */
+  async #headersAt(number: number, voters: readonly Voter[], stop: AbortSignal): Promise<Word[]> {
+    const headers = await soon(stop, signal =>
+      Promise.all(
+        voters.map(
+          voter => voter.known.find(header => header?.number === number) ?? this.#headerOf(voter, number, signal),
+        ),
+      ),
+    )
+    return voters.flatMap(({ endpoint }, at) => {
+      const header = headers[at]
+      return header === undefined ? [] : [{ endpoint, header }]
+    })
   }
 
   async #headerOf({ endpoint, latest }: HeadReport, number: number, signal: AbortSignal): Promise<Header | undefined> {
@@ -119,25 +154,47 @@ export class Finality {
     return moved || header?.number !== number ? undefined : header
   }
 
-  #count(voters: readonly HeadReport[], headers: readonly (Header | undefined)[]): void {
-    const words = headers.flatMap((header, at) => {
-      const endpoint = voters[at]?.endpoint
-      return header === undefined || endpoint === undefined ? [] : [{ header, endpoint }]
-    })
-    const sides = [...Map.groupBy(words, ({ header }) => header.hash)]
+  #count(words: readonly Word[], voters: number): void {
+    const sides = sidesOf(words)
     const [first] = words
-    if (first === undefined || (sides.length === 1 && words.length < 2 && this.#dispute !== undefined)) return
-    if (sides.length === 1) {
-      if (first.header.number > (this.#agreed?.number ?? -1)) this.#agreed = first.header
-      this.#dispute = undefined
+    if (first === undefined) return
+    if (sides.length > 1) {
+      this.#disagree(sides)
       return
     }
+    // A dispute ends where they agree on its block or a later one, not with one that does not answer.
+    const { block = -1 } = this.#dispute ?? {}
+    if (this.#dispute !== undefined && (words.length < Math.min(2, voters) || first.header.number < block)) return
+    if (first.header.number > (this.#agreed?.number ?? -1)) this.#agreed = first.header
+    this.#dispute = undefined
+  }
+
+  #disagree(sides: readonly Word[][]): void {
     this.#disputedMs = performance.now()
     this.#dispute = {
-      block: first.header.number,
-      hashes: sides.map(([hash, side]) => ({ hash, endpoints: side.map(({ endpoint }) => endpoint) })),
+      block: sides[0]![0]!.header.number,
+      hashes: sides.map(side => ({ hash: side[0]!.header.hash, endpoints: side.map(({ endpoint }) => endpoint) })),
       since: this.#dispute?.since ?? new Date().toISOString(),
     }
+  }
+}
+
+type Voter = HeadReport & { known: readonly (Header | undefined)[] }
+
+type Word = { endpoint: string; header: Header }
+
+/** By hash, and by time: where the form of headers is not known, the hash alone does not hold the time. */
+function sidesOf(words: readonly Word[]): Word[][] {
+  return [...Map.groupBy(words, ({ header }) => `${header.hash} ${header.timestamp}`).values()]
+}
+
+async function soon<Answer>(stop: AbortSignal, ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  using linked = followSignals(stop)
+  const timer = setTimeout(() => linked.abort(new Error(`no answer within ${answerMsMax} ms`)), answerMsMax)
+  try {
+    return await ask(linked.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -148,7 +205,7 @@ export async function finalHeaderOf(
   signal: AbortSignal,
 ): Promise<Header | undefined> {
   const finality = new Finality({ chain, rpc })
-  const final = await finality.look(report, undefined, signal)
+  const final = await finality.look(report, {}, signal)
   if (finality.dispute === undefined) return final
   const hint = `remove the wrong endpoint from chains.${chain.name}.rpc, or wait until the endpoints agree.`
   throw new AlmanacError('upstream_invalid', disputeText(chain.name, finality.dispute), { retryable: true, hint })
