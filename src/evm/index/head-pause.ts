@@ -1,6 +1,6 @@
 // The pause between two looks at the head. News end it early, but not before its least time is over: a socket that
 // floods must not make each of its messages a question.
-import { pause } from '../../abort.ts'
+import { followSignals, pause } from '../../abort.ts'
 
 export class HeadPause {
   readonly #leastMs: number
@@ -18,7 +18,8 @@ export class HeadPause {
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const leastMs = Math.min(ms, this.#leastMs)
     await pause(leastMs, signal)
-    await pause(ms - leastMs, AbortSignal.any([signal, this.#woken.signal]))
+    using ended = followSignals(signal, this.#woken.signal)
+    await pause(ms - leastMs, ended.signal)
     this.#woken = new AbortController()
   }
 }
