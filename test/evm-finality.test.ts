@@ -124,6 +124,35 @@ test('where endpoints disagree on a final block the chain is disputed, and nothi
   await until(indexer, status => status.finalized === 181)
 })
 
+test('what was stored while it was disputed is claimed without being read again, after a restart as well', async () => {
+  const { honest, other, store, indexer, restart } = await twins()
+  await caughtUp(indexer, honest)
+  const trunk = other.chain.branch
+  // The other one is not asked for the head.
+  other.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  other.reorg({ depth: 10, length: 10 })
+  for (const node of [honest, other]) node.mine(50)
+  await until(indexer, ({ state }) => state === 'disputed')
+  for (const node of [honest, other]) node.mine(20)
+  const isStored = async () => (await store.hotBlocks(id)).at(-1)?.hash === honest.chain.hashOf(220)
+  for (const deadline = Date.now() + patienceMs; !(await isStored()); await delay(20))
+    if (Date.now() > deadline) throw new Error('never stored')
+  const [claimed] = await store.coverage(id, 'full')
+  expect(claimed!.to).toBeLessThan(220)
+  const again = await restart()
+  other.chain.switchTo(trunk, 220)
+  for (const node of [honest, other]) node.endpoints[0]!.calls.clear()
+  await until(again, status => status.covered.at(-1)?.to === 220)
+  const read = [honest, other].reduce(
+    (sum, node) => sum + (node.endpoints[0]!.calls.get('eth_getBlockReceipts') ?? 0),
+    0,
+  )
+  // A probe samples some blocks.
+  expect(read).toBeLessThanOrEqual(12)
+  await caughtUp(again, honest)
+  await expectFullTruth(store, honest.chain, 0)
+})
+
 test('an endpoint that lags does not hold finality back', async () => {
   const { honest, other, indexer } = await twins()
   await caughtUp(indexer, honest)
@@ -178,6 +207,38 @@ test('at a first start such an endpoint makes a dispute, and nothing is read upw
   expect(dispute).toMatchObject({ block: 5 })
   expect(dispute!.hashes.flatMap(({ endpoints }) => endpoints)).toContain(nameOf(other))
   expect(await store.hotBlocks(id)).toEqual([])
+})
+
+test('an endpoint that invents parents without end is not asked for long', async () => {
+  const { honest, other, store, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  let asked = 0
+  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  other.endpoints[0]!.forgery = forgedResults(['eth_getBlockByHash'], block => ({
+    ...block,
+    hash: `0x${(++asked).toString(16).padStart(64, '0')}`,
+    parentHash: `0x${(asked + 1).toString(16).padStart(64, '0')}`,
+  }))
+  for (const node of [honest, other]) node.reorg({ depth: 3, length: 4 })
+  await caughtUp(indexer, honest)
+  expect(asked).toBeGreaterThan(0)
+  await expectFullTruth(store, honest.chain, 0)
+})
+
+test('a branch that replaces all above the final block must grow from it', async () => {
+  const { honest, other, store, indexer } = await twins()
+  await caughtUp(indexer, honest)
+  const [final, claimed] = [honest.chain.hashOf(110), await store.coverage(id, 'full')]
+  for (const node of [honest, other]) {
+    node.endpoints[0]!.forgery = forgedResults(['eth_getBlockByHash'], block =>
+      block.number === '0x6f' ? { ...block, parentHash: final } : block,
+    )
+    node.chain.finalize(100)
+    node.reorg({ depth: 45, length: 50 })
+  }
+  const { reason } = await until(indexer, ({ state }) => state === 'stalled')
+  expect(reason).toContain(`but block 110 was final as ${final}`)
+  expect(await store.coverage(id, 'full')).toEqual(claimed)
 })
 
 test('a silent endpoint neither holds finality back nor delays the head', async () => {

@@ -290,10 +290,10 @@ export class ChainIndexer {
     }
     const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
-    this.#caughtUp = step.kind === 'idle' || step.kind === 'reorganised' || (step.kind === 'advanced' && step.caughtUp)
+    this.#caughtUp = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
     this.#stats.disputed(this.#finality.dispute)
     this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
-    return step.kind === 'advanced' && !step.caughtUp ? 0 : this.setup.pollMs
+    return 'caughtUp' in step && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
   async #fillOnce(signal: AbortSignal): Promise<number> {

@@ -9,6 +9,7 @@ import type { Finality } from '../source/finality.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
 import { Genesis } from './genesis.ts'
+import { Unclaimed } from './unclaimed.ts'
 
 export type FollowOptions = {
   chain: ChainId
@@ -34,11 +35,12 @@ export type FollowStep =
   /** The node knows less than is stored: it lags or syncs. */
   | { kind: 'behind'; head: number; stored: number }
   | { kind: 'advanced'; blocks: number; caughtUp: boolean }
-  | { kind: 'reorganised'; ancestor: number; depth: number; blocks: number }
+  | { kind: 'reorganised'; ancestor: number; depth: number; caughtUp: boolean }
 
 export class Follower {
   readonly #options: FollowOptions
   readonly #genesis: Genesis
+  readonly #unclaimed: Unclaimed
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #finalized = -1
@@ -47,14 +49,13 @@ export class Follower {
   #started = false
   #shorterBranchSince: number | undefined
   #finalOnChain = -1
-  /** The first hot block that was stored without a claim, because the chain was disputed. */
-  #unclaimedFrom: number | undefined
   #branches = 0
   #latest: Header | undefined
 
   constructor(options: FollowOptions) {
     this.#options = options
     this.#genesis = new Genesis(options)
+    this.#unclaimed = new Unclaimed(options)
   }
 
   get latest(): Header | undefined {
@@ -106,6 +107,8 @@ export class Follower {
     if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
     await this.#settle(final, report.latest, signal)
+    // After a dispute: what was stored meanwhile is the chain's if it leads through the block that is agreed on.
+    if (this.#hot.some(({ hash }) => hash === final?.hash)) await this.#unclaimed.claim()
     const step = await this.#advance(report.latest, signal)
     if (final !== undefined) await this.#finalize(final)
     return step
@@ -127,6 +130,7 @@ export class Follower {
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
+    await this.#unclaimed.load(this.tip?.number ?? -1)
     await this.#genesis.load()
     this.#started = true
   }
@@ -143,9 +147,12 @@ export class Follower {
     if (this.tip !== undefined) {
       const now = await source.headerByNumber(this.tip.number, signal)
       if (now === undefined) return
-      if (now.hash !== this.tip.hash) {
-        const ancestor = (await survivingBlock(this.#hot, source, signal))?.number ?? this.#finalized
+      const same = now.hash === this.tip.hash ? this.tip : await survivingBlock(this.#hot, source, signal)
+      // What was never claimed is for the backfill as well: it connects what it reads to the final block.
+      const ancestor = Math.min(same?.number ?? this.#finalized, this.#unclaimed.from - 1)
+      if (ancestor < this.tip.number) {
         await store.commitHot({ chain, ancestor, blocks: [], head: latest })
+        await this.#unclaimed.keepUpTo(ancestor)
         this.#branches++
       }
     }
@@ -167,8 +174,6 @@ export class Follower {
 
   async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {
     const tip = this.tip
-    if (this.#unclaimedFrom !== undefined && !this.#disputed && latest.number >= (tip?.number ?? 0))
-      return this.#replace(latest, signal)
     const floor = Math.max(tip?.number ?? this.#finalized, this.#options.from - 1)
     if (tip?.hash === latest.hash || (tip === undefined && latest.number <= floor)) {
       this.#shorterBranchSince = undefined
@@ -177,11 +182,12 @@ export class Follower {
     if (latest.number < floor && !(await this.#isShorterBranch(latest, signal))) {
       return { kind: 'behind', head: latest.number, stored: tip?.number ?? floor }
     }
-    if (latest.number <= floor) return this.#replace(latest, signal)
+    if (latest.number <= floor) return this.#replace(latest, latest, signal)
     const to = Math.min(latest.number, floor + this.#options.rangeSize.blocks)
     const range = await this.#fetch({ from: floor + 1, to }, signal)
-    if (tip !== undefined && range.headers[0]?.parentHash !== tip.hash) return this.#replace(latest, signal)
-    if (floor === this.#finalized) this.#checkGrowsFromFinal(range.headers[0])
+    const [lowest = latest] = range.headers
+    if (tip !== undefined && lowest.parentHash !== tip.hash) return this.#replace(latest, lowest, signal)
+    if (floor === this.#finalized) this.#checkGrowsFromFinal(lowest)
     await this.#commit(floor, range, latest)
     this.#options.onStored?.([range])
     return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
@@ -201,52 +207,53 @@ export class Follower {
     }
     this.#shorterBranchSince ??= now()
     if (now() - this.#shorterBranchSince < shorterBranchPatienceMs) return false
-    return (await source.headerByHash(tip.hash, signal)) === undefined
+    return (await source.headerOf(tip, signal)) === undefined
   }
 
   /**
-   * Finds where another branch leaves ours, fetches it whole, and replaces our blocks in one transaction. After a
-   * dispute this also claims what was stored meanwhile.
+   * Finds where another branch leaves ours, fetches it until it is longer or whole, and replaces our blocks in one
+   * transaction. `lowest` is the lowest block of it that is known.
    */
-  async #replace(latest: Header, signal: AbortSignal): Promise<FollowStep> {
+  async #replace(latest: Header, lowest: RangeHeader, signal: AbortSignal): Promise<FollowStep> {
     // While it is disputed which branch is right, ours stays.
     if (this.#disputed) return { kind: 'idle' }
     const oldTip = this.tip?.number ?? this.#finalized
-    const oldHash = this.tip?.hash
-    const fork = Math.min(oldTip, await this.#ancestorOf(latest, signal))
-    const ancestor = Math.max(this.#finalized, Math.min(fork, (this.#unclaimedFrom ?? latest.number) - 1))
+    const ancestor = Math.min(oldTip, await this.#ancestorOf(lowest, signal))
+    const end = Math.min(latest.number, oldTip + this.#options.rangeSize.blocks)
     const pieces: DecodedRange[] = []
-    for (let from = ancestor + 1; from <= latest.number; ) {
-      const to = Math.min(latest.number, from + this.#options.rangeSize.blocks - 1)
+    for (let from = ancestor + 1; from <= end; ) {
+      const to = Math.min(end, from + this.#options.rangeSize.blocks - 1)
       pieces.push(await this.#fetch({ from, to }, signal))
       from = to + 1
     }
     const branch = concatRanges(pieces)
     const parent = this.#hot.find(block => block.number === ancestor)
-    const isWhole = branch !== undefined && branch.headers.at(-1)?.hash === latest.hash
+    const isWhole = branch !== undefined && (end < latest.number || branch.headers.at(-1)?.hash === latest.hash)
     // The chain may have moved again, or become disputed, while the branch was fetched; the next step looks again.
     if (this.#disputed || !isWhole || (parent !== undefined && branch.headers[0]?.parentHash !== parent.hash))
       return { kind: 'idle' }
+    if (ancestor === this.#finalized) this.#checkGrowsFromFinal(branch.headers[0])
     await this.#commit(ancestor, branch, latest)
     this.#options.onStored?.(pieces)
     this.#shorterBranchSince = undefined
-    if (fork === oldTip || latest.hash === oldHash)
-      return { kind: 'advanced', blocks: latest.number - oldTip, caughtUp: true }
-    return { kind: 'reorganised', ancestor: fork, depth: oldTip - fork, blocks: latest.number - fork }
+    const caughtUp = end === latest.number
+    if (ancestor === oldTip) return { kind: 'advanced', blocks: end - oldTip, caughtUp }
+    return { kind: 'reorganised', ancestor, depth: oldTip - ancestor, caughtUp }
   }
 
   /** Walks the new branch down by parent hashes until it meets a stored block. */
-  async #ancestorOf(latest: Header, signal: AbortSignal): Promise<number> {
+  async #ancestorOf(lowest: RangeHeader, signal: AbortSignal): Promise<number> {
     const { chainName, source } = this.#options
     const byNumber = new Map(this.#hot.map(block => [block.number, block.hash]))
-    let header: Header = latest
+    let header = lowest
     while (header.number > this.#finalized + 1) {
-      if (byNumber.get(header.number - 1) === header.parentHash) return header.number - 1
-      const parent = await source.headerByHash(header.parentHash, signal)
-      if (parent === undefined) {
+      const [number, hash] = [header.number - 1, header.parentHash]
+      if (byNumber.get(number) === hash) return number
+      const parent = hash && (await source.headerOf({ number, hash }, signal))
+      if (!parent) {
         throw new AlmanacError(
           'upstream_failed',
-          `No ${chainName} endpoint has block ${header.parentHash}, the parent of block ${header.number}.`,
+          `No ${chainName} endpoint has block ${hash}, the parent of block ${header.number}.`,
           {
             retryable: true,
             hint: 'wait for the node to finish its reorganisation, or add a second endpoint.',
@@ -291,6 +298,8 @@ export class Follower {
     const { store, chain, scope } = this.#options
     const covered = { scope, from: ancestor + 1, evidence: range.evidence }
     const claims = !this.#disputed
+    await this.#unclaimed.keepUpTo(ancestor)
+    if (!claims) await this.#unclaimed.add({ ...range.interval, evidence: range.evidence })
     await store.commitHot({
       chain,
       ancestor,
@@ -299,8 +308,6 @@ export class Follower {
       // A new head may have come while the range was fetched; then what is stored decides.
       head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
     })
-    if (claims) this.#unclaimedFrom = undefined
-    else this.#unclaimedFrom ??= ancestor + 1
     if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
     this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
   }

@@ -7,13 +7,14 @@ import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.t
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
+import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt } from '../proof/failure.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
 
 export interface ChainSource {
   /** Not by an endpoint of `exclude`. */
   head(signal: AbortSignal, exclude?: ReadonlySet<string>): Promise<HeadReport>
-  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined>
+  headerOf(block: Pick<Block, 'number' | 'hash'>, signal: AbortSignal): Promise<Header | undefined>
   headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined>
   /** With every header. Fails with a RangeRefused if the endpoints do not give the interval at once. */
   range(interval: Interval, grain: ActivityGrain, signal: AbortSignal): Promise<DecodedRange>
@@ -60,19 +61,21 @@ export type ActivityGrain = 'block' | 'range'
 /** Reads headers: the head and the final block in one batch, and single headers by hash or number. */
 export class HeaderSource {
   readonly #rpc: RpcPort
-  readonly #chainName: string
+  readonly #chain: Chain
   /** Off once the endpoints have shown that they do not know the tag. */
   #asksFinalized: boolean
   #finalized: Header | undefined
 
   constructor(chain: Chain, rpc: RpcPort) {
     this.#rpc = rpc
-    this.#chainName = chain.name
+    this.#chain = chain
     this.#asksFinalized = chain.finalizedTag
   }
 
   async head(signal: AbortSignal, exclude: ReadonlySet<string> = new Set()): Promise<HeadReport> {
-    const options = { signal, exclude, urgent: true }
+    const objection = (values: readonly unknown[]): string | undefined =>
+      values.map(value => this.#objection(value)).find(said => said !== undefined)
+    const options = { signal, exclude, urgent: true, objection }
     const latestCall = headerCall('eth_getBlockByNumber', 'latest')
     if (this.#asksFinalized) {
       const calls = [latestCall, headerCall('eth_getBlockByNumber', 'finalized')]
@@ -93,19 +96,25 @@ export class HeaderSource {
     return { endpoint, latest: this.#latest(values[0], endpoint), finalized: undefined }
   }
 
-  headerByHash(hash: Hash, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#header(headerCall('eth_getBlockByHash', hash), signal)
+  headerOf(block: Pick<Block, 'number' | 'hash'>, signal: AbortSignal): Promise<Header | undefined> {
+    return this.#header(headerCall('eth_getBlockByHash', block.hash), block, signal)
   }
 
   headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#header(headerCall('eth_getBlockByNumber', quantityHex(number)), signal)
+    return this.#header(headerCall('eth_getBlockByNumber', quantityHex(number)), { number }, signal)
   }
 
   /** An endpoint that lags or follows another branch does not speak for those that answer as well. */
-  async #header(call: RpcCall, signal: AbortSignal): Promise<Header | undefined> {
+  async #header(
+    call: RpcCall,
+    block: Pick<Block, 'number'> & { hash?: Hash },
+    signal: AbortSignal,
+  ): Promise<Header | undefined> {
     const asked = new Set<string>()
+    const objection = ([value]: readonly unknown[]): string | undefined => this.#objection(value, block)
     for (;;) {
-      const answers = await this.#rpc.ask([call], { signal, exclude: asked, urgent: true }).catch(error => {
+      const options = { signal, exclude: asked, urgent: true, objection }
+      const answers = await this.#rpc.ask([call], options).catch(error => {
         if (asked.size === 0) throw error
       })
       const header = readHeader(answers?.values[0])
@@ -115,11 +124,22 @@ export class HeaderSource {
     }
   }
 
+  /** What is wrong with a header, by what was asked for and by its own hash. */
+  #objection(value: unknown, asked: { number?: number; hash?: Hash } = {}): string | undefined {
+    const header = readHeader(value)
+    if (header === undefined) return undefined
+    const { number = header.number, hash = header.hash } = asked
+    if (header.number !== number || header.hash !== hash)
+      return `block ${header.number} ${header.hash} instead of block ${number} ${asked.hash ?? ''}`.trimEnd()
+    const verdict = checkBlockHash(value as RpcHeader, this.#chain.quirks.headers)
+    return verdict.is === 'different' ? `block ${number} as ${hash}, whose header hashes to ${verdict.hash}` : undefined
+  }
+
   #latest(value: unknown, endpoint: string): Header {
     const header = readHeader(value)
     if (header !== undefined) return header
     this.#rpc.distrust(endpoint, 'it has no readable head')
-    const message = `${this.#chainName} endpoint ${endpoint} answered eth_getBlockByNumber(latest) without a readable block.`
+    const message = `${this.#chain.name} endpoint ${endpoint} answered eth_getBlockByNumber(latest) without a readable block.`
     const hint = 'check that the node is synced, or add a second endpoint.'
     throw new AlmanacError('upstream_invalid', message, { retryable: true, hint })
   }

@@ -120,7 +120,7 @@ export async function moveBlocksToCold(transaction: Transaction, ordinal: number
   )
   const blocks = moved.map(blockOf)
   await putColdBlocks(transaction, ordinal, blocks)
-  return Math.max(-1, ...blocks.map(block => block.number))
+  return blocks.reduce((highest, { number }) => Math.max(highest, number), -1)
 }
 
 /**
