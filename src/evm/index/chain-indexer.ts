@@ -6,20 +6,20 @@ import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Address, ChainStatus } from '../../model.ts'
+import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
-import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { Decoder } from '../source/decode-pool.ts'
-import { disputeText, Finality } from '../source/finality.ts'
+import { Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts'
-import { ChainStats, coverageReport, type Part } from './chain-stats.ts'
+import { ChainStats, type Part } from './chain-stats.ts'
+import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
 import { Follower } from './follow.ts'
 import { HeadPause } from './head-pause.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
@@ -82,6 +82,7 @@ export class ChainIndexer {
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
   readonly #recheck: Recheck | undefined
+  readonly #told: StatusOptions
   readonly #stopping = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   readonly #headPause: HeadPause
@@ -120,6 +121,8 @@ export class ChainIndexer {
       now: Date.now,
       onStored: ranges => this.#stats.stored(ranges),
     })
+    const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
+    this.#told = { setup: options, store, rpc, source, finality, follower, stats }
     if (this.#source instanceof WatchedSource) {
       const shared = { store, rpc, follower: this.#follower }
       this.#wallets = new WalletJobs({ ...shared, chain })
@@ -176,7 +179,7 @@ export class ChainIndexer {
       while (!enough.signal.aborted && !(await contracts.hasNewest(contract, rows))) await pause(50, enough.signal)
     }
     const startedMs = performance.now()
-    await within(waitMs, Promise.race([complete, hasPage()]))
+    await waitFor(Promise.race([complete, hasPage()]), waitMs)
     enough.abort()
     // The first answer shows name and verdict if they are found quickly: they are read after the history.
     const leftMs = Math.max(0, waitMs - (performance.now() - startedMs))
@@ -190,7 +193,7 @@ export class ChainIndexer {
       () => (this.#walletFailure = undefined),
       error => (this.#walletFailure = reasonOf(error)),
     )
-    await within(waitMs, work)
+    await waitFor(work, waitMs)
   }
 
   async #afterFirstStep(): Promise<void> {
@@ -199,59 +202,18 @@ export class ChainIndexer {
     await this.#mutex.run(async () => {})
   }
 
-  async status() {
-    const { chain, from, index } = this.setup
-    const { store } = this.#options
-    const covered = await coverageReport(store, chain.id)
-    const head = this.#follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
-    const full = covered.filter(({ scope }) => scope === 'full')
-    const missing = missingIntervals(full, { from, to: head })
-    // Until the head is known, nothing is known to be complete.
-    const nothingLeft = index === 'full' ? missing.length === 0 : (this.#contracts?.underWay ?? 0) === 0
-    const complete = nothingLeft && head >= from
-    const { dispute } = this.#finality
-    const stalledBy = this.#stats.failures.stalledBy ?? this.#whyUnheard()
-    const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
-    const doubt = this.#source instanceof FullSource ? this.#source.doubt : undefined
+  status() {
+    return chainStatus(this.#told, this.#indexing)
+  }
+
+  get #indexing(): IndexingState {
     return {
-      state: this.#state(stalledBy),
-      ...(reason === undefined ? {} : { reason }),
-      ...(dispute === undefined ? {} : { dispute }),
-      ...(doubt === undefined ? {} : { evidence_reason: doubt }),
-      ...(this.#walletFailure === undefined ? {} : { wallet_trouble: this.#walletFailure }),
-      head,
-      finalized: this.#follower.finalized,
-      lag_seconds: this.#lagSeconds(),
-      covered,
-      complete,
-      eta_seconds: this.#stats.progress.secondsFor(this.#stats.blocksLeft) ?? null,
-      rates: this.#stats.pace.rates() ?? null,
-      blocks_left: this.#stats.blocksLeft,
-      index,
-      from,
-      early_collections: earlyCollectionsVersion,
-      rpc: this.#options.rpc.status(),
-    } as const
-  }
-
-  #state(stalledBy: string | undefined): ChainStatus['state'] {
-    if (stalledBy !== undefined) return 'stalled'
-    if (this.#finality.dispute !== undefined) return 'disputed'
-    return this.#caughtUp && this.#historyDone ? 'live' : 'backfilling'
-  }
-
-  /** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */
-  #whyUnheard(): string | undefined {
-    if (this.#follower.latest !== undefined) return undefined
-    const reasons = this.#options.rpc.status().map(({ reason }) => reason)
-    return reasons.includes(undefined) ? undefined : reasons.join('; ')
-  }
-
-  #lagSeconds(): number {
-    const { latest, tip } = this.#follower
-    const silentSeconds = (Date.now() - this.#lastContactMs - 3 * this.setup.pollMs) / 1_000
-    const behind = latest === undefined || tip === undefined ? 0 : latest.timestamp - tip.timestamp
-    return Math.max(0, Math.round(behind), Math.round(silentSeconds))
+      caughtUp: this.#caughtUp,
+      historyDone: this.#historyDone,
+      lastContactMs: this.#lastContactMs,
+      contractsUnderWay: this.#contracts?.underWay ?? 0,
+      walletFailure: this.#walletFailure,
+    }
   }
 
   /** Repeats one part of the work until the stop. A failure of a node or the store is reported and retried. */
@@ -292,7 +254,10 @@ export class ChainIndexer {
     this.#lastContactMs = Date.now()
     this.#caughtUp = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
     this.#stats.disputed(this.#finality.dispute)
-    this.#stats.stepped(step, { head: this.#follower.latest?.number ?? 0, lagSeconds: this.#lagSeconds() })
+    this.#stats.stepped(step, {
+      head: this.#follower.latest?.number ?? 0,
+      lagSeconds: lagSeconds(this.#told, this.#indexing),
+    })
     return 'caughtUp' in step && !step.caughtUp ? 0 : this.setup.pollMs
   }
 
@@ -357,7 +322,8 @@ export class ChainIndexer {
   }
 }
 
-async function within(waitMs: number, work: Promise<unknown>): Promise<void> {
+/** Until it is done or has failed, at most so long. */
+async function waitFor(work: Promise<unknown>, waitMs: number): Promise<void> {
   const waited = new AbortController()
   // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
   await Promise.race([work.catch(() => {}), pause(waitMs, waited.signal)])

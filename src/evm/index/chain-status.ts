@@ -1,0 +1,92 @@
+// What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
+import type { Chain } from '../../chains.ts'
+import { missingIntervals } from '../../coverage.ts'
+import type { ChainStatus } from '../../model.ts'
+import type { Store } from '../../store/store.ts'
+import { earlyCollectionsVersion } from '../decode/token-events.ts'
+import type { RpcPort } from '../rpc/port.ts'
+import { disputeText, type Finality } from '../source/finality.ts'
+import { FullSource } from '../source/full-source.ts'
+import type { WatchedSource } from '../source/watched-source.ts'
+import { type ChainStats, coverageReport } from './chain-stats.ts'
+import type { Follower } from './follow.ts'
+
+export type StatusOptions = {
+  setup: { chain: Chain; index: 'full' | 'on-demand'; from: number; pollMs: number }
+  store: Store
+  rpc: RpcPort
+  source: FullSource | WatchedSource
+  finality: Finality
+  follower: Follower
+  stats: ChainStats
+}
+
+/** What the loops of the indexer know of themselves. */
+export type IndexingState = {
+  caughtUp: boolean
+  historyDone: boolean
+  lastContactMs: number
+  contractsUnderWay: number
+  walletFailure: string | undefined
+}
+
+export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
+  const { setup, store, rpc, source, finality, follower, stats } = options
+  const { chain, from, index } = setup
+  const covered = await coverageReport(store, chain.id)
+  const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
+  const full = covered.filter(({ scope }) => scope === 'full')
+  const missing = missingIntervals(full, { from, to: head })
+  // Until the head is known, nothing is known to be complete.
+  const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0
+  const complete = nothingLeft && head >= from
+  const { dispute } = finality
+  const stalledBy = stats.failures.stalledBy ?? whyUnheard(options)
+  const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
+  const doubt = source instanceof FullSource ? source.doubt : undefined
+  return {
+    state: stateOf({ stalledBy, disputed: dispute !== undefined }, indexing),
+    ...(reason === undefined ? {} : { reason }),
+    ...(dispute === undefined ? {} : { dispute }),
+    ...(doubt === undefined ? {} : { evidence_reason: doubt }),
+    ...(indexing.walletFailure === undefined ? {} : { wallet_trouble: indexing.walletFailure }),
+    head,
+    finalized: follower.finalized,
+    lag_seconds: lagSeconds(options, indexing),
+    covered,
+    complete,
+    eta_seconds: stats.progress.secondsFor(stats.blocksLeft) ?? null,
+    rates: stats.pace.rates() ?? null,
+    blocks_left: stats.blocksLeft,
+    index,
+    from,
+    early_collections: earlyCollectionsVersion,
+    rpc: rpc.status(),
+  } as const
+}
+
+function stateOf(
+  { stalledBy, disputed }: { stalledBy: string | undefined; disputed: boolean },
+  { caughtUp, historyDone }: IndexingState,
+): ChainStatus['state'] {
+  if (stalledBy !== undefined) return 'stalled'
+  if (disputed) return 'disputed'
+  return caughtUp && historyDone ? 'live' : 'backfilling'
+}
+
+/** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */
+function whyUnheard({ follower, rpc }: StatusOptions): string | undefined {
+  if (follower.latest !== undefined) return undefined
+  const reasons = rpc.status().map(({ reason }) => reason)
+  return reasons.includes(undefined) ? undefined : reasons.join('; ')
+}
+
+export function lagSeconds(
+  { follower, setup }: Pick<StatusOptions, 'follower' | 'setup'>,
+  { lastContactMs }: Pick<IndexingState, 'lastContactMs'>,
+): number {
+  const { latest, tip } = follower
+  const silentSeconds = (Date.now() - lastContactMs - 3 * setup.pollMs) / 1_000
+  const behind = latest === undefined || tip === undefined ? 0 : latest.timestamp - tip.timestamp
+  return Math.max(0, Math.round(behind), Math.round(silentSeconds))
+}
