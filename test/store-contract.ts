@@ -380,6 +380,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await store.addCoverage(eth, contract, { from: 0, to: 3, evidence: 'one-endpoint' })
         await store.putCheckpoint(`wallet/${eth}/${wallet}`, '{}')
         await store.putCheckpoint(`wallet/${polygon}/${wallet}`, '{}')
+        for (const chain of [eth, polygon]) await store.putCheckpoint(`final/${chain}`, `3 ${block(3).hash}`)
         const head = { chain: eth, ancestor: 3, blocks: [hot(4)], head: block(4) }
         await store.commitHot({ ...head, covered: { scope: 'full', from: 4, evidence: 'bloom' } })
         await expect(store.unfinalize(eth, 3)).rejects.toMatchObject({ code: 'conflict' })
@@ -399,6 +400,8 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await activityOf(otherContract)).toEqual(active(otherContract, 1, 2))
         expect(await store.checkpoint(`wallet/${eth}/${wallet}`)).toBeUndefined()
         expect(await store.checkpoint(`wallet/${polygon}/${wallet}`)).toBe('{}')
+        expect(await store.checkpoint(`final/${eth}`)).toBeUndefined()
+        expect(await store.checkpoint(`final/${polygon}`)).toBeDefined()
         expect(await store.transferCount({ chain: polygon, contract })).toBe(2)
         await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3, 1)], head: block(3, 1) })
         expect(await blocksOfPage()).toEqual([3, 2, 1])

@@ -183,7 +183,8 @@ export function unfinalization({ ordinal, chain }: { ordinal: number; chain: Cha
       await transfers.deleteCold(transaction, { ordinal }, above)
       await activity.dropColdAbove(transaction, ordinal, to)
       await dropBlocksAbove(transaction, 'blocks', ordinal, to)
-      await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1', `wallet/${chain}/%`)
+      const names = [`wallet/${chain}/%`, `final/${chain}`]
+      await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', ...names)
       await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, to)
     },
   }

@@ -142,7 +142,7 @@ export function unfinalize({ connection, dictionary }: WriteContext, chain: Chai
   activity.dropColdAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })
-  connection.run('DELETE FROM checkpoints WHERE name LIKE ?', `wallet/${chain}/%`)
+  connection.run('DELETE FROM checkpoints WHERE name LIKE ? OR name = ?', `wallet/${chain}/%`, `final/${chain}`)
   connection.run('UPDATE chains SET finalized = ? WHERE ordinal = ?', to, ordinal)
 }
 
