@@ -11,6 +11,7 @@ import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
 import { startOtherHistory } from './sim/other-history.ts'
+import { expectedActivity } from './sim/truth.ts'
 
 const chainId = 31_337
 const cleanups: (() => Promise<void>)[] = []
@@ -186,6 +187,16 @@ describe('chain unfinalize', () => {
     const taken = await place.run([...parameters, '--yes', '--json'])
     expect(JSON.parse(taken.stdout)).toEqual({ chain: 'sim', finalized: 120, before: 300 })
     await expectTruth(node, { from: 0, to: 120 })
+    const store = await openStore(place.storeUrl, { role: 'tool' })
+    const activity = [...expectedActivity(node.chain, { from: 0, to: 300 })]
+    const cut = activity.filter(([, { first, last }]) => first.block <= 120 && last.block > 120)
+    expect(cut.length).toBeGreaterThan(0)
+    expect(cut.length).toBeLessThan(activity.length)
+    for (const entry of activity)
+      expect([...(await activityGaps(store, entry[0]))]).toEqual(
+        cut.includes(entry) ? [[node.chain.options.chainId, 120]] : [],
+      )
+    await store.close()
     const above = await place.run(['chain', 'unfinalize', 'sim', '--to', '120', '--yes'])
     expect(above.stderr).toContain('sim cannot be taken back to block 120: its highest final block is 120.')
     node.chain.finalize(100)
@@ -350,7 +361,7 @@ describe('verify', () => {
       expect(await store.activityOf(never)).toEqual(new Map())
       const gaps = [await activityGaps(store, never), await activityGaps(store, wallet)]
       await store.close()
-      return gaps.map(each => [...each])
+      return gaps.map(each => [...each.keys()])
     }
     expect(await gapsAfter(20, 60)).toEqual([[chainId], [chainId]])
     // A range that holds all that is claimed derives everything again.

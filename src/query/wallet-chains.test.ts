@@ -26,10 +26,15 @@ test('a wallet with a gap is incomplete on that chain, and no other wallet is', 
       return answer.incomplete.map(({ id }) => id)
     }
     expect(await incomplete(wallet)).toEqual([])
-    await setActivityGap(store, eth.id, wallet, true)
+    await setActivityGap(store, eth.id, wallet, Infinity)
     expect(await incomplete(wallet)).toEqual([eth.id])
     expect(await incomplete(other)).toEqual([])
-    await setActivityGap(store, eth.id, wallet, false)
+    await setActivityGap(store, eth.id, wallet, undefined)
+    expect(await incomplete(wallet)).toEqual([])
+    // Closed by a transaction above the block up to which some may be missing.
+    await setActivityGap(store, eth.id, wallet, 5)
+    expect(await incomplete(wallet)).toEqual([eth.id])
+    await setActivityGap(store, eth.id, wallet, 4)
     expect(await incomplete(wallet)).toEqual([])
   } finally {
     await remove()

@@ -1,7 +1,7 @@
 // The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
-import type { ActivityRow, Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
+import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../model.ts'
 import { activityGaps } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
@@ -29,13 +29,6 @@ type IndexedChains = {
   indexed: ReadonlySet<Chain>
   /** With the evidence of each. */
   complete: ReadonlyMap<Chain, Evidence>
-  /** The block to which finality was taken back, where it ever was. */
-  unfinalized: ReadonlyMap<Chain, number>
-}
-
-/** The name of the checkpoint that remembers it. */
-export function unfinalizedName(chain: ChainId): string {
-  return `unfinalized/${chain}`
 }
 
 export class WalletChains {
@@ -54,7 +47,7 @@ export class WalletChains {
 
   async answer(question: WalletChainsQuestion, options: WalletChainsOptions): Promise<WalletChainsAnswer> {
     // Completeness is read before activity: a commit in between can only make the answer claim less than it holds.
-    let { indexed, complete, unfinalized } = await this.#indexedChains()
+    let { indexed, complete } = await this.#indexedChains()
     const considered =
       question.chains ?? this.#table.all.filter(chain => indexed.has(chain) || this.#configured.has(chain))
     // A chain without a head cannot be waited for: its node may be down.
@@ -62,7 +55,7 @@ export class WalletChains {
     if (lacking.length > 0 && options.freshen?.wallet !== undefined) {
       const ids = lacking.map(chain => chain.id)
       await options.freshen.wallet(ids, question.wallet, options.freshenWaitMs, options.key)
-      ;({ complete, unfinalized } = await this.#indexedChains())
+      ;({ complete } = await this.#indexedChains())
     }
     const activity = await this.#store.activityOf(question.wallet)
     const evidences = considered.map(chain => complete.get(chain))
@@ -73,8 +66,7 @@ export class WalletChains {
       wallet: question.wallet,
       chains: question.chains === undefined ? chains.filter(entry => entry.activity !== undefined) : chains,
       incomplete: considered.filter(
-        chain =>
-          !complete.has(chain) || gaps.has(chain.id) || mayLackLast(activity.get(chain.id), unfinalized.get(chain)),
+        chain => !complete.has(chain) || (gaps.get(chain.id) ?? -1) >= (activity.get(chain.id)?.last.block ?? 0),
       ),
       evidence: evidences.reduce(
         (a, b) => (a === undefined || b === undefined ? undefined : weakestOf(a, b)),
@@ -92,10 +84,9 @@ export class WalletChains {
         const state = await this.#store.chainState(chain.id)
         if (state === undefined) return undefined
         const full = await this.#store.coverage(chain.id, 'full')
-        const unfinalized = await this.#store.checkpoint(unfinalizedName(chain.id))
         const whole = { from: 0, to: state.head.number }
         const evidence = isCovered(full, whole) ? activityEvidence(full, whole) : undefined
-        return { chain, unfinalized, evidence }
+        return { chain, evidence }
       }),
     )
     const indexed = states.filter(state => state !== undefined)
@@ -103,18 +94,9 @@ export class WalletChains {
       revision,
       indexed: new Set(indexed.map(({ chain }) => chain)),
       complete: new Map(indexed.flatMap(({ chain, evidence }) => (evidence === undefined ? [] : [[chain, evidence]]))),
-      unfinalized: new Map(
-        indexed.flatMap(({ chain, unfinalized }) => (unfinalized === undefined ? [] : [[chain, Number(unfinalized)]])),
-      ),
     }
     return this.#indexed
   }
-}
-
-/** A wallet that lost its last transaction with finality has only its first, below that block, until it acts again. */
-function mayLackLast(activity: ActivityRow | undefined, unfinalized: number | undefined): boolean {
-  if (activity === undefined || unfinalized === undefined) return false
-  return activity.first.hash === activity.last.hash && activity.first.block <= unfinalized
 }
 
 /** Whoever sent a transaction is under no root: what is proven of logs is one endpoint's word of senders. */

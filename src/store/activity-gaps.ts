@@ -1,5 +1,5 @@
-// Wallets whose activity on a chain is not whole: a transaction that never was had to be taken back, and the ones that
-// it stood for are not known. Kept as checkpoints, because there are almost none.
+// Wallets whose activity on a chain is not whole: a transaction had to be taken back, and the ones that it stood for
+// are not known. Kept as checkpoints, because there are few.
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from './store.ts'
 
@@ -7,14 +7,26 @@ function nameOf(wallet: Address): string {
   return `activity-gaps/${wallet}`
 }
 
-export async function activityGaps(store: Pick<Store, 'checkpoint'>, wallet: Address): Promise<ReadonlySet<ChainId>> {
-  return new Set(JSON.parse((await store.checkpoint(nameOf(wallet))) ?? '[]') as ChainId[])
+/** With the block above which a last transaction closes the gap; Infinity where none does. */
+export async function activityGaps(
+  store: Pick<Store, 'checkpoint'>,
+  wallet: Address,
+): Promise<ReadonlyMap<ChainId, number>> {
+  const stored = JSON.parse((await store.checkpoint(nameOf(wallet))) ?? '[]') as (ChainId | [ChainId, number])[]
+  return new Map(stored.map(gap => (Array.isArray(gap) ? gap : [gap, Infinity])))
 }
 
-export async function setActivityGap(store: Store, chain: ChainId, wallet: Address, hasGap: boolean): Promise<void> {
-  const gaps = new Set(await activityGaps(store, wallet))
-  if (gaps.has(chain) === hasGap) return
-  if (hasGap) gaps.add(chain)
-  else gaps.delete(chain)
-  await store.putCheckpoint(nameOf(wallet), JSON.stringify([...gaps]))
+/** Undefined: there is no gap. */
+export async function setActivityGap(
+  store: Store,
+  chain: ChainId,
+  wallet: Address,
+  closedAbove: number | undefined,
+): Promise<void> {
+  const gaps = new Map(await activityGaps(store, wallet))
+  if (gaps.get(chain) === closedAbove) return
+  if (closedAbove === undefined) gaps.delete(chain)
+  else gaps.set(chain, closedAbove)
+  const stored = [...gaps].map(gap => (gap[1] === Infinity ? gap[0] : gap))
+  await store.putCheckpoint(nameOf(wallet), JSON.stringify(stored))
 }

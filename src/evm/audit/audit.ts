@@ -176,7 +176,7 @@ export async function repairRange(
   if (strays.length > 0) {
     const isWhole = await claimsNothingElse(store, chain, interval)
     // The mark comes first: whatever happens in between, no answer claims more than is known.
-    for (const wallet of strays) await setActivityGap(store, chain.id, wallet, !isWhole)
+    for (const wallet of strays) await setActivityGap(store, chain.id, wallet, isWhole ? undefined : Infinity)
     await store.dropActivity(chain.id, strays)
   }
   await store.dropRange(chain.id, contract ?? 'full', interval)
