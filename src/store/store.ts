@@ -165,8 +165,8 @@ export interface ChainWriter {
   dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
   /**
    * Takes finality back: forgets every row, block and claim above `to`, hot and cold, and remembers `to` as final. A
-   * wallet whose last transaction was above keeps its first one alone: the caller marks it before. What was looked up of
-   * single wallets, and the hash of the final block, are forgotten. `conflict` where `to` is not below the final block.
+   * wallet whose last transaction was above keeps its first one alone: the caller marks it before. What was looked up
+   * of single wallets, and the hash of the final block, are forgotten. `conflict` where `to` is not below that block.
    */
   unfinalize(chain: ChainId, to: number): Promise<void>
   /** Forgets the cold activity of wallets on a chain. */
