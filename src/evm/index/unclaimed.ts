@@ -27,7 +27,7 @@ export class Unclaimed {
     await this.keepUpTo(tip)
   }
 
-  /** To be called before the blocks are stored: rows with neither a claim nor a mark would be taken for claimed ones. */
+  /** To be called before the blocks are stored: rows with neither a claim nor a mark are never replaced. */
   async add({ from, to, evidence }: CoveredInterval): Promise<void> {
     const known = this.#interval
     await this.#keep(
