@@ -28,11 +28,11 @@ let engine: Engine
 const below = 160
 const light = { height: 364, hashes: 'real', transactionsPerBlock: 4, logsPerCall: 2 } as const
 
-async function world() {
-  const node = await startSimNode({ chain: light })
-  const other = await startSimNode({ chain: { ...light, seed: 99 } })
+async function world(height: number = light.height) {
+  const node = await startSimNode({ chain: { ...light, height } })
+  const other = await startSimNode({ chain: { ...light, height, seed: 99 } })
   // Made at once: the liar must not be the slower one because its blocks are new.
-  for (const { chain } of [node, other]) chain.hashOf(light.height)
+  for (const { chain } of [node, other]) chain.hashOf(height)
   const liar = await startOtherHistory(node, other, below)
   const { store, remove } = await temporaryStore(engine)
   cleanups.push(
@@ -155,6 +155,29 @@ describe.each(engineNames)('on %s', name => {
     expect(await store.coverage(chain, 'full')).toEqual([{ ...interval, evidence: 'receipts-root' }])
     for (const [contract, expected] of truthByContract(node.chain, interval))
       expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
+    expect(await foreignRows(node, store)).toBe(0)
+  })
+
+  test('a header of no known form connects no other chain as proven', async () => {
+    // The final block is 360, and a batch of headers ends with block 161.
+    const { node, other, liar, store, chain } = await world(424)
+    liar.bridged = true
+    const honest = await startOtherHistory(node, other, -1, { delayMs: 50 })
+    cleanups.push(() => honest.close())
+    const known = simulatedChain(node)
+    const whole = { from: below - 49, to: below }
+    const sync = async (urls: string[], interval = whole) => {
+      const rpc = new ChainRpc({ chain: known, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
+      const options = { chain: known, rpc, store, interval, scope: 'full', patienceMs: 2_000 } as const
+      await syncRange(options, AbortSignal.timeout(patienceMs)).finally(() => rpc.close())
+      return await store.coverage(chain, 'full')
+    }
+    // Nor does what was claimed so connect anything below it.
+    expect(await sync([liar.url], { ...whole, from: below - 9 })).toMatchObject([{ evidence: 'one-endpoint' }])
+    expect(await sync([liar.url])).toEqual([{ ...whole, evidence: 'one-endpoint' }])
+    expect(await foreignRows(node, store)).toBeGreaterThan(0)
+    await store.dropRange(chain, 'full', whole)
+    expect(await sync([liar.url, honest.url])).toEqual([{ ...whole, evidence: 'receipts-root' }])
     expect(await foreignRows(node, store)).toBe(0)
   })
 

@@ -10,6 +10,8 @@ export type OtherHistory = {
   url: string
   /** The highest block of the other chain; -1: none. It may be changed at any time. */
   below: number
+  /** The block above `below` names the other chain's block as its parent, in a header of a form that nobody knows. */
+  bridged: boolean
   /** Requests that were answered from the other chain. */
   lies: number
   close(): Promise<void>
@@ -34,16 +36,25 @@ export async function startOtherHistory(
         if (delayMs > 0) await new Promise(resolve => setTimeout(resolve, delayMs))
         const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
         response.writeHead(answer.status, { 'content-type': 'application/json' })
-        response.end(Buffer.from(await answer.arrayBuffer()))
+        response.end(node.bridged ? bridge(await answer.text()) : Buffer.from(await answer.arrayBuffer()))
       } catch {
         response.destroy()
       }
     })
   })
+  const bridge = (body: string): string => {
+    const answers = JSON.parse(body) as { result?: { number?: string } | null }[] | { result?: null }
+    for (const answer of [answers].flat()) {
+      if (Number(answer.result?.number ?? -1) !== node.below + 1) continue
+      answer.result = Object.assign(answer.result!, { parentHash: other.chain.hashOf(node.below), x: '0x0' })
+    }
+    return JSON.stringify(answers)
+  }
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const node: OtherHistory = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     below,
+    bridged: false,
     lies: 0,
     close: () =>
       new Promise(resolve => {

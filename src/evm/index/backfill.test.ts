@@ -176,9 +176,12 @@ test('one endpoint of two lies, and the process is killed anywhere: in the end e
         const options: BackfillOptions = {
           ...{ ...historyPace, ...given, chain: writerChain, scope: 'full', fetchRange },
           store: killedAt(store, failsAt, isStored ?? false),
-          links: new LinkedClaims(new Map(missing.map(({ to }) => [to, trueHash(to)])), {
-            distrust: endpoint => distrusted.push(endpoint),
-          }),
+          links: new LinkedClaims(
+            new Map(missing.map(({ to }) => [to, { hash: trueHash(to), evidence: 'receipts-root' }])),
+            {
+              distrust: endpoint => distrusted.push(endpoint),
+            },
+          ),
           rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 7, blocksMax: 7 }),
         }
         await fill(missing, options, new AbortController().signal).catch(error => {

@@ -285,7 +285,7 @@ export class ChainIndexer {
       if (missing.length === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
-      const links = await linkedClaims(missing, { ...this.#options, covered, final }, signal)
+      const links = await linkedClaims(missing, { ...this.#options, source: this.#source, covered, final }, signal)
       return await fill(missing, { ...this.#historyOptions('full'), links }, signal)
     }
     // What the followed contracts missed while the service was down.

@@ -28,7 +28,7 @@ test('exactly the ranges of the anchor’s chain are connected, and the others a
   const lies = fc.infiniteStream(fc.boolean())
   const order = fc.infiniteStream(fc.nat(1_000))
   const property = fc.property(cuts, lies, order, (places, isLie, next) => {
-    const links = new LinkedClaims(new Map([[top, hashOf('true', top)]]))
+    const links = new LinkedClaims(new Map([[top, { hash: hashOf('true', top), evidence: 'receipts-root' }]]))
     const open = rangesOf(places).map(interval => ({ interval, tries: 0 }))
     const connected: Claim[] = []
     while (open.length > 0) {
@@ -56,8 +56,20 @@ test('exactly the ranges of the anchor’s chain are connected, and the others a
   fc.assert(property, { numRuns: 500 })
 })
 
+test('below a header that is the word of endpoints nothing is known better than it', () => {
+  const links = new LinkedClaims(new Map([[29, { hash: hashOf('true', 29), evidence: 'receipts-root' }]]))
+  const add = (interval: Interval, known: Partial<Claim>) =>
+    links.add({ ...claim(interval, 'true'), ...known }).connected.map(({ evidence }) => evidence)
+  expect(add({ from: 20, to: 29 }, { evidence: 'one-endpoint', headersProven: true })).toEqual(['one-endpoint'])
+  expect(add({ from: 15, to: 19 }, { evidence: 'receipts-root' })).toEqual(['receipts-root'])
+  expect(add({ from: 10, to: 14 }, { evidence: 'two-endpoints', headersProven: false })).toEqual(['two-endpoints'])
+  expect(add({ from: 5, to: 9 }, { evidence: 'receipts-root' })).toEqual(['two-endpoints'])
+  expect(add({ from: 1, to: 4 }, { evidence: 'one-endpoint', headersProven: true })).toEqual(['one-endpoint'])
+  expect(add({ from: 0, to: 0 }, { evidence: 'bloom' })).toEqual(['two-endpoints'])
+})
+
 test('a range that does not grow from the claimed blocks below it is refused', () => {
-  const expected = new Map([[20, hashOf('true', 20)]])
+  const expected = new Map([[20, { hash: hashOf('true', 20), evidence: 'receipts-root' }]] as const)
   const distrusted: string[] = []
   const floors = new Map([[9, hashOf('other', 9)]])
   const links = new LinkedClaims(expected, { floors, distrust: endpoint => distrusted.push(endpoint) })

@@ -1,11 +1,13 @@
 // Decides which fetched ranges of whole blocks may be claimed: those that parent hashes connect to a block whose hash
 // is proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and
 // stores nothing.
+import { weakestOf } from '../../coverage.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
+import type { Link } from '../source/header-walk.ts'
 
 /** What a range says besides its rows: that it is complete, and who was active in it. */
-export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'activity' | 'endpoint'> & {
+export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'headersProven' | 'activity' | 'endpoint'> & {
   /** The parent of the first block. */
   parentHash: Hash | undefined
   /** Of the last block. */
@@ -19,29 +21,29 @@ type LinkOptions = {
   floors?: ReadonlyMap<number, Hash>
 }
 
-export function claimOf({ interval, evidence, activity, endpoint, headers }: DecodedRange): Claim {
+export function claimOf({ interval, evidence, headersProven, activity, endpoint, headers }: DecodedRange): Claim {
   const ends = { parentHash: headers[0]?.parentHash, hash: headers.at(-1)?.hash }
-  return { interval, evidence, activity, ...(endpoint === undefined ? {} : { endpoint }), ...ends }
+  const known = { interval, evidence, headersProven: headersProven !== false, activity }
+  return { ...known, ...(endpoint === undefined ? {} : { endpoint }), ...ends }
 }
 
 export class LinkedClaims {
-  /** The hash that a block must have, by its number: the proven block above it names it as its parent. */
-  readonly #expected: Map<number, Hash>
+  /** The hash that a block must have, by its number: the connected block above it names it as its parent. */
+  readonly #expected: Map<number, Link>
   readonly #options: LinkOptions
   /** Not connected yet, by the number of the last block. */
   readonly #waiting = new Map<number, Claim>()
   /** Why the range that ends with a block was refused, until another one takes its place. */
-  readonly #refused = new Map<number, string>()
-  readonly #unfounded = new Set<number>()
+  readonly #refused = new Map<number, { reason: string; isUnfounded: boolean }>()
 
-  constructor(expected: ReadonlyMap<number, Hash>, options: LinkOptions = {}) {
+  constructor(expected: ReadonlyMap<number, Link>, options: LinkOptions = {}) {
     this.#expected = new Map(expected)
     this.#options = options
   }
 
-  /** Undefined while the block above is not proven. */
+  /** Undefined while the block above is not connected. */
   expectedHash(block: number): Hash | undefined {
-    return this.#expected.get(block)
+    return this.#expected.get(block)?.hash
   }
 
   get waiting(): number {
@@ -50,12 +52,12 @@ export class LinkedClaims {
 
   /** Why a range does not connect; undefined while none is refused. */
   get trouble(): string | undefined {
-    return this.#refused.values().next().value
+    return this.#refused.values().next().value?.reason
   }
 
   /** Whether the range that ends with this block was refused because of what is claimed below: others give the same. */
   isUnfounded(block: number): boolean {
-    return this.#unfounded.has(block)
+    return this.#refused.get(block)?.isUnfounded === true
   }
 
   /** The claims that the new one connects, itself among them, and one that turns out not to be of the same chain. */
@@ -67,19 +69,23 @@ export class LinkedClaims {
       const next = this.#waiting.get(number)
       if (expected === undefined || next === undefined) return { connected }
       this.#waiting.delete(number)
-      const stray = strayReason(next.interval, next.hash, expected)
+      const stray = strayReason(next.interval, next.hash, expected.hash)
       if (stray !== undefined && next.endpoint !== undefined) this.#options.distrust?.(next.endpoint, stray)
       const reason = stray ?? this.#groundless(next)
       if (reason !== undefined) {
-        this.#refused.set(number, reason)
-        if (stray === undefined) this.#unfounded.add(number)
+        this.#refused.set(number, { reason, isUnfounded: stray === undefined })
         return { connected, refused: next }
       }
       this.#expected.delete(number)
       this.#refused.delete(number)
-      connected.push(next)
+      const evidence = weakestOf(next.evidence, expected.evidence)
+      connected.push({ ...next, evidence })
       number = next.interval.from - 1
-      if (next.parentHash !== undefined) this.#expected.set(number, next.parentHash)
+      if (next.parentHash === undefined) continue
+      this.#expected.set(number, {
+        hash: next.parentHash,
+        evidence: next.headersProven === false ? evidence : expected.evidence,
+      })
     }
   }
 

@@ -10,7 +10,7 @@ import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type AnchorOptions, dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
+import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
 import { survivingBlock } from './follow.ts'
 
@@ -41,7 +41,7 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   const final = await settle(options, source, signal)
   await dropLostRanges(options, signal)
   const covered = await store.coverage(chain.id, 'full')
-  const anchors: AnchorOptions = { ...options, covered, final }
+  const anchors = { ...options, covered, final }
   const jobs = await jobsOf(options, source)
   const missing = jobs.reduce((sum, job) => sum + blockCount(job.missing), 0)
   const whole = jobs.find(job => job.scope === 'full')?.missing ?? []
@@ -51,7 +51,8 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   const stopped = AbortSignal.any([signal, watchdog.signal])
   for (const { missing, ...job } of jobs) {
     const size = job.scope === 'full' ? historySizes.full : historySizes.contract
-    const links = job.scope === 'full' ? { links: await linkedClaims(missing, anchors, stopped) } : {}
+    const links =
+      source instanceof FullSource ? { links: await linkedClaims(missing, { ...anchors, source }, stopped) } : {}
     const fixed = { ...historyPace, ...job, ...links, chain: chain.id, store, parallel: size.parallel }
     const onProgress = options.onProgress ?? (() => {})
     const hooks = { onProgress, onFailure: watchdog.note }

@@ -39,6 +39,8 @@ export type DecodedRange = {
   evidence: Evidence
   /** Why the evidence is no more than the word of endpoints; absent if everything is proven. */
   doubt?: Doubt
+  /** False where a header is the word of endpoints: so is the parent that it names, and all below. */
+  headersProven?: boolean
   /**
    * Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends.
    */

@@ -130,7 +130,7 @@ export function decodeRange(given: {
   const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
   if (doubts.length === 0) return { ok: true, range: { interval, evidence, ...found, bytes } }
   const doubt = doubts.find(({ elsewhere }) => elsewhere) ?? doubts[0]!
-  return { ok: true, range: { interval, evidence: 'one-endpoint', doubt, ...found, bytes } }
+  return { ok: true, range: { interval, evidence: 'one-endpoint', doubt, headersProven, ...found, bytes } }
 }
 
 /** The logs of all blocks and of each, in their places. */

@@ -16,6 +16,7 @@ import {
 } from './chain-source.ts'
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
+import { type HeaderWalk, type Link, linkBelow } from './header-walk.ts'
 import { type Probed, probeChain } from './probe.ts'
 
 /** One transaction in so many has its sender recovered. */
@@ -68,6 +69,14 @@ export class FullSource extends HeaderSource implements ChainSource {
         return stray ?? { ...result.range, endpoint }
       },
     })
+  }
+
+  /** The hash of a block below one whose hash is known, by headers. */
+  async linkBelow(walk: HeaderWalk, signal: AbortSignal): Promise<Link> {
+    const { chain } = await this.#probe(signal)
+    const { doubt, ...link } = await linkBelow({ chain, rpc: this.#rpc }, walk, signal)
+    if (doubt !== undefined) this.doubt = doubt
+    return link
   }
 
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */

@@ -1,49 +1,108 @@
-// Walks headers down from a block whose hash is proven, by parent hashes, to learn the hash of a block below it.
-// Headers only.
+// Walks headers down from a block whose hash is known, by parent hashes, to learn the hash of a block below it. Headers
+// only. A header that hashes to its block hash proves its parent; another one is the word of who gave it.
+import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
+import { weakestOf } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
-import type { Block, Hash } from '../../model.ts'
+import type { Evidence, Hash, Interval } from '../../model.ts'
+import { hostOf } from '../../rpc/endpoint-address.ts'
+import type { Doubt } from '../proof/failure.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
-import { askChecked, numbersOf, readHeader, strayReason } from './chain-source.ts'
+import { askChecked, checkFailed, numbersOf, readHeader, strayReason } from './chain-source.ts'
 
 /** About 300 kB. */
 const headersPerBatch = 200
+/** How long another endpoint that could prove a header may be away, in one walk. */
+const patienceMs = 60_000
 
-/** The hash of block `to`, which is below the anchor. */
-export async function hashBelow(
-  walk: {
-    chain: Chain
-    rpc: RpcPort
-    anchor: Pick<Block, 'number' | 'hash'>
-    to: number
-    onHeaders?: ((headers: number) => void) | undefined
-  },
+/** The hash of a block, and how it is known that the chain has it: nothing that hangs on it is known better. */
+export type Link = { hash: Hash; evidence: Evidence }
+
+export type HeaderWalk = {
+  anchor: Link & { number: number }
+  /** Below the anchor. */
+  to: number
+  onHeaders?: ((headers: number) => void) | undefined
+}
+
+/** The hash of block `to`. `doubt` says why it is not proven. */
+export async function linkBelow(
+  { chain, rpc }: { chain: Chain; rpc: RpcPort },
+  { anchor, to, onHeaders }: HeaderWalk,
   signal: AbortSignal,
-): Promise<Hash> {
-  const { chain, rpc, to } = walk
-  let { number, hash } = walk.anchor
+): Promise<Link & { doubt?: string }> {
+  let number = anchor.number
+  let link: Link & { doubt?: string } = { hash: anchor.hash, evidence: anchor.evidence }
+  const deadlineMs = performance.now() + patienceMs
   while (number > to) {
     const interval = { from: Math.max(to + 1, number - headersPerBatch + 1), to: number }
-    const expected = hash
-    const { lowest } = await askChecked({
-      chain,
-      rpc,
-      interval,
-      ask: exclude => rpc.ask(numbersOf(interval).map(headerCall), { exclude, signal }),
-      check: ({ values }) => {
-        const failed = checkHeaders({ chain, ...interval, headers: values as (RpcHeader | null)[] })
-        if (failed !== undefined) return failed.message
-        const [lowest, highest] = [readHeader(values[0]), readHeader(values.at(-1))]
-        if (lowest === undefined || highest === undefined) return 'it has no readable header'
-        return strayReason(interval, highest.hash, expected) ?? { lowest }
-      },
-    })
-    walk.onHeaders?.(interval.to - interval.from + 1)
+    const parent = await parentOf(interval, { chain, rpc, expected: link.hash, deadlineMs }, signal)
+    link = { ...link, ...parent, evidence: weakestOf(link.evidence, parent.evidence) }
+    onHeaders?.(interval.to - interval.from + 1)
     number = interval.from - 1
-    hash = lowest.parentHash
   }
-  return hash
+  return link
+}
+
+type Question = { chain: Chain; rpc: RpcPort; expected: Hash; deadlineMs: number }
+
+/** The parent of the lowest block, asked until one endpoint proves it or two hosts name the same. */
+async function parentOf(
+  interval: Interval,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Link & { doubt?: string }> {
+  const { chain, rpc, deadlineMs } = question
+  const named = new Set<Hash>()
+  const asked = new Set<string>()
+  let doubt = ''
+  while (asked.size < rpc.endpoints.length) {
+    try {
+      const word = await askParent(interval, question, asked, signal)
+      if (word.doubt === undefined) return { hash: word.hash, evidence: 'receipts-root' }
+      doubt = word.doubt.reason
+      if (named.has(word.hash)) return { hash: word.hash, evidence: 'two-endpoints', doubt }
+      named.add(word.hash)
+      for (const name of rpc.endpoints) if (hostOf(name) === hostOf(word.endpoint)) asked.add(name)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (named.size === 0 || !(error instanceof AlmanacError)) throw error
+      // Where a proof is to be had, it is worth some patience.
+      if (chain.quirks.headers === undefined || performance.now() > deadlineMs) break
+      await pause(1_000, signal)
+    }
+  }
+  const [hash, ...others] = named
+  if (hash === undefined || others.length > 0)
+    throw checkFailed(chain, interval, `the endpoints differ, and none is proven: ${doubt}`)
+  return { hash, evidence: 'one-endpoint', doubt }
+}
+
+function askParent(
+  interval: Interval,
+  { chain, rpc, expected }: Question,
+  not: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<{ endpoint: string; hash: Hash; doubt: Doubt | undefined }> {
+  return askChecked({
+    chain,
+    rpc,
+    interval,
+    ask: exclude => rpc.ask(numbersOf(interval).map(headerCall), { exclude: new Set([...not, ...exclude]), signal }),
+    check: ({ endpoint, values }) => {
+      let doubt: Doubt | undefined
+      const onDoubt = (found: Doubt) => {
+        doubt ??= found
+      }
+      const failed = checkHeaders({ chain, ...interval, headers: values as (RpcHeader | null)[], onDoubt })
+      if (failed !== undefined) return failed.message
+      const [lowest, highest] = [readHeader(values[0]), readHeader(values.at(-1))]
+      if (lowest === undefined || highest === undefined) return 'it has no readable header'
+      return strayReason(interval, highest.hash, expected) ?? { endpoint, hash: lowest.parentHash, doubt }
+    },
+  })
 }
 
 /** The hashes of blocks; undefined where the endpoint does not have one. */
