@@ -43,6 +43,17 @@ export function removeCoverage(covered: readonly CoveredInterval[], removed: Int
   })
 }
 
+/** The same blocks in as few intervals as possible, lowest first. */
+export function joinIntervals(intervals: readonly Interval[]): Interval[] {
+  const joined: Interval[] = []
+  for (const { from, to } of [...intervals].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1)
+    if (last === undefined || last.to + 1 < from) joined.push({ from, to })
+    else last.to = Math.max(last.to, to)
+  }
+  return joined
+}
+
 /** What to delete and what to insert so that stored intervals become others. */
 export function coverageChange(before: readonly CoveredInterval[], after: readonly CoveredInterval[]) {
   const isIn = (list: readonly CoveredInterval[], { from, to, evidence }: CoveredInterval): boolean =>

@@ -63,7 +63,13 @@ export class ModelStore {
         if (chain.hotBlocks.has(number) && chain.hotBlocks.get(number)?.hash !== hash) throw conflict()
       this.finalize(commit.chain, highest)
     }
-    for (const range of commit.ranges ?? []) this.#dropPending(chain, range)
+    for (const interval of commit.covered) if (interval.scope !== 'full') this.#dropPending(chain, interval)
+    for (const range of commit.ranges ?? []) {
+      this.#dropPending(chain, range)
+      for (const [key, { block }] of chain.transfers)
+        if (block >= range.from && block <= range.to) chain.transfers.delete(key)
+      for (const scope of chain.covered.keys()) if (scope !== 'full') this.#uncover(commit.chain, scope, range)
+    }
     const before = chain.transfers.size
     for (const row of commit.transfers) addTransfer(chain, row)
     for (const block of commit.blocks) chain.coldBlocks.set(block.number, plain(block))

@@ -445,6 +445,37 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       })
     })
 
+    describe('whole blocks', () => {
+      const rangeOf = (from: number, to: number) => ({ from, to, hash: block(to).hash })
+      const known = { evidence: 'one-endpoint', scope: contract } as const
+
+      test('replace what was stored and claimed of them before', async () => {
+        const [ofOthers, wrong] = [transfer(4, 1, { of: otherContract }), transfer(3, 0, { idCount: 5 })]
+        const transfers = [transfer(1, 0), transfer(2, 0), wrong, ofOthers, transfer(6, 0)]
+        await store.commitCold(cold([1, 2, 3, 4, 6], { transfers, covered: [{ from: 0, to: 6, ...known }] }))
+        await store.commitCold(cold([3, 5], { ranges: [rangeOf(4, 5), rangeOf(2, 3)] }))
+        expect(await blocksOfPage()).toEqual([6, 5, 3, 1])
+        expect(await store.transferCount({ chain: eth, contract })).toBe(4)
+        expect(await store.transferCount({ chain: eth, contract: otherContract })).toBe(0)
+        const rest = [
+          { from: 0, to: 1 },
+          { from: 6, to: 6 },
+        ].map(each => ({ ...each, evidence: 'one-endpoint' }))
+        expect(await store.contractCoverage(eth, contract)).toEqual(rest)
+        const covered = [{ from: 2, to: 5, evidence: 'receipts-root', scope: 'full' } as const]
+        await store.commitCold({ chain: eth, covered, blocks: [], transfers: [], activity: noActivity })
+        const proven = { from: 2, to: 5, evidence: 'receipts-root' }
+        expect(await store.contractCoverage(eth, contract)).toEqual([rest[0], proven, rest[1]])
+      })
+
+      test('that are not claimed go with a claim of a contract', async () => {
+        await store.commitCold(cold([2, 3], { ranges: [rangeOf(2, 3)] }))
+        await store.commitCold(cold([1, 2], { covered: [{ from: 0, to: 2, ...known }] }))
+        expect(await blocksOfPage()).toEqual([2, 1])
+        expect(await store.pendingRanges(eth)).toEqual([])
+      })
+    })
+
     test('activity is found by the blocks of its ends, page by page, and dropped by wallet', async () => {
       const wallets = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
       const ref = (number: number) => ({ block: number, transactionIndex: 2, hash: block(number).hash, timestamp: 7 })

@@ -114,7 +114,8 @@ export type ColdCommit = {
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /**
    * The ranges of the scope `full` whose rows the commit holds. Those that it does not cover are pending until a commit
-   * does. The rows of a pending range go with the first commit that holds a block of it again.
+   * does. They replace everything that is stored of their blocks, and what was claimed of single contracts there goes;
+   * the rows of a pending range go with the first commit that holds or claims a block of it again.
    */
   ranges?: readonly StoredRange[]
   /** Every block that holds one of the rows, and the ends of the covered interval. */

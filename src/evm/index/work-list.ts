@@ -1,5 +1,5 @@
 // Which blocks of a stretch are still to be fetched. Pure.
-import { missingIntervals } from '../../coverage.ts'
+import { joinIntervals } from '../../coverage.ts'
 import type { Interval } from '../../model.ts'
 
 /** The blocks to fetch, handed out newest first. What is given back is handed out again. */
@@ -26,14 +26,6 @@ export class WorkList {
 
   /** Opens an interval; blocks that are open already stay so. */
   add(interval: Interval): void {
-    this.#open.push(...missingIntervals(this.#open, interval))
-    this.#open.sort((a, b) => a.from - b.from)
-    const merged: Interval[] = []
-    for (const next of this.#open) {
-      const last = merged.at(-1)
-      if (last !== undefined && last.to + 1 === next.from) merged[merged.length - 1] = { from: last.from, to: next.to }
-      else merged.push(next)
-    }
-    this.#open = merged
+    this.#open = joinIntervals([...this.#open, interval])
   }
 }

@@ -67,6 +67,23 @@ export async function putHotBlocks(transaction: Transaction, ordinal: number, bl
   )
 }
 
+/** Those of the intervals that hold a cold block. */
+export async function withColdBlocks(
+  transaction: Transaction,
+  ordinal: number,
+  intervals: readonly Interval[],
+): Promise<Interval[]> {
+  if (intervals.length === 0) return []
+  const rows = await transaction.query(
+    `SELECT DISTINCT low, high FROM blocks JOIN unnest($2::int4[], $3::int4[]) AS given (low, high)
+       ON number BETWEEN low AND high WHERE chain = $1`,
+    ordinal,
+    int4Array(intervals.map(({ from }) => from)),
+    int4Array(intervals.map(({ to }) => to)),
+  )
+  return rows.map(([from, to]) => ({ from: Number(from), to: Number(to) }))
+}
+
 /** Those of the blocks that are known, hot or cold. */
 export async function findBlocks(transaction: Transaction, ordinal: number, numbers: number[]): Promise<Block[]> {
   const where = 'WHERE chain = $1 AND number = ANY($2::int4[])'

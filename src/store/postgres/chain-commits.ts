@@ -3,7 +3,7 @@
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
 // change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows
 // side by side.
-import { joinByScope } from '../../coverage.ts'
+import { joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -25,8 +25,9 @@ import {
   moveBlocksToCold,
   putColdBlocks,
   putHotBlocks,
+  withColdBlocks,
 } from './blocks.ts'
-import { addCoverageRows, lockCoverage, removeCoverageRows } from './coverage-table.ts'
+import { addCoverageRows, lockCoverage, otherScopes, removeCoverageRows } from './coverage-table.ts'
 import type { Transaction } from './database.ts'
 import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
@@ -47,7 +48,9 @@ export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit):
         requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
         await finalizeRows(transaction, ordinal, highest)
       }
-      await dropPending(transaction, ordinal, ranges)
+      await dropPending(transaction, ordinal, [...ranges, ...covered.filter(({ scope }) => scope !== 'full')])
+      for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
+        await transfers.deleteCold(transaction, { ordinal }, interval)
       const blocks = await blocksOfRows(transaction, ordinal, commit)
       await putColdBlocks(transaction, ordinal, commit.blocks)
       const rows = transfers.storedRows(commit.transfers, contracts, blocks)
@@ -56,8 +59,19 @@ export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit):
       await addPending(transaction, ordinal, ranges)
       return { transfersAdded }
     },
+    ...(ranges.length === 0
+      ? {}
+      : { unclaim: transaction => unclaimOthers(transaction, ordinal, joinIntervals(ranges)) }),
     ...(covered.length === 0 ? {} : { claim: transaction => claimCold(transaction, ordinal, covered) }),
   }
+}
+
+/** Whole blocks replace what was stored of them before, so what was claimed of single contracts goes. */
+async function unclaimOthers(transaction: Transaction, ordinal: number, replaced: readonly Interval[]): Promise<void> {
+  const scopes = await otherScopes(transaction, ordinal, replaced)
+  if (scopes.length === 0) return
+  await lockCoverage(transaction, ordinal)
+  for (const interval of replaced) await removeCoverageRows(transaction, ordinal, interval, scopes)
 }
 
 async function claimCold(transaction: Transaction, ordinal: number, covered: ColdCommit['covered']): Promise<void> {

@@ -123,6 +123,22 @@ async function rewrite(
     )
 }
 
+/** The scopes but `full` that claim a block of the intervals. */
+export async function otherScopes(
+  transaction: Transaction,
+  ordinal: number,
+  intervals: readonly Interval[],
+): Promise<CoverageScope[]> {
+  const rows = await transaction.query(
+    `SELECT DISTINCT scope FROM coverage JOIN unnest($2::int8[], $3::int8[]) AS given (low, high)
+       ON from_block <= high AND to_block >= low WHERE chain = $1 AND scope <> 'full'`,
+    ordinal,
+    int8Array(intervals.map(({ from }) => from)),
+    int8Array(intervals.map(({ to }) => to)),
+  )
+  return rows.map(([scope]) => scope as CoverageScope)
+}
+
 // Contracts that are followed at the head, each from a block on.
 
 export async function watchedContracts(database: Database, ordinal: number): Promise<WatchedContract[]> {

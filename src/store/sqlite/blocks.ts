@@ -39,6 +39,10 @@ export function lowestBlockOf(connection: Connection, ordinal: number, { from, t
   )
 }
 
+export function hasColdBlocks(connection: Connection, ordinal: number, interval: Interval): boolean {
+  return lowestBlock(connection, 'blocks', ordinal, interval) !== undefined
+}
+
 export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
   const rows = connection.all(
     'SELECT key, hash, timestamp FROM hot_blocks WHERE key BETWEEN ? AND ? ORDER BY key DESC',

@@ -1,5 +1,5 @@
 // The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
-import { isCovered, joinByScope } from '../../coverage.ts'
+import { isCovered, joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
 import {
@@ -13,7 +13,15 @@ import {
 } from '../commit-rules.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
-import { blockAt, dropBlocksAbove, highestHotBlock, hotBlocksOf, moveBlocksToCold, putBlocks } from './blocks.ts'
+import {
+  blockAt,
+  dropBlocksAbove,
+  hasColdBlocks,
+  highestHotBlock,
+  hotBlocksOf,
+  moveBlocksToCold,
+  putBlocks,
+} from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
@@ -37,7 +45,8 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     finalizeRows(connection, ordinal, highest)
   }
   const { ranges = [], covered } = commit
-  for (const range of ranges) dropPending(connection, ordinal, range)
+  for (const { scope, ...interval } of covered) if (scope !== 'full') dropPending(connection, ordinal, interval)
+  makeRoom(connection, ordinal, ranges)
   const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   activity.mergeCold(connection, ordinal, commit.activity)
@@ -49,6 +58,15 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     if (scope === 'full') takePending(connection, ordinal, interval)
   }
   return { transfersAdded }
+}
+
+/** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */
+function makeRoom(connection: Connection, ordinal: number, ranges: readonly Interval[]): void {
+  for (const range of ranges) dropPending(connection, ordinal, range)
+  for (const interval of joinIntervals(ranges)) {
+    removeCoverageOfAllScopes(connection, ordinal, interval, 'full')
+    if (hasColdBlocks(connection, ordinal, interval)) transfers.deleteCold(connection, { ordinal }, interval)
+  }
 }
 
 /** Deletes the pending ranges that reach into an interval, with their rows. */
@@ -137,8 +155,7 @@ export function unfinalize({ connection, dictionary }: WriteContext, chain: Chai
   activity.dropHotAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
   dropPending(connection, ordinal, { from: to + 1, to: aboveAll })
-  for (const [contract] of connection.all('SELECT id FROM contracts WHERE chain = ?', ordinal))
-    transfers.deleteCold(connection, { contract: contract as number }, { from: to + 1, to: aboveAll })
+  transfers.deleteCold(connection, { ordinal }, { from: to + 1, to: aboveAll })
   activity.dropColdAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })

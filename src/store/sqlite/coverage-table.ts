@@ -73,11 +73,16 @@ export function removeCoverageRows(
   rewrite(connection, ordinal, storedScope(scope), removed, touched => removeCoverage(touched, removed))
 }
 
-/** Removes an interval from every scope of the chain. */
-export function removeCoverageOfAllScopes(connection: Connection, ordinal: number, removed: Interval): void {
+/** Removes an interval from every scope of the chain, or from every one but `kept`. */
+export function removeCoverageOfAllScopes(
+  connection: Connection,
+  ordinal: number,
+  removed: Interval,
+  kept?: CoverageScope,
+): void {
   const find = 'SELECT DISTINCT scope FROM coverage WHERE chain = ? AND from_block <= ? AND to_block >= ?'
-  for (const [scope] of connection.all(find, ordinal, removed.to, removed.from))
-    removeCoverageRows(connection, ordinal, scopeOf(scope), removed)
+  const scopes = connection.all(find, ordinal, removed.to, removed.from).map(([scope]) => scopeOf(scope))
+  for (const scope of scopes) if (scope !== kept) removeCoverageRows(connection, ordinal, scope, removed)
 }
 
 function rewrite(

@@ -122,18 +122,21 @@ export function deleteCold(
   { from, to }: Interval,
 ): void {
   const whose = 'contract' in of ? 'contract = ?' : 'contract IN (SELECT id FROM contracts WHERE chain = ?)'
-  const where = `FROM transfers WHERE ${whose} AND block BETWEEN ? AND ?`
-  const place = ['contract' in of ? of.contract : of.ordinal, from, to]
-  const bucket = `contract, block / ${bucketBlocks}`
-  const rows = connection.all(`SELECT ${bucket}, count(*) ${where} GROUP BY 1, 2`, ...place)
-  const ranges = connection.all(`SELECT ${bucket}, payload ${where} AND ${isRangeSql}`, ...place)
+  const within = 'AND block BETWEEN ? AND ?'
+  const bucket = `block / ${bucketBlocks}`
+  const counted = `SELECT contract, ${bucket}, count(*) FROM transfers WHERE ${whose} ${within} GROUP BY 1, 2`
+  const rows = connection.all(counted, 'contract' in of ? of.contract : of.ordinal, from, to)
   for (const [contract, at, count] of rows)
     addToCounts(connection, contract as number, at as number, -(count as number))
-  for (const [contract, at, payload] of ranges)
-    addToCounts(connection, contract as number, at as number, 1 - idCountOf(payload as Uint8Array))
-  for (const contract of new Set(rows.map(([contract]) => contract as number)))
+  // A chain has many contracts and a range rows of few: only theirs are looked at again.
+  for (const contract of new Set(rows.map(([contract]) => contract as number))) {
+    const where = `FROM transfers WHERE contract = ? ${within}`
+    const ranges = connection.all(`SELECT ${bucket}, payload ${where} AND ${isRangeSql}`, contract, from, to)
+    for (const [at, payload] of ranges)
+      addToCounts(connection, contract, at as number, 1 - idCountOf(payload as Uint8Array))
     connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
-  connection.run(`DELETE ${where}`, ...place)
+    connection.run(`DELETE ${where}`, contract, from, to)
+  }
 }
 
 export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {
