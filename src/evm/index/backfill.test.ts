@@ -237,6 +237,38 @@ test('activity is merged for many commits at once', async () => {
   })
 })
 
+test('whole blocks wait while they may not be claimed, and none is fetched twice', async () => {
+  await inStore(async store => {
+    let fetched = 0
+    let mayClaim = true
+    const links = new LinkedClaims(new Map([[wanted.to, { hash: writerBlock(wanted.to).hash, evidence: 'bloom' }]]))
+    const filled = fill(
+      [wanted],
+      {
+        ...{ ...historyPace, chain: writerChain, store, scope: 'full', parallel: 2, links },
+        mayClaim: () => mayClaim,
+        rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 10, blocksMax: 10 }),
+        fetchRange: async interval => {
+          if (++fetched === 5) mayClaim = false
+          const { headers, ...range } = rangeOf(interval)
+          const parentHash = writerBlock(Math.max(0, interval.from - 1)).hash
+          return { ...range, headers: headers.map(header => ({ ...header, parentHash })) }
+        },
+      },
+      new AbortController().signal,
+    )
+    await expect.poll(() => mayClaim).toBe(false)
+    const claimed = blockCount(await store.coverage(writerChain, 'full'))
+    await new Promise(resolve => setTimeout(resolve, 300))
+    expect(fetched).toBeLessThanOrEqual(6)
+    expect(blockCount(await store.coverage(writerChain, 'full'))).toBe(claimed)
+    mayClaim = true
+    await filled
+    expect(fetched).toBe(10)
+    expect(await store.coverage(writerChain, 'full')).toEqual([{ ...wanted, evidence: 'bloom' }])
+  })
+})
+
 test('what is stored is claimed while nothing more can be fetched', async () => {
   await inStore(async store => {
     const stop = new AbortController()

@@ -38,7 +38,7 @@ export type BackfillOptions = {
   claimDelayMs: { first: number; max: number }
   activityPerClaim: number
   retryDelayMs: { first: number; max: number }
-  /** False while the chain is disputed: ranges are stored, and fetched again later to be claimed. */
+  /** False while the chain is disputed: whole blocks wait. Those of a contract are stored, and asked again later. */
   mayClaim?: () => boolean
   onProgress?: (progress: BackfillProgress) => void
   /** Called after each failed fetch, and with undefined after each that succeeded. */
@@ -88,8 +88,9 @@ async function worker(
 ): Promise<void> {
   let delayMs = options.retryDelayMs.first
   while (!signal.aborted) {
-    if (isFarAhead(work, options)) {
-      await pause(unconnectedPauseMs, signal)
+    const isDisputed = options.links !== undefined && options.mayClaim?.() === false
+    if (isDisputed || isFarAhead(work, options)) {
+      await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
     const interval = work.take(options.rangeSize.blocks)
@@ -129,6 +130,7 @@ async function worker(
 /** Ranges that wait to be connected, for each that may be under way: bounds memory while one above them is missing. */
 const unconnectedShare = 4
 const unconnectedPauseMs = 20
+const disputePauseMs = 200
 
 /** Whether the next range would wait for others that are not connected either. */
 function isFarAhead(work: WorkList, { links, parallel }: BackfillOptions): boolean {
@@ -197,10 +199,11 @@ class CommitBatch {
 
   async #store({ claim }: { claim: boolean }): Promise<void> {
     const ranges = this.#ranges
-    const claims = claim && this.#options.mayClaim?.() !== false ? this.#claims : []
+    const isClaiming = claim && this.#options.mayClaim?.() !== false
+    const claims = isClaiming ? this.#claims : []
     this.#ranges = []
     this.#rows = 0
-    if (claim) {
+    if (isClaiming) {
       this.#claims = []
       this.#activity = 0
       this.#claimedMs = performance.now()
