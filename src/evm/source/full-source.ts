@@ -23,6 +23,8 @@ import { type Probed, probeChain } from './probe.ts'
 export const usualSenderSample = 2_000
 
 const patienceMs = 60_000
+/** How long a probe holds that gave up a proof, or that did not hear every endpoint. */
+const unsettledMs = 600_000
 
 export class FullSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
@@ -30,6 +32,7 @@ export class FullSource extends HeaderSource implements ChainSource {
   readonly #decoder: Decoder
   readonly #senderSample: number
   #probed: Promise<Probed> | undefined
+  #probeAgainMs = 0
   /** Since when no second opinion is to be had. */
   #silentSinceMs: number | undefined
   /** Why the last range that was not proven was not. */
@@ -101,12 +104,21 @@ export class FullSource extends HeaderSource implements ChainSource {
     throw checkFailed(chain, request.interval, message)
   }
 
-  /** Once in the life of the source; again if it failed. */
+  /** Once in the life of the source; again if it failed, and in the background while it is not settled. */
   #probe(signal: AbortSignal): Promise<Probed> {
-    this.#probed ??= probeChain(this.#chain, this.#rpc, signal).catch(error => {
-      this.#probed = undefined
-      throw error
-    })
+    if (this.#probed === undefined || performance.now() > this.#probeAgainMs) {
+      const before = this.#probed
+      this.#probeAgainMs = performance.now() + unsettledMs
+      const probed = probeChain(this.#chain, this.#rpc, signal)
+      probed.then(
+        ({ isSettled }) => {
+          this.#probed = probed
+          if (isSettled) this.#probeAgainMs = Number.POSITIVE_INFINITY
+        },
+        () => (this.#probed = before),
+      )
+      this.#probed ??= probed
+    }
     return this.#probed
   }
 }

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
-import { isForeignRoot } from './probe.ts'
+import { expect, test, vi } from 'vitest'
+import { simulatedChain } from '../../../test/evm-harness.ts'
+import { startSimNode } from '../../../test/sim/node.ts'
+import { ChainRpc } from '../rpc/chain-rpc.ts'
+import { FullSource } from './full-source.ts'
+import { isForeignRoot, probeChain } from './probe.ts'
 
 test('a root that never holds on whole logs is foreign', () => {
   expect(isForeignRoot(['unproven', 'unproven'])).toBe(true)
@@ -10,4 +14,32 @@ test('a root that never holds on whole logs is foreign', () => {
 test('an endpoint that drops logs cannot make it so', () => {
   // Of one block it dropped a log that the bloom does not show.
   expect(isForeignRoot(['spoiled', 'unproven', 'spoiled'])).toBe(false)
+})
+
+test('no proof is given up on the word of the first to answer, nor for ever', async () => {
+  const node = await startSimNode({
+    chain: { height: 90, hashes: 'real', transactionsPerBlock: 2 },
+    endpoints: [
+      { faults: [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }] },
+      { faults: [{ kind: 'latency', delayMs: 300 }] },
+    ],
+  })
+  const chain = simulatedChain(node)
+  const rpcOf = (urls: string[]) => new ChainRpc({ chain, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
+  const [fast, slow] = node.endpoints
+  const [both, one] = [rpcOf([fast!.url, slow!.url]), rpcOf([fast!.url])]
+  const { signal } = new AbortController()
+  const grace = (unproven: number) => ({ proven: 50, unproven })
+  expect(await probeChain(chain, both, signal, grace(100))).toMatchObject({ hasReceipts: false, isSettled: false })
+  expect(await probeChain(chain, both, signal, grace(5_000))).toMatchObject({ hasReceipts: true, isSettled: true })
+  const source = new FullSource(chain, one)
+  const evidence = async () => (await source.range({ from: 1, to: 2 }, 'block', signal)).evidence
+  expect(await evidence()).toBe('bloom')
+  fast!.faults = []
+  expect(await evidence()).toBe('bloom')
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 601_000)
+  await expect.poll(evidence).toBe('receipts-root')
+  clock.mockRestore()
+  await Promise.all([both.close(), one.close(), node.close()])
 })

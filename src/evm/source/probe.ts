@@ -16,30 +16,46 @@ export type Probed = {
   /** With the quirks that the blocks showed. */
   chain: Chain
   hasReceipts: boolean
+  /** Whether every endpoint was heard and no proof was given up: to ask again would change nothing. */
+  isSettled: boolean
 }
 
 const samples = 6
-const graceMs = 2_000
+/** How long the endpoints that are not the first to answer are waited for, where the first keep every proof or not. */
+const usualGraceMs = { proven: 2_000, unproven: 10_000 }
 
 /**
  * Fails as the endpoints fail, if they all do. One wrong answer changes nothing: a proof is given up if it fails on
  * every sample of every endpoint, and an endpoint whose samples are spoiled is distrusted.
  */
-export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal): Promise<Probed> {
+export async function probeChain(
+  chain: Chain,
+  rpc: RpcPort,
+  signal: AbortSignal,
+  graceMs = usualGraceMs,
+): Promise<Probed> {
   const probed: EndpointProbe[] = []
   const probes = rpc.endpoints.map(async endpoint => {
     probed.push(await probeEndpoint(chain, rpc, endpoint, signal))
   })
   const all = Promise.allSettled(probes)
-  // Nobody waits long for an endpoint that is away; what it answers later is checked like everything.
-  await Promise.race([
-    all,
-    Promise.any(probes).then(
-      () => setTimeout(graceMs, undefined, { ref: false }),
+  const keeping = probes.map(async probe => {
+    await probe
+    if (givesUp(chain, probed)) throw new Error('a proof would be given up')
+  })
+  // Nobody waits long for an endpoint that is away, unless a proof would be given up on the word of the others.
+  const within = (some: Promise<void>[], ms: number): Promise<unknown> =>
+    Promise.any(some).then(
+      () => setTimeout(ms, undefined, { ref: false }),
       () => all,
-    ),
-  ])
+    )
+  await Promise.race([all, within(probes, graceMs.unproven), within(keeping, graceMs.proven)])
   if (probed.length === 0) await probes[0]
+  const isSettled = probed.length === probes.length && !givesUp(chain, probed)
+  return { ...learn(chain, probed), isSettled }
+}
+
+function learn(chain: Chain, probed: readonly EndpointProbe[]): Pick<Probed, 'chain' | 'hasReceipts'> {
   const sampled = probed.every(({ hashes }) => hashes) ? withEthereumHeaders(chain) : chain
   const given = probed.filter(({ verdicts }) => verdicts !== undefined)
   if (given.length === 0) return { chain: sampled, hasReceipts: false }
@@ -53,6 +69,12 @@ export async function probeChain(chain: Chain, rpc: RpcPort, signal: AbortSignal
   // A root that proves nothing is not worth paying for receipts.
   if (!isForeignRoot(verdicts)) return { chain: sampled, hasReceipts: true }
   return { chain: { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } }, hasReceipts: false }
+}
+
+/** Whether some proof would not be asked for. */
+function givesUp(chain: Chain, probed: readonly EndpointProbe[]): boolean {
+  const isProven = probed.some(({ verdicts }) => verdicts?.includes('proven'))
+  return !isProven || (withEthereumHeaders(chain) !== chain && !probed.every(({ hashes }) => hashes))
 }
 
 /** Of an operator's own chain whose endpoints all show it. The table knows the others. */
