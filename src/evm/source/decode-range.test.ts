@@ -108,14 +108,6 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
     expect(result.ok ? undefined : result.failure.check).toBe('links')
   })
 
-  test('refuses a range whose end is not the parent of what follows it', () => {
-    const { blocks, logs } = canonical()
-    const next = { ...blocks[0]!, parentHash: `0x${'11'.repeat(32)}` }
-    expect(decode({ blocks, logs, next }).ok).toBe(false)
-    expect(decode({ blocks, logs, next: null }).ok).toBe(false)
-    expect(decode({ blocks, logs, next: { ...next, parentHash: blocks.at(-1)!.hash! } }).ok).toBe(true)
-  })
-
   test('refuses missing blocks and logs of other blocks', () => {
     const { blocks, logs } = canonical()
     expect(decode({ blocks: [...blocks.slice(0, -1), null], logs }).ok).toBe(false)

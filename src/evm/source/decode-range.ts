@@ -14,7 +14,7 @@ import type { Doubt, Failure } from '../proof/failure.ts'
 import { joinLogs, receiptLogs } from '../proof/receipt-logs.ts'
 import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from '../proof/verify.ts'
 import { verifyTransactions } from '../proof/verify-transactions.ts'
-import type { RpcBlock, RpcCall, RpcHeader, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcCall, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
 import { unlisted } from './read-facts.ts'
 
@@ -46,38 +46,33 @@ export function decodeRangeBodies({ chain, senderSample, request, bodies }: Rang
   }
 }
 
-export function callsOf({ interval, grain, withReceipts }: RangeRequest): RpcCall[] {
+export function callsOf({ interval, withReceipts }: RangeRequest): RpcCall[] {
   const { from, to } = interval
   const blocks = numbersOf(interval).map(quantityHex)
   const calls: RpcCall[] = blocks.map(block => ({ method: 'eth_getBlockByNumber', params: [block, true] }))
-  if (grain === 'range') calls.push({ method: 'eth_getBlockByNumber', params: [quantityHex(to + 1), false] })
   if (withReceipts) for (const block of blocks) calls.push({ method: 'eth_getBlockReceipts', params: [block] })
   else calls.push({ method: 'eth_getLogs', params: [{ fromBlock: quantityHex(from), toBlock: quantityHex(to) }] })
   return calls
 }
 
-function callCount({ interval: { from, to }, grain, withReceipts }: RangeRequest): number {
+function callCount({ interval: { from, to }, withReceipts }: RangeRequest): number {
   const blocks = to - from + 1
-  return blocks + (grain === 'range' ? 1 : 0) + (withReceipts ? blocks : 1)
+  return blocks + (withReceipts ? blocks : 1)
 }
 
 /** The answers of one endpoint for a run of blocks: either all their logs, or the receipts of each block. */
 type RangeAnswers = {
   blocks: readonly (RpcBlock | null)[]
-  /** The block after the last one, which must name it as its parent; absent at the head of the chain. */
-  next?: RpcHeader | null
   logs?: readonly RpcLog[] | null
   receipts?: readonly (readonly RpcReceipt[] | null)[]
 }
 
 /** `values` in the order of the calls. */
-function answersOf(values: readonly unknown[], { interval, grain, withReceipts }: RangeRequest): RangeAnswers {
+function answersOf(values: readonly unknown[], { interval, withReceipts }: RangeRequest): RangeAnswers {
   const count = interval.to - interval.from + 1
   const blocks = values.slice(0, count) as (RpcBlock | null)[]
-  const rest = grain === 'range' ? count + 1 : count
-  const next = grain === 'range' ? { next: values[count] as RpcHeader | null } : {}
-  if (!withReceipts) return { blocks, ...next, logs: values[rest] as RpcLog[] | null }
-  return { blocks, ...next, receipts: values.slice(rest) as (RpcReceipt[] | null)[] }
+  if (!withReceipts) return { blocks, logs: values[count] as RpcLog[] | null }
+  return { blocks, receipts: values.slice(count) as (RpcReceipt[] | null)[] }
 }
 
 export function decodeRange(given: {
@@ -92,8 +87,7 @@ export function decodeRange(given: {
   const { from, to } = interval
   const doubts: Doubt[] = []
   const headers = answers.blocks
-  const failed =
-    checkHeaders({ chain, from, to, headers, onDoubt: doubt => doubts.push(doubt) }) ?? checkNext(answers, to)
+  const failed = checkHeaders({ chain, from, to, headers, onDoubt: doubt => doubts.push(doubt) })
   if (failed !== undefined) return { ok: false, failure: failed }
   const headersProven = doubts.length === 0
   const blocks = headers as readonly RpcBlock[]
@@ -172,14 +166,6 @@ function verify(
 ): ReturnType<typeof verifyLogs> {
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
   return verifyReceipts({ chain, block, receipts, logs })
-}
-
-function checkNext({ blocks, next }: RangeAnswers, to: number): Failure | undefined {
-  if (next === undefined) return undefined
-  const last = blocks.at(-1)?.hash
-  if (next?.parentHash === last) return undefined
-  const came = next === null ? 'the node does not have it' : `names ${next.parentHash} as its parent`
-  return { check: 'links', block: to + 1, message: `block ${to + 1} should follow ${last}; ${came}` }
 }
 
 function refusal(check: Failure['check'], block: number, message: string): RangeResult {

@@ -106,7 +106,7 @@ export class Finality {
   #numberOf(voters: readonly HeadReport[]): number {
     const { finalizedTag, finalityDepth, finalDepthMin } = this.#chain
     const head = Math.min(...voters.map(({ latest }) => latest.number))
-    // The head itself never counts as final: the block after it proves history.
+    // The head itself never counts as final, whatever depth an operator names.
     const highest = head - Math.max(1, finalDepthMin)
     const named = voters.flatMap(({ finalized, latest }) =>
       finalizedTag && finalized !== undefined ? [Math.min(finalized.number, latest.number)] : [],
