@@ -8,6 +8,7 @@ import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
+import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
 import { startOtherHistory } from './sim/other-history.ts'
@@ -397,6 +398,22 @@ describe('verify', () => {
     await expectTruth(node, { from: 0, to: 299 })
     configure([node.endpoints[0]!.url])
     expect(await differences()).toMatchObject({ same: true })
+  })
+
+  test('senders are recovered as configured', async () => {
+    const settings = { index: 'full', sender_sample: 0 }
+    const node = await simulate({ chain: { height: 104, signed: true } }, settings)
+    const from = `0x${'bad0'.repeat(10)}`
+    node.endpoints[0]!.forgery = forgedResults(['eth_getBlockByNumber'], ({ transactions, ...block }) => ({
+      ...block,
+      transactions: transactions.map((each: object) => (typeof each === 'string' ? each : { ...each, from })),
+    }))
+    const parameters = ['--chain', 'sim', '--from', '30', '--to', '39']
+    expect(await place.run(['sync', ...parameters])).toMatchObject({ code: 0 })
+    place.configure({ sim: { id: chainId, rpc: [node.endpoints[0]!.url], ...settings, sender_sample: 1 } })
+    const { code, stderr } = await place.run(['verify', ...parameters])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('signed it, the node says')
   })
 
   test('rows that wait for their claim are compared as well', async () => {

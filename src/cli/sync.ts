@@ -47,6 +47,7 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   await syncRange(
     {
       ...{ chain, rpc, store, interval, scope, patienceMs },
+      senderSample: chosen.settings.senderSample,
       onPlanned: blocks => {
         Object.assign(done, blocks)
         progress.expect(blocks.missing + blocks.headers)

@@ -6,7 +6,8 @@ import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
 import { givenTargets, randomTargets, type TargetOptions } from '../evm/audit/targets.ts'
-import { type Witness, witnessesOf } from '../evm/audit/witnesses.ts'
+import { type AuditSource, type Witness, witnessesOf } from '../evm/audit/witnesses.ts'
+import type { RpcPort } from '../evm/rpc/port.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
@@ -54,8 +55,11 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const store = await (flags.repair
     ? takeChain(loaded.config.store, chain, opened)
     : openTool(loaded.config.store, opened))
-  const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
-  const witnesses = witnessesOf(chain, rpc, scope === 'full' ? 'full' : 'contracts')
+  const { senderSample } = chosen.settings
+  const sourceOf = (some: RpcPort): AuditSource =>
+    scope === 'full' ? new FullSource(chain, some, undefined, senderSample) : new WatchedSource(chain, some)
+  const source = sourceOf(rpc)
+  const witnesses = witnessesOf(rpc, sourceOf)
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
   const final = await finalHeaderOf(await source.head(signal), { chain, rpc }, signal)
   const options = { store, chain, scope, finalized: Math.min(stored, final?.number ?? -1) }
@@ -83,7 +87,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const repairable = flags.repair ? first.differing.filter(({ result }) => !result.disputed) : []
   const repaired = repairable.length > 0 ? first : undefined
   if (repaired !== undefined) {
-    const repair = { chain, rpc, store, patienceMs, checksBelow: false }
+    const repair = { chain, rpc, store, senderSample, patienceMs, checksBelow: false }
     for (const { target, result } of repairable) await repairRange(target, result.strays, repair, signal)
     progress.expect(blocksOf(repaired.differing.map(({ target }) => target)))
   }

@@ -1,15 +1,13 @@
 // The endpoints of a chain, each asked alone: what one says is held against the others. It asks no store.
-import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { comparePositions, type Interval, type TransferRow } from '../../model.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { reasonOf } from '../index/backfill.ts'
-import type { ChainRpc } from '../rpc/chain-rpc.ts'
-import type { RpcPort } from '../rpc/port.ts'
+import { onlyAt, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
-import { FullSource } from '../source/full-source.ts'
+import type { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
-import { WatchedSource } from '../source/watched-source.ts'
+import type { WatchedSource } from '../source/watched-source.ts'
 
 export type AuditSource = FullSource | WatchedSource
 
@@ -21,22 +19,9 @@ export type Witness = {
 }
 
 /** None where there is one endpoint: there is nobody to disagree with. */
-export function witnessesOf(chain: Chain, rpc: ChainRpc, scope: 'full' | 'contracts'): Witness[] {
+export function witnessesOf(rpc: RpcPort, sourceOf: (rpc: RpcPort) => AuditSource): Witness[] {
   if (rpc.endpoints.length < 2) return []
-  return rpc.endpoints.map(endpoint => {
-    const alone = onlyAt(rpc, endpoint)
-    return { endpoint, source: scope === 'full' ? new FullSource(chain, alone) : new WatchedSource(chain, alone) }
-  })
-}
-
-function onlyAt(rpc: ChainRpc, endpoint: string): RpcPort {
-  return {
-    endpoints: [endpoint],
-    ask: (calls, options) => rpc.ask(calls, { ...options, endpoint }),
-    askRaw: (calls, options) => rpc.askRaw(calls, { ...options, endpoint }),
-    distrust: (name, reason) => rpc.distrust(name, reason),
-    status: () => rpc.status(),
-  }
+  return rpc.endpoints.map(endpoint => ({ endpoint, source: sourceOf(onlyAt(rpc, endpoint)) }))
 }
 
 type Disagreement = { block: number; detail: string }

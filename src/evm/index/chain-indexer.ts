@@ -31,7 +31,7 @@ export type ChainSetup = {
   from: number
   contracts: readonly Address[]
   pollMs: number
-  /** Of one transaction in so many the sender is recovered. Undefined: the usual share. */
+  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
   senderSample?: number | undefined
 }
 

@@ -21,6 +21,8 @@ export type SyncOptions = {
   interval: Interval
   /** The whole chain, or these contracts. */
   scope: 'full' | readonly Address[]
+  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
+  senderSample?: number | undefined
   /** How long everything may fail before the run gives up. */
   patienceMs: number
   /** Whether claimed blocks below the range must be of the same chain. */
@@ -37,7 +39,8 @@ export type SyncOptions = {
 /** Returns when the range is complete or the signal says stop; what was committed stays. */
 export async function syncRange(options: SyncOptions, signal: AbortSignal): Promise<void> {
   const { chain, rpc, store, interval, scope } = options
-  const source = scope === 'full' ? new FullSource(chain, rpc) : new WatchedSource(chain, rpc)
+  const source =
+    scope === 'full' ? new FullSource(chain, rpc, undefined, options.senderSample) : new WatchedSource(chain, rpc)
   const final = await settle(options, source, signal)
   await dropLostRanges(options, signal)
   const covered = await store.coverage(chain.id, 'full')

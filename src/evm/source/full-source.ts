@@ -19,9 +19,6 @@ import { callsOf, type RangeRequest } from './decode-range.ts'
 import { type HeaderWalk, type Link, linkBelow } from './header-walk.ts'
 import { type Probed, probeChain } from './probe.ts'
 
-/** One transaction in so many has its sender recovered. */
-export const usualSenderSample = 2_000
-
 const patienceMs = 60_000
 /** How long a probe holds that gave up a proof, or that did not hear every endpoint. */
 const unsettledMs = 600_000
@@ -38,7 +35,8 @@ export class FullSource extends HeaderSource implements ChainSource {
   /** Why the last range that was not proven was not. */
   doubt: string | undefined
 
-  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder, senderSample = usualSenderSample) {
+  /** Of one transaction in `senderSample` the sender is recovered; 0: of none. */
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder, senderSample = 0) {
     super(chain, rpc)
     this.#decoder = decoder
     this.#chain = chain
