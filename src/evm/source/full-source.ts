@@ -4,7 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
-import { RangeRefused, type RpcPort } from '../rpc/port.ts'
+import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
   askChecked,
@@ -29,8 +29,8 @@ export class FullSource extends HeaderSource implements ChainSource {
   readonly #decoder: Decoder
   readonly #senderSample: number
   #probed: Promise<Probed> | undefined
-  /** Since when no second opinion is to be had. */
-  #silentSinceMs: number | undefined
+  /** Since when no second opinion is to be had: of old blocks it may be missing where it is not of new ones. */
+  readonly #silentSinceMs = new Map<ActivityGrain, number>()
   /** Why the last range that was not proven was not. */
   doubt: string | undefined
 
@@ -73,19 +73,21 @@ export class FullSource extends HeaderSource implements ChainSource {
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
   async #secondOpinion(asked: Asked, first: AskedRange, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, request } = asked
-    if (this.#rpc.endpoints.length < 2) return first
+    const exclude = ofSameHost(this.#rpc, first.endpoint)
+    if (exclude === undefined) return first
     let second: AskedRange
     try {
-      second = await this.#ask(asked, new Set([first.endpoint]), signal)
+      second = await this.#ask(asked, exclude, signal)
     } catch (error) {
       if (!(error instanceof RangeRefused || error instanceof AlmanacError)) throw error
       // It may not have the blocks, or be away for a moment. Where a proof is to be had, that is worth some patience.
-      this.#silentSinceMs ??= performance.now()
-      const isPatient = performance.now() - this.#silentSinceMs < patienceMs
+      const sinceMs = this.#silentSinceMs.get(request.grain) ?? performance.now()
+      this.#silentSinceMs.set(request.grain, sinceMs)
+      const isPatient = performance.now() - sinceMs < patienceMs
       if (chain.quirks.headers === undefined || !isPatient) return first
       throw error
     }
-    this.#silentSinceMs = undefined
+    this.#silentSinceMs.delete(request.grain)
     if (second.doubt === undefined) return second
     if (isSame(first, second)) return { ...first, evidence: 'two-endpoints' }
     const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${first.doubt?.reason}`

@@ -15,7 +15,7 @@ export type Told = { endpoint: string; logs: LogSequence }
 /** More would cost more than asking for the range again. */
 const blocksMax = 8
 /** Of one answer, which is parsed in the thread that asks. */
-const bytesMax = 2 ** 24
+const bytesMax = 2 ** 25
 
 /** The endpoints that were proven wrong, and whether every difference is settled by a proof. */
 export async function settleLogs(
