@@ -5,7 +5,7 @@ import { comparePositions, type Interval, type TransferRow } from '../../model.t
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { reasonOf } from '../index/backfill.ts'
 import type { ChainRpc } from '../rpc/chain-rpc.ts'
-import type { RpcPort } from '../rpc/port.ts'
+import { onlyAt } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
@@ -27,16 +27,6 @@ export function witnessesOf(chain: Chain, rpc: ChainRpc, scope: 'full' | 'contra
     const alone = onlyAt(rpc, endpoint)
     return { endpoint, source: scope === 'full' ? new FullSource(chain, alone) : new WatchedSource(chain, alone) }
   })
-}
-
-function onlyAt(rpc: ChainRpc, endpoint: string): RpcPort {
-  return {
-    endpoints: [endpoint],
-    ask: (calls, options) => rpc.ask(calls, { ...options, endpoint }),
-    askRaw: (calls, options) => rpc.askRaw(calls, { ...options, endpoint }),
-    distrust: (name, reason) => rpc.distrust(name, reason),
-    status: () => rpc.status(),
-  }
 }
 
 type Disagreement = { block: number; detail: string }
