@@ -265,8 +265,10 @@ describe('a contract that was destroyed and made again', () => {
   const contract = `0x${'c'.repeat(40)}` as Address
   const rpcOf = (logs: (params: { toBlock: string }) => unknown): RpcPort => ({
     endpoints: ['a', 'b'],
-    async ask(calls, { exclude, endpoint }) {
+    async ask(calls, { exclude, endpoint, bytesMax }) {
       const values = calls.map(({ method, params }) => {
+        // They are parsed here.
+        if (method === 'eth_getLogs') expect(bytesMax).toBeLessThan(2e7)
         if (method === 'eth_getLogs') return logs(params[0] as { toBlock: string })
         const block = Number(params[1])
         return (block >= 10 && block <= 20) || block >= 500 ? '0x60' : '0x'
@@ -285,6 +287,11 @@ describe('a contract that was destroyed and made again', () => {
       block: 12,
       evidence: 'one-endpoint',
     })
+  })
+
+  test('is read from the first log however many there are', async () => {
+    const logs = Array.from({ length: 500_000 }, (_, at) => ({ blockNumber: at === 0 ? 'x' : '0xd' }))
+    expect(await find(() => logs)).toEqual({ block: 13, evidence: 'one-endpoint' })
   })
 
   test('is read from its second life where no node answers for so many blocks', async () => {
