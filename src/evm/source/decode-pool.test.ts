@@ -6,11 +6,12 @@ import { quantityHex } from '../../hex.ts'
 import { activityCount } from '../../store/packed-activity.ts'
 import { transferTopics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
-import type { RawAnswers, RpcCall } from '../rpc/port.ts'
-import { DecodePool, inlineDecoder } from './decode-pool.ts'
+import type { RawAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
+import { DecodePool, type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
 import { columnsOf, rangeOf } from './range-columns.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
+import { WatchedSource } from './watched-source.ts'
 
 let node: SimNode
 let rpc: ChainRpc
@@ -127,6 +128,23 @@ test('filtered logs are the same in another thread, and a log that was not asked
   expect(await threads.logs(task)).toEqual({ ...here, logs: { ...here.logs } })
   for (const decoder of [inlineDecoder, threads])
     expect(await decoder.logs({ ...task, contracts: contracts.slice(1) })).toMatch(/which was not asked for$/)
+})
+
+test('a range on demand is parsed in threads alone', async () => {
+  const chain = simulatedChain(node)
+  const interval = { from: 60, to: 110 }
+  const [contract] = truthByContract(node.chain, interval).keys()
+  const port: RpcPort = {
+    endpoints: rpc.endpoints,
+    ask: () => Promise.reject(new Error('parsed here')),
+    askRaw: (calls, options) => rpc.askRaw(calls, options),
+    distrust: (_, reason) => expect.unreachable(reason),
+    status: () => [],
+  }
+  const read = (decoder: Decoder) => new WatchedSource(chain, port, decoder).contractRange(contract!, interval, signal)
+  const here = await read(inlineDecoder)
+  expect(here.transfers.length).toBeGreaterThan(10)
+  expect(await read(threads)).toEqual(here)
 })
 
 async function wholeBlocks(
