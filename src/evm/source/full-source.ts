@@ -17,6 +17,7 @@ import {
 import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
 import { type Probed, probeChain } from './probe.ts'
+import { rangeDifference } from './range-difference.ts'
 
 /** One transaction in so many has its sender recovered. */
 export const usualSenderSample = 2_000
@@ -108,17 +109,5 @@ type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }
 type AskedRange = DecodedRange & { endpoint: string }
 
 function isSame(a: DecodedRange, b: DecodedRange): boolean {
-  const headers = (range: DecodedRange): string =>
-    range.headers.map(({ hash, timestamp }) => `${hash} ${timestamp}`).join()
-  const rows = (range: DecodedRange): string =>
-    range.transfers
-      .map(row => `${row.block} ${row.transactionIndex} ${row.logIndex} ${row.batchIndex} ${row.contract}`)
-      .join()
-  const payloads = (range: DecodedRange): Buffer => Buffer.concat(range.transfers.map(({ payload }) => payload))
-  return (
-    headers(a) === headers(b) &&
-    rows(a) === rows(b) &&
-    payloads(a).equals(payloads(b)) &&
-    Buffer.compare(a.activity, b.activity) === 0
-  )
+  return rangeDifference(a, [b]) === undefined
 }
