@@ -183,8 +183,16 @@ describe('lies about the place, time or value of true logs', () => {
   }
   const more = (quantity: string | null): string => `0x${(Number(quantity) + 1).toString(16)}`
 
+  type How = 'own chain' | 'one contract' | 'polygon'
+  /** No root holds the logs of block 64's last transaction. */
+  const withoutStateSync: Result = ({ method }, result: (RpcLog & RpcReceipt)[]) => {
+    if (method !== 'eth_getLogs' && method !== 'eth_getBlockReceipts') return result
+    const last = result.findLast(each => each.blockNumber === '0x40')?.transactionIndex
+    return result.filter(each => each.blockNumber !== '0x40' || each.transactionIndex !== last)
+  }
+
   /** What comes of it where the liar is asked first: `refused` costs the liar, and the range is asked for again. */
-  const lies: [string, Result, 'refused' | DecodedRange['evidence'], how?: 'own chain' | 'one contract'][] = [
+  const lies: [string, Result, 'refused' | DecodedRange['evidence'], how?: How][] = [
     ['another transaction hash', onLogs(() => ({ transactionHash: wrongHash })), 'refused'],
     ['another transaction hash, listed so', onListed, 'refused'],
     ['another log index', onLogs(({ logIndex }) => ({ logIndex: more(logIndex) })), 'refused'],
@@ -198,6 +206,7 @@ describe('lies about the place, time or value of true logs', () => {
     ['times of 1970', onLogs(() => ({ blockTimestamp: '0x1' })), 'two-endpoints', 'one contract'],
     ['another value', onValues, 'two-endpoints'],
     ['another value', onValues, 'two-endpoints', 'own chain'],
+    ['no logs of a state-sync transaction', withoutStateSync, 'one-endpoint', 'polygon'],
     ['headers of 1970', (_, result: object) => timed(result), 'one-endpoint', 'own chain'],
   ]
   const timed = (result: object): object =>
@@ -225,7 +234,9 @@ describe('lies about the place, time or value of true logs', () => {
 
   describe.each([0, 1])('at place %i', at => {
     test.each(lies)('%s', async (_, change, expected, how) => {
-      const shape = { height: 60, hashes: 'real', deploymentSpan: 10, logTimestamps: false } as const
+      const polygon = how === 'polygon'
+      const stateSync = polygon ? 'listed' : 'none'
+      const shape = { height: 66, hashes: 'real', deploymentSpan: 10, logTimestamps: false, stateSync } as const
       const node = await startSimNode({ chain: shape, endpoints: [{}, {}] })
       cleanups.push(() => node.close())
       const rpc = new ChainRpc({
@@ -234,8 +245,9 @@ describe('lies about the place, time or value of true logs', () => {
       })
       cleanups.push(() => rpc.close())
       const plain = simulatedChain(node)
-      const chain = how !== 'own chain' ? { ...plain, quirks: { ...plain.quirks, headers: ethereumHeaders } } : plain
-      const interval = { from: 31, to: 37 }
+      const known = { headers: ethereumHeaders, ...(polygon ? { stateSyncTransactions: true as const } : {}) }
+      const chain = how === 'own chain' ? plain : { ...plain, quirks: { ...plain.quirks, ...known } }
+      const interval = polygon ? { from: 60, to: 66 } : { from: 31, to: 37 }
       contracts = [...truthByContract(node.chain, interval)].filter(([, rows]) => rows.length > 3).map(([each]) => each)
       const read = (port: RpcPort): Promise<DecodedRange> => {
         const source = new WatchedSource(chain, port)

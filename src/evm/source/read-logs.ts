@@ -2,7 +2,7 @@
 // that any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
 import { messageOf } from '../../errors.ts'
-import { quantityOf } from '../../hex.ts'
+import { isHexOf, quantityOf } from '../../hex.ts'
 import type { Address, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
@@ -63,6 +63,8 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
     const log = logs.logs[at] as TimedLog
     const block = logs.blocks[at]!
     if (block < from || block > to) return `eth_getLogs for blocks ${from} to ${to} answered a log of block ${block}`
+    if (!isHexOf(log.blockHash, 32) || !isHexOf(log.transactionHash, 32))
+      return `a log of block ${block} came without a readable block hash or transaction hash`
     const hash = hashes.get(block)
     if (hash !== undefined && hash !== log.blockHash)
       return `a log of block ${block} belongs to block hash ${log.blockHash}, the header's is ${hash}`
