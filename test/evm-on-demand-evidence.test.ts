@@ -175,11 +175,24 @@ describe('lies about the place, time or value of true logs', () => {
     const lied = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, value: '0x1' })
     return { ...result, transactions: result.transactions.map(lied) }
   }
+  const unsigned: Result = (call, result: { r?: string } & RpcBlock) => {
+    const lied = onValues(call, result as never) as typeof result
+    if (call.method === 'eth_getTransactionByHash') return { ...lied, r: '0x0', s: '0x0' }
+    const stripped = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, r: '0x0' })
+    return call.method === 'eth_getBlockByNumber' ? { ...lied, transactions: lied.transactions.map(stripped) } : lied
+  }
   const onListed: Result = (call, result: RpcBlock) => {
     if (call.method !== 'eth_getBlockByNumber')
       return onLogs(() => ({ transactionHash: wrongHash }))(call, result as never)
     const lied = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, hash: wrongHash })
     return { ...result, transactions: result.transactions.map(lied) }
+  }
+  /** Its receipts prove the truth, in other letters. */
+  const inCapitals: Result = (call, result: RpcReceipt[]) => {
+    if (call.method !== 'eth_getBlockReceipts') return addsLogs(call, result as never)
+    const capital = (text: string): string => `0x${text.slice(2).toUpperCase()}`
+    const spelled = (log: RpcLog): RpcLog => ({ ...log, data: capital(log.data), address: capital(log.address) })
+    return result.map(receipt => ({ ...receipt, logs: receipt.logs.map(spelled) }))
   }
   const more = (quantity: string | null): string => `0x${(Number(quantity) + 1).toString(16)}`
 
@@ -203,9 +216,11 @@ describe('lies about the place, time or value of true logs', () => {
       onLogs(({ topics: [a, b, ...c] }) => ({ topics: [[a], [b, ...c].join()].flat() })),
       'refused',
     ],
+    ['a log more, and receipts in capitals', inCapitals, 'refused'],
     ['times of 1970', onLogs(() => ({ blockTimestamp: '0x1' })), 'two-endpoints', 'one contract'],
     ['another value', onValues, 'two-endpoints'],
     ['another value', onValues, 'two-endpoints', 'own chain'],
+    ['another value that nobody signed', unsigned, 'two-endpoints'],
     ['no logs of a state-sync transaction', withoutStateSync, 'one-endpoint', 'polygon'],
     ['headers of 1970', (_, result: object) => timed(result), 'one-endpoint', 'own chain'],
   ]

@@ -121,8 +121,9 @@ function take(reading: Reading, transaction: RpcTransaction): string | undefined
   const { hash, value, from } = transaction
   if (!isHexOf(from, 20) || !isValue(value)) return `transaction ${hash} came without a readable sender or value`
   const verdict = checkTransactionHash(transaction)
-  // A chain whose headers are hashed in its own way may hash transactions so too.
-  if (verdict.is === 'different' && reading.chain.quirks.headers !== undefined) return `a transaction ${verdict.why}`
+  // What is hashed in a way of its own, a chain or its early blocks, may have transactions that are too.
+  const hasForm = reading.chain.quirks.headers !== undefined && !reading.doubtful
+  if (verdict.is === 'different' && hasForm) return `a transaction ${verdict.why}`
   if (verdict.is !== 'proven') reading.doubtful = true
   reading.facts.transactions.set(hash, { value, from })
   return undefined

@@ -2,7 +2,7 @@
 // that any thread can do it; it asks for nothing.
 import type { Chain } from '../../chains.ts'
 import { messageOf } from '../../errors.ts'
-import { isHexOf, quantityOf } from '../../hex.ts'
+import { quantityOf } from '../../hex.ts'
 import type { Address, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
@@ -63,7 +63,7 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
     const log = logs.logs[at] as TimedLog
     const block = logs.blocks[at]!
     if (block < from || block > to) return `eth_getLogs for blocks ${from} to ${to} answered a log of block ${block}`
-    if (!isHexOf(log.blockHash, 32) || !isHexOf(log.transactionHash, 32))
+    if (!hashForm.test(log.blockHash!) || !hashForm.test(log.transactionHash!))
       return `a log of block ${block} came without a readable block hash or transaction hash`
     const hash = hashes.get(block)
     if (hash !== undefined && hash !== log.blockHash)
@@ -75,6 +75,9 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
   }
   return { logs, headers: headers.map(headerOf), headersProven, timestamps }
 }
+
+/** Other questions name these hashes, and their answers are found by them. */
+const hashForm = /^0x[0-9a-f]{64}$/
 
 type TimedLog = RpcLog & { blockTimestamp?: RpcQuantity }
 

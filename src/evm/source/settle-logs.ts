@@ -60,11 +60,14 @@ export function differingBlocks(a: LogSequence, b: LogSequence): number[] {
   return different
 }
 
-/** All of a log and its place but the time, which only some nodes tell. JSON, so that no field can pose as two. */
+/**
+ * All of a log and its place but the time, which only some nodes tell. JSON, so that no field can pose as two; in small
+ * letters, because a root holds bytes.
+ */
 function textOf({ logs, blocks, transactionIndexes, logIndexes }: LogSequence, at: number): string {
   const { address, topics, data, blockHash, transactionHash } = logs[at]!
   const place = [blocks[at], blockHash, transactionIndexes[at], transactionHash, logIndexes[at]]
-  return JSON.stringify([place, address.toLowerCase(), data, topics])
+  return JSON.stringify([place, address, data, topics]).toLowerCase()
 }
 
 type Proof = { block: RpcBlock; logs: LogSequence }
