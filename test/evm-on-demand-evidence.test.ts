@@ -1,11 +1,22 @@
 // What on-demand ranges say of themselves, beside endpoints that add logs, drop them, deny code, or are one provider.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { RpcPort } from '../src/evm/rpc/port.ts'
+import { ethereumHeaders } from '../src/chains.ts'
+import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
+import { onlyAt, type RpcBlock, type RpcLog, type RpcPort, type RpcReceipt } from '../src/evm/rpc/port.ts'
+import type { DecodedRange } from '../src/evm/source/chain-source.ts'
 import { deploymentOf } from '../src/evm/source/deployment.ts'
+import { WatchedSource } from '../src/evm/source/watched-source.ts'
 import type { Address, ChainId, CoveredInterval } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
-import { patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import {
+  patienceMs,
+  simulatedChain,
+  startIndexer,
+  storedTransfers,
+  temporaryStore,
+  truthByContract,
+} from './evm-harness.ts'
 import type { Fault } from './sim/faults.ts'
 import { type RunningEndpoint, type SimNode, startSimNode } from './sim/node.ts'
 
@@ -61,7 +72,8 @@ type Log = { data: string; topics: string[]; logIndex: string }
 const addsLogs: Result = ({ method }, result: Log[]) => {
   const [log] = method === 'eth_getLogs' ? result : []
   if (log === undefined) return result
-  const forged = { ...log, topics: [...log.topics.slice(0, -1), `0x${'f'.repeat(64)}`], logIndex: '0xfff' }
+  const [event, ...words] = log.topics
+  const forged = { ...log, topics: [event, ...words.map(() => `0x${'f'.repeat(64)}`)], logIndex: '0xfff' }
   return [log, forged, ...result.slice(1)]
 }
 
@@ -142,12 +154,148 @@ test('two URLs of one host are one endpoint', async () => {
   expect(await evidenceOf(store, contract)).toEqual(new Set(['one-endpoint']))
 })
 
+describe('lies about the place, time or value of true logs', () => {
+  const wrongHash = `0x${'66'.repeat(32)}`
+  /** In `eth_getLogs` and, so that they fit, in receipts. */
+  const onLogs =
+    (change: (log: RpcLog) => object): Result =>
+    ({ method }, result: (RpcLog & RpcReceipt)[]) => {
+      const isTransfer = (log: RpcLog): boolean => log.topics.length > 1
+      const changed = (log: RpcLog): RpcLog => (isTransfer(log) ? { ...log, ...change(log) } : log)
+      if (method === 'eth_getLogs') return result.map(changed)
+      if (method !== 'eth_getBlockReceipts') return result
+      return result.map(receipt => {
+        const logs = receipt.logs.map(changed)
+        return { ...receipt, transactionHash: logs[0]?.transactionHash ?? receipt.transactionHash, logs }
+      })
+    }
+  const onValues: Result = ({ method }, result: { value: string } & RpcBlock) => {
+    if (method === 'eth_getTransactionByHash') return { ...result, value: '0xde0b6b3a7640000' }
+    if (method !== 'eth_getBlockByNumber') return result
+    const lied = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, value: '0x1' })
+    return { ...result, transactions: result.transactions.map(lied) }
+  }
+  const unsigned: Result = (call, result: { r?: string } & RpcBlock) => {
+    const lied = onValues(call, result as never) as typeof result
+    if (call.method === 'eth_getTransactionByHash') return { ...lied, r: '0x0', s: '0x0' }
+    const stripped = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, r: '0x0' })
+    return call.method === 'eth_getBlockByNumber' ? { ...lied, transactions: lied.transactions.map(stripped) } : lied
+  }
+  const onListed: Result = (call, result: RpcBlock) => {
+    if (call.method !== 'eth_getBlockByNumber')
+      return onLogs(() => ({ transactionHash: wrongHash }))(call, result as never)
+    const lied = (each: object | string): unknown => (typeof each === 'string' ? each : { ...each, hash: wrongHash })
+    return { ...result, transactions: result.transactions.map(lied) }
+  }
+  /** Its receipts prove the truth, in other letters. */
+  const inCapitals: Result = (call, result: RpcReceipt[]) => {
+    if (call.method !== 'eth_getBlockReceipts') return addsLogs(call, result as never)
+    const capital = (text: string): string => `0x${text.slice(2).toUpperCase()}`
+    const spelled = (log: RpcLog): RpcLog => ({ ...log, data: capital(log.data), address: capital(log.address) })
+    return result.map(receipt => ({ ...receipt, logs: receipt.logs.map(spelled) }))
+  }
+  const more = (quantity: string | null): string => `0x${(Number(quantity) + 1).toString(16)}`
+
+  type How = 'own chain' | 'one contract' | 'polygon'
+  /** No root holds the logs of block 64's last transaction. */
+  const withoutStateSync: Result = ({ method }, result: (RpcLog & RpcReceipt)[]) => {
+    if (method !== 'eth_getLogs' && method !== 'eth_getBlockReceipts') return result
+    const last = result.findLast(each => each.blockNumber === '0x40')?.transactionIndex
+    return result.filter(each => each.blockNumber !== '0x40' || each.transactionIndex !== last)
+  }
+
+  /** What comes of it where the liar is asked first: `refused` costs the liar, and the range is asked for again. */
+  const lies: [string, Result, 'refused' | DecodedRange['evidence'], how?: How][] = [
+    ['another transaction hash', onLogs(() => ({ transactionHash: wrongHash })), 'refused'],
+    ['another transaction hash, listed so', onListed, 'refused'],
+    ['another log index', onLogs(({ logIndex }) => ({ logIndex: more(logIndex) })), 'refused'],
+    ['another transaction index', onLogs(log => ({ transactionIndex: more(log.transactionIndex) })), 'refused'],
+    ['another contract', onLogs(({ address }) => ({ address: other(address) })), 'refused'],
+    [
+      'two topics in one',
+      onLogs(({ topics: [a, b, ...c] }) => ({ topics: [[a], [b, ...c].join()].flat() })),
+      'refused',
+    ],
+    ['a log more, and receipts in capitals', inCapitals, 'refused'],
+    ['times of 1970', onLogs(() => ({ blockTimestamp: '0x1' })), 'two-endpoints', 'one contract'],
+    ['another value', onValues, 'two-endpoints'],
+    ['another value', onValues, 'two-endpoints', 'own chain'],
+    ['another value that nobody signed', unsigned, 'two-endpoints'],
+    ['no logs of a state-sync transaction', withoutStateSync, 'one-endpoint', 'polygon'],
+    ['headers of 1970', (_, result: object) => timed(result), 'one-endpoint', 'own chain'],
+  ]
+  const timed = (result: object): object =>
+    result !== null && 'timestamp' in result ? { ...result, timestamp: '0x1' } : result
+  let contracts: Address[]
+  const other = (address: string): string => contracts.find(each => each !== address.toLowerCase())!
+
+  /** Asks the first of two endpoints first. */
+  const inOrder = (rpc: ChainRpc, distrusted: Set<string>): RpcPort => {
+    const [first, second] = rpc.endpoints as [string, string]
+    const where = <Options extends { exclude?: ReadonlySet<string>; endpoint?: string | undefined }>(
+      options: Options,
+    ) => ({
+      ...options,
+      endpoint: options.endpoint ?? (options.exclude?.has(first) ? second : first),
+    })
+    return {
+      endpoints: rpc.endpoints,
+      ask: (calls, options) => rpc.ask(calls, where(options)),
+      askRaw: (calls, options) => rpc.askRaw(calls, where(options)),
+      distrust: endpoint => distrusted.add(endpoint),
+      status: () => rpc.status(),
+    }
+  }
+
+  describe.each([0, 1])('at place %i', at => {
+    test.each(lies)('%s', async (_, change, expected, how) => {
+      const polygon = how === 'polygon'
+      const stateSync = polygon ? 'listed' : 'none'
+      const shape = { height: 66, hashes: 'real', deploymentSpan: 10, logTimestamps: false, stateSync } as const
+      const node = await startSimNode({ chain: shape, endpoints: [{}, {}] })
+      cleanups.push(() => node.close())
+      const rpc = new ChainRpc({
+        chain: { name: 'sim', id: undefined },
+        endpoints: node.endpoints.map(({ url }) => ({ url })),
+      })
+      cleanups.push(() => rpc.close())
+      const plain = simulatedChain(node)
+      const known = { headers: ethereumHeaders, ...(polygon ? { stateSyncTransactions: true as const } : {}) }
+      const chain = how === 'own chain' ? plain : { ...plain, quirks: { ...plain.quirks, ...known } }
+      const interval = polygon ? { from: 60, to: 66 } : { from: 31, to: 37 }
+      contracts = [...truthByContract(node.chain, interval)].filter(([, rows]) => rows.length > 3).map(([each]) => each)
+      const read = (port: RpcPort): Promise<DecodedRange> => {
+        const source = new WatchedSource(chain, port)
+        for (const contract of contracts) source.watched.add(contract)
+        const { signal } = new AbortController()
+        if (how === 'one contract') return source.contractRange(contracts[0]!, interval, signal)
+        return source.range(interval, 'block', signal)
+      }
+      const truth = await read(onlyAt(rpc, rpc.endpoints[1 - at]!))
+      expect(truth.transfers.length).toBeGreaterThan(3)
+      lie(node.endpoints[at]!, change)
+      const distrusted = new Set<string>()
+      const range = await read(inOrder(rpc, distrusted)).catch(() => undefined)
+      expect(distrusted).not.toContain(rpc.endpoints[1 - at])
+      if (expected === 'refused') expect(distrusted).toContain(rpc.endpoints[at])
+      if (expected !== 'refused' || at === 1) {
+        expect(range?.evidence).toBe(expected === 'refused' ? 'two-endpoints' : expected)
+      } else expect(range).toBeUndefined()
+      if (range?.evidence !== 'two-endpoints') return
+      expect(range.transfers).toEqual(truth.transfers)
+      expect(range.headers).toEqual(truth.headers)
+    })
+  })
+})
+
 describe('a contract that was destroyed and made again', () => {
   const contract = `0x${'c'.repeat(40)}` as Address
   const rpcOf = (logs: (params: { toBlock: string }) => unknown): RpcPort => ({
     endpoints: ['a', 'b'],
-    async ask(calls, { exclude, endpoint }) {
+    async ask(calls, { exclude, endpoint, bytesMax }) {
       const values = calls.map(({ method, params }) => {
+        // They are parsed here.
+        if (method === 'eth_getLogs') expect(bytesMax).toBeLessThan(2e7)
         if (method === 'eth_getLogs') return logs(params[0] as { toBlock: string })
         const block = Number(params[1])
         return (block >= 10 && block <= 20) || block >= 500 ? '0x60' : '0x'
@@ -166,6 +314,11 @@ describe('a contract that was destroyed and made again', () => {
       block: 12,
       evidence: 'one-endpoint',
     })
+  })
+
+  test('is read from the first log however many there are', async () => {
+    const logs = Array.from({ length: 500_000 }, (_, at) => ({ blockNumber: at === 0 ? 'x' : '0xd' }))
+    expect(await find(() => logs)).toEqual({ block: 13, evidence: 'one-endpoint' })
   })
 
   test('is read from its second life where no node answers for so many blocks', async () => {

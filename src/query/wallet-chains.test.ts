@@ -7,6 +7,31 @@ import { setActivityGap } from '../store/activity-gaps.ts'
 import { packActivity } from '../store/packed-activity.ts'
 import { WalletChains } from './wallet-chains.ts'
 
+test.each([
+  [['receipts-root', 'receipts-root'], 'one-endpoint'],
+  [['receipts-root', 'two-endpoints'], 'one-endpoint'],
+  [['two-endpoints', 'two-endpoints'], 'two-endpoints'],
+] as const)('of senders, blocks known by %s are %s', async ([below, above], evidence) => {
+  const { store, remove } = await temporaryStore()
+  try {
+    const table = new ChainTable([])
+    const { id: chain } = table.parse('eth')!
+    const head = { number: 9, hash: `0x${'9'.repeat(64)}` as Hash, timestamp: 90 }
+    const covered = [
+      { from: 0, to: 4, evidence: below, scope: 'full' },
+      { from: 5, to: 9, evidence: above, scope: 'full' },
+    ] as const
+    await store.commitCold({ chain, covered, blocks: [head], transfers: [], activity: packActivity([]) })
+    await store.putHead(chain, head)
+    const wallet = `0x${'1'.repeat(40)}` as Address
+    const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }
+    const wallets = new WalletChains(store, { table, configured: [] })
+    expect((await wallets.answer({ wallet, chains: undefined }, options as never)).evidence).toBe(evidence)
+  } finally {
+    await remove()
+  }
+})
+
 test('a wallet with a gap is incomplete on that chain, and no other wallet is', async () => {
   const { store, remove } = await temporaryStore()
   try {

@@ -1,6 +1,6 @@
 // The rules of the wallet chains operation: which chains are answered, in which order, and which are complete. No HTTP.
 import type { Chain, ChainTable } from '../chains.ts'
-import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
+import { weakestEvidence, weakestOf } from '../coverage.ts'
 import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../model.ts'
 import { activityGaps } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
@@ -85,8 +85,7 @@ export class WalletChains {
         if (state === undefined) return undefined
         const full = await this.#store.coverage(chain.id, 'full')
         const whole = { from: 0, to: state.head.number }
-        const evidence = isCovered(full, whole) ? activityEvidence(full, whole) : undefined
-        return { chain, evidence }
+        return { chain, evidence: activityEvidence(full, whole) }
       }),
     )
     const indexed = states.filter(state => state !== undefined)
@@ -101,6 +100,9 @@ export class WalletChains {
 
 /** Whoever sent a transaction is under no root: what is proven of logs is one endpoint's word of senders. */
 function activityEvidence(covered: readonly CoveredInterval[], whole: Interval): Evidence | undefined {
-  const evidence = weakestEvidence(covered, whole)
-  return evidence === undefined || evidence === 'two-endpoints' ? evidence : 'one-endpoint'
+  const ofSenders = (evidence: Evidence): Evidence => (evidence === 'two-endpoints' ? evidence : 'one-endpoint')
+  return weakestEvidence(
+    covered.map(interval => ({ ...interval, evidence: ofSenders(interval.evidence) })),
+    whole,
+  )
 }

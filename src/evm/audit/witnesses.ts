@@ -1,11 +1,11 @@
 // The endpoints of a chain, each asked alone: what one says is held against the others. It asks no store.
 import { AlmanacError } from '../../errors.ts'
-import { comparePositions, type Interval, type TransferRow } from '../../model.ts'
-import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
+import type { Interval } from '../../model.ts'
 import { reasonOf } from '../index/backfill.ts'
 import { onlyAt, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { FullSource } from '../source/full-source.ts'
+import { type RangeDifference, rangeDifference } from '../source/range-difference.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 
@@ -24,15 +24,13 @@ export function witnessesOf(rpc: RpcPort, sourceOf: (rpc: RpcPort) => AuditSourc
   return rpc.endpoints.map(endpoint => ({ endpoint, source: sourceOf(onlyAt(rpc, endpoint)) }))
 }
 
-type Disagreement = { block: number; detail: string }
-
 /** Asks a witness for a range that another endpoint gave. Undefined if it says the same, or does not answer. */
 export async function disagreementOf(
   range: DecodedRange,
   witness: Witness,
   fetchFrom: (source: AuditSource) => (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>,
   signal: AbortSignal,
-): Promise<Disagreement | undefined> {
+): Promise<RangeDifference | undefined> {
   if (witness.silent !== undefined || witness.endpoint === range.endpoint) return undefined
   const fetchRange = fetchFrom(witness.source)
   const pieces: DecodedRange[] = []
@@ -44,36 +42,5 @@ export async function disagreementOf(
     witness.silent = reasonOf(error)
     return undefined
   }
-  return firstDifference(range, pieces, [range.endpoint ?? 'the others', witness.endpoint])
-}
-
-function firstDifference(
-  ours: DecodedRange,
-  pieces: readonly DecodedRange[],
-  [us, them]: [string, string],
-): Disagreement | undefined {
-  const hashes = new Map(pieces.flatMap(piece => piece.headers.map(({ number, hash }) => [number, hash] as const)))
-  for (const { number, hash } of ours.headers) {
-    const theirs = hashes.get(number)
-    if (theirs !== undefined && theirs !== hash)
-      return { block: number, detail: `${us} has ${hash}; ${them} has ${theirs}` }
-  }
-  const rows = pieces.flatMap(piece => piece.transfers)
-  const length = Math.max(rows.length, ours.transfers.length)
-  for (let at = 0; at < length; at++) {
-    const [one, other] = [ours.transfers[at], rows[at]]
-    if (one !== undefined && other !== undefined && isSameRow(one, other)) continue
-    const block = Math.min(one?.block ?? Infinity, other?.block ?? Infinity)
-    const { from, to } = ours.interval
-    const counts = `${us} has ${ours.transfers.length} transfers in blocks ${from} to ${to}; ${them} has ${rows.length}`
-    return { block, detail: `${counts}; they differ from this block on` }
-  }
-  const theirs = mergePacked(joinActivity(pieces.map(({ activity }) => activity)))
-  if (Buffer.compare(mergePacked(ours.activity), theirs) === 0) return undefined
-  const detail = `${us} and ${them} differ in the activity of wallets in blocks ${ours.interval.from} to ${ours.interval.to}`
-  return { block: ours.interval.from, detail }
-}
-
-function isSameRow(a: TransferRow, b: TransferRow): boolean {
-  return a.contract === b.contract && comparePositions(a, b) === 0 && Buffer.compare(a.payload, b.payload) === 0
+  return rangeDifference(range, pieces, [range.endpoint ?? 'the others', witness.endpoint])
 }

@@ -46,6 +46,19 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
   return { is: 'different', why }
 }
 
+/** Whether one transaction is what its hash names: its value and its recipient are then as sure as the hash. */
+export function checkTransactionHash(transaction: RpcTransaction): TransactionsVerdict {
+  const form = formOf(transaction)
+  const digits = form && transactionDigits(transaction, form)
+  const bytes = digits === undefined ? undefined : bytesOfDigits([digits])?.[0]
+  if (form === undefined) return { is: 'unknown', why: unknownType(transaction) }
+  if (bytes === undefined) return { is: 'unknown', why: lackOf(transaction, form) }
+  const computed = `0x${keccakDigits(bytes)}`
+  if (transaction.hash === computed) return { is: 'proven' }
+  const is = form.sure && isSigned(transaction, form) ? 'different' : 'unknown'
+  return { is, why: `says that its hash is ${shown(transaction.hash)}, it hashes to ${computed}` }
+}
+
 /** What the signature of a transaction signs; undefined if it has none or a field is missing. */
 export function signedPart(transaction: RpcTransaction): { bytes: Uint8Array; parity: number } | undefined {
   const form = formOf(transaction)

@@ -1,6 +1,7 @@
 // What the sources need of JSON-RPC, and the shapes that EVM nodes answer in.
 import type { EndpointStatus } from '../../model.ts'
 import type { RpcCall } from '../../rpc/batches.ts'
+import { hostOf } from '../../rpc/endpoint-address.ts'
 
 export type { RpcCall }
 
@@ -56,6 +57,12 @@ export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
     distrust: (name, reason) => rpc.distrust(name, reason),
     status: () => rpc.status().filter(status => status.endpoint === endpoint),
   }
+}
+
+/** Whom to exclude to ask another host than the endpoint's; undefined if there is none. */
+export function ofSameHost({ endpoints }: RpcPort, endpoint: string): ReadonlySet<string> | undefined {
+  const same = endpoints.filter(name => hostOf(name) === hostOf(endpoint))
+  return same.length === endpoints.length ? undefined : new Set(same)
 }
 
 /** The endpoints do not answer a range of this size: asking for less helps, asking again does not. */

@@ -1,15 +1,17 @@
 // Decoding in another thread gives what decoding here gives, for good answers and for bad ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { simulatedChain } from '../../../test/evm-harness.ts'
+import { simulatedChain, truthByContract } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { quantityHex } from '../../hex.ts'
 import { activityCount } from '../../store/packed-activity.ts'
+import { transferTopics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
-import type { RawAnswers } from '../rpc/port.ts'
-import { DecodePool, inlineDecoder } from './decode-pool.ts'
+import type { RawAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
+import { DecodePool, type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
 import { columnsOf, rangeOf } from './range-columns.ts'
 import { callOf, type FactQuestion } from './read-facts.ts'
+import { WatchedSource } from './watched-source.ts'
 
 let node: SimNode
 let rpc: ChainRpc
@@ -106,6 +108,43 @@ test('what blocks and transactions say is the same in another thread', async () 
   const reason = await inlineDecoder.facts({ chain, questions: foreign, bodies: await answers() })
   expect(reason).toMatch(/^block 20 is 0x[0-9a-f]{64}, its logs say 0x1{64}$/)
   expect(await threads.facts({ chain, questions: foreign, bodies: await answers() })).toBe(reason)
+})
+
+test('filtered logs are the same in another thread, and a log that was not asked for is refused in both', async () => {
+  const interval = { from: 20, to: 110 }
+  const contracts = [...truthByContract(node.chain, interval).keys()]
+  const calls: RpcCall[] = [
+    { method: 'eth_getBlockByNumber', params: [quantityHex(interval.to), false] },
+    {
+      method: 'eth_getLogs',
+      params: [{ fromBlock: '0x14', toBlock: '0x6e', address: contracts, topics: [transferTopics] }],
+    },
+  ]
+  const { bodies } = await rpc.askRaw(calls, { signal })
+  const task = { chain: simulatedChain(node), contracts, interval, headersOf: [interval.to], calls: 2, bodies }
+  const here = await inlineDecoder.logs(task)
+  if (typeof here === 'string') throw new Error(here)
+  expect(here.logs.length).toBeGreaterThan(500)
+  expect(await threads.logs(task)).toEqual({ ...here, logs: { ...here.logs } })
+  for (const decoder of [inlineDecoder, threads])
+    expect(await decoder.logs({ ...task, contracts: contracts.slice(1) })).toMatch(/which was not asked for$/)
+})
+
+test('a range on demand is parsed in threads alone', async () => {
+  const chain = simulatedChain(node)
+  const interval = { from: 60, to: 110 }
+  const [contract] = truthByContract(node.chain, interval).keys()
+  const port: RpcPort = {
+    endpoints: rpc.endpoints,
+    ask: () => Promise.reject(new Error('parsed here')),
+    askRaw: (calls, options) => rpc.askRaw(calls, options),
+    distrust: (_, reason) => expect.unreachable(reason),
+    status: () => [],
+  }
+  const read = (decoder: Decoder) => new WatchedSource(chain, port, decoder).contractRange(contract!, interval, signal)
+  const here = await read(inlineDecoder)
+  expect(here.transfers.length).toBeGreaterThan(10)
+  expect(await read(threads)).toEqual(here)
 })
 
 async function wholeBlocks(

@@ -6,16 +6,19 @@ import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-ra
 import type { DecodeThread } from './decode-thread.ts'
 import { rangeOf } from './range-columns.ts'
 import { type FactsTask, type ReadFacts, readFacts } from './read-facts.ts'
+import { type LogsTask, type ReadLogs, readLogs } from './read-logs.ts'
 
 export interface Decoder {
   range(task: RangeTask): Promise<RangeResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
+  logs(task: LogsTask): Promise<ReadLogs | string>
 }
 
 /** Decodes in the thread that asks, for commands and tests. */
 export const inlineDecoder: Decoder = {
   range: async task => decodeRangeBodies(task),
   facts: async task => readFacts(task),
+  logs: async task => readLogs(task),
 }
 
 const bytesHereMax = 2_000_000
@@ -42,6 +45,11 @@ export class DecodePool implements Decoder {
   async facts(task: FactsTask): Promise<ReadFacts | string> {
     if (!this.#threads.takes(task.bodies)) return readFacts(task)
     return await this.#threads.run('facts', task).catch(refused)
+  }
+
+  async logs(task: LogsTask): Promise<ReadLogs | string> {
+    if (!this.#threads.takes(task.bodies)) return readLogs(task)
+    return await this.#threads.run('logs', task).catch(refused)
   }
 
   close(): Promise<void> {

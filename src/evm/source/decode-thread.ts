@@ -3,6 +3,7 @@ import { moving } from '../../threads.ts'
 import { decodeRangeBodies } from './decode-range.ts'
 import { columnsOf } from './range-columns.ts'
 import { readFacts } from './read-facts.ts'
+import { readLogs } from './read-logs.ts'
 
 export type DecodeThread = ReturnType<typeof startThread>
 
@@ -15,5 +16,6 @@ export function startThread() {
       return moving({ columns }, [columns.places, columns.payloads, columns.activity])
     },
     facts: readFacts,
+    logs: readLogs,
   }
 }

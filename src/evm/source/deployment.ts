@@ -1,10 +1,9 @@
 // Finds the block of a contract's deployment by bisection over its code, and asks endpoints of two hosts where there
 // are two. Needs nodes with old state.
-import { quantityHex } from '../../hex.ts'
+import { quantityHex, quantityOf } from '../../hex.ts'
 import type { Address, Evidence } from '../../model.ts'
-import { hostOf } from '../../rpc/endpoint-address.ts'
 import { transferTopics } from '../decode/token-events.ts'
-import { onlyAt, type RpcLog, type RpcPort } from '../rpc/port.ts'
+import { ofSameHost, onlyAt, type RpcLog, type RpcPort } from '../rpc/port.ts'
 import { firstBlockWhere } from './wallet-lookup.ts'
 
 export type Deployment = {
@@ -20,7 +19,8 @@ export type DeploymentOptions = {
   looksBelow?: boolean
 }
 
-const logsTimeoutMs = 10_000
+/** It is read in the thread that asks. A node that has more to tell is one that does not answer. */
+const logsBounds = { timeoutMs: 10_000, bytesMax: 2 ** 24 }
 
 /** Undefined if there is no code at `upTo`, if no endpoint keeps old state, or if the code came and went. */
 export async function deploymentOf(
@@ -77,8 +77,8 @@ async function confirmed(
   { rpc, endpoint, block }: { rpc: RpcPort; endpoint: string; block: number },
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const exclude = new Set(rpc.endpoints.filter(name => hostOf(name) === hostOf(endpoint)))
-  if (exclude.size === rpc.endpoints.length) return undefined
+  const exclude = ofSameHost(rpc, endpoint)
+  if (exclude === undefined) return undefined
   if (block === 0) return 0
   const asked = rpc.ask([codeCall(contract, block - 1)], { signal, exclude })
   const { endpoint: other, values } = await asked.catch(() => ({ endpoint: undefined, values: [] }))
@@ -95,11 +95,14 @@ async function firstLog(
 ): Promise<number | undefined> {
   const range = { fromBlock: quantityHex(0), toBlock: quantityHex(below - 1) }
   const filter = { ...range, address: contract, topics: [transferTopics] }
-  const asked = rpc.ask([{ method: 'eth_getLogs', params: [filter] }], { signal, timeoutMs: logsTimeoutMs })
+  const asked = rpc.ask([{ method: 'eth_getLogs', params: [filter] }], { signal, ...logsBounds })
   const { values } = await asked.catch(() => ({ values: [] }))
   const logs = Array.isArray(values[0]) ? (values[0] as RpcLog[]) : []
-  const blocks = logs.map(log => Number(log?.blockNumber)).filter(number => number >= 0 && number < below)
-  return blocks.length === 0 ? undefined : Math.min(...blocks)
+  const first = logs.reduce((lowest, log) => {
+    const block = quantityOf(log?.blockNumber, below - 1)
+    return block < 0 ? lowest : Math.min(lowest, block)
+  }, below)
+  return first === below ? undefined : first
 }
 
 function codeCall(contract: Address, block: number) {

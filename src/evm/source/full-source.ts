@@ -4,7 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
-import { RangeRefused, type RpcPort } from '../rpc/port.ts'
+import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
   askChecked,
@@ -18,6 +18,7 @@ import { type Decoder, inlineDecoder } from './decode-pool.ts'
 import { callsOf, type RangeRequest } from './decode-range.ts'
 import { type HeaderWalk, type Link, linkBelow } from './header-walk.ts'
 import { type Probed, probeChain } from './probe.ts'
+import { rangeDifference } from './range-difference.ts'
 
 const patienceMs = 60_000
 /** How long a probe holds that gave up a proof, or that did not hear every endpoint. */
@@ -30,8 +31,8 @@ export class FullSource extends HeaderSource implements ChainSource {
   readonly #senderSample: number
   #probed: Promise<Probed> | undefined
   #probeAgainMs = 0
-  /** Since when no second opinion is to be had. */
-  #silentSinceMs: number | undefined
+  /** Since when no second opinion is to be had: of old blocks it may be missing where it is not of new ones. */
+  readonly #silentSinceMs = new Map<ActivityGrain, number>()
   /** Why the last range that was not proven was not. */
   doubt: string | undefined
 
@@ -83,19 +84,21 @@ export class FullSource extends HeaderSource implements ChainSource {
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
   async #secondOpinion(asked: Asked, first: AskedRange, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, request } = asked
-    if (this.#rpc.endpoints.length < 2) return first
+    const exclude = ofSameHost(this.#rpc, first.endpoint)
+    if (exclude === undefined) return first
     let second: AskedRange
     try {
-      second = await this.#ask(asked, new Set([first.endpoint]), signal)
+      second = await this.#ask(asked, exclude, signal)
     } catch (error) {
       if (!(error instanceof RangeRefused || error instanceof AlmanacError)) throw error
       // It may not have the blocks, or be away for a moment. Where a proof is to be had, that is worth some patience.
-      this.#silentSinceMs ??= performance.now()
-      const isPatient = performance.now() - this.#silentSinceMs < patienceMs
+      const sinceMs = this.#silentSinceMs.get(request.grain) ?? performance.now()
+      this.#silentSinceMs.set(request.grain, sinceMs)
+      const isPatient = performance.now() - sinceMs < patienceMs
       if (chain.quirks.headers === undefined || !isPatient) return first
       throw error
     }
-    this.#silentSinceMs = undefined
+    this.#silentSinceMs.delete(request.grain)
     if (second.doubt === undefined) return second
     if (isSame(first, second)) return { ...first, evidence: 'two-endpoints' }
     const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${first.doubt?.reason}`
@@ -125,17 +128,5 @@ type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }
 type AskedRange = DecodedRange & { endpoint: string }
 
 function isSame(a: DecodedRange, b: DecodedRange): boolean {
-  const headers = (range: DecodedRange): string =>
-    range.headers.map(({ hash, timestamp }) => `${hash} ${timestamp}`).join()
-  const rows = (range: DecodedRange): string =>
-    range.transfers
-      .map(row => `${row.block} ${row.transactionIndex} ${row.logIndex} ${row.batchIndex} ${row.contract}`)
-      .join()
-  const payloads = (range: DecodedRange): Buffer => Buffer.concat(range.transfers.map(({ payload }) => payload))
-  return (
-    headers(a) === headers(b) &&
-    rows(a) === rows(b) &&
-    payloads(a).equals(payloads(b)) &&
-    Buffer.compare(a.activity, b.activity) === 0
-  )
+  return rangeDifference(a, [b]) === undefined
 }

@@ -19,10 +19,12 @@ test.each([
   ['no sender', { from: undefined }],
   ['a value that is a list', { value: [] }],
   ['a value that is not hex', { value: '0xzz' }],
+  ['a value of more digits than a row has', { value: `0x${'0'.repeat(65)}` }],
 ])('%s is refused', (_, odd) => {
   expect(read({ ...right, ...odd })).toBe(`transaction ${hash} came without a readable sender or value`)
 })
 
-test('a sender and a value are taken', () => {
-  expect(read(right)).toMatchObject({ transactions: new Map([[hash, { value: '0x0', from: right.from }]]) })
+test('a sender and a value are taken, as a word where the hash does not prove them', () => {
+  const transactions = new Map([[hash, { value: '0x0', from: right.from }]])
+  expect(read(right)).toMatchObject({ transactions, doubtful: [0] })
 })

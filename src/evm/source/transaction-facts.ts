@@ -2,14 +2,14 @@
 // least cost. A whole block answers for all its transactions in one call; a single transaction is smaller. The weights
 // below decide.
 import type { Chain } from '../../chains.ts'
-import { quantityOf } from '../../hex.ts'
+import { AlmanacError } from '../../errors.ts'
 import type { Hash } from '../../model.ts'
 import type { LogTransaction } from '../decode/decode.ts'
 import type { LogSequence } from '../decode/log-sequence.ts'
-import type { RpcLog, RpcPort, RpcQuantity } from '../rpc/port.ts'
+import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import { askChecked, type RangeHeader } from './chain-source.ts'
 import type { Decoder } from './decode-pool.ts'
-import { callOf, type FactQuestion } from './read-facts.ts'
+import { callOf, type FactQuestion, type ReadFacts } from './read-facts.ts'
 
 // Usual JSON sizes of a transaction, of a transaction hash in a header's list, and of a header.
 const transactionBytes = 700
@@ -22,16 +22,31 @@ const callBytes = 4_096
 const callsPerAsk = 100
 const asksAtOnce = 4
 
+export type FactsWanted = {
+  logs: LogSequence
+  /** The known ones. */
+  headers: readonly RangeHeader[]
+  /** Of blocks whose headers need not be asked for. */
+  timestamps: ReadonlyMap<number, number>
+  /** Asks another host for what no hash proves. */
+  confirm: boolean
+}
+
 type Facts = {
   /** By transaction hash, as the log has it. */
   transactions: ReadonlyMap<string, LogTransaction>
   /** The given headers and those of every block with a log, lowest first. */
   headers: readonly RangeHeader[]
+  /** Everything is proven or was told by two hosts. */
+  confirmed: boolean
   bytes: number
 }
 
-type Found = { headers: Map<number, RangeHeader>; transactions: Map<string, LogTransaction>; bytes: number }
-type Wanted = { number: number; hash: string; timestamp: number; transactions: Set<string> }
+type Found = Omit<Facts, 'headers' | 'transactions'> & {
+  headers: Map<number, RangeHeader>
+  transactions: Map<string, LogTransaction>
+}
+type Wanted = { number: number; hash: string; timestamp: number | undefined; transactions: Set<string> }
 
 export class TransactionFacts {
   readonly #chain: Chain
@@ -46,10 +61,10 @@ export class TransactionFacts {
     this.#decoder = decoder
   }
 
-  async of(logs: LogSequence, known: readonly RangeHeader[], signal: AbortSignal): Promise<Facts> {
+  async of({ logs, headers: known, timestamps, confirm }: FactsWanted, signal: AbortSignal): Promise<Facts> {
     const headers = new Map(known.map((header): [number, RangeHeader] => [header.number, header]))
-    const found: Found = { headers, transactions: new Map(), bytes: 0 }
-    const blocks = wantedBlocks(logs).values()
+    const found: Found = { headers, transactions: new Map(), confirmed: confirm, bytes: 0 }
+    const blocks = wantedBlocks(logs, timestamps).values()
     const waiting: FactQuestion[] = []
     // Decided as late as possible, because what was read meanwhile tells how large blocks are.
     const nextAsk = (): FactQuestion[] => {
@@ -65,14 +80,13 @@ export class TransactionFacts {
         await this.#ask(questions, found, signal)
     }
     await Promise.all(Array.from({ length: asksAtOnce }, next))
-    const { transactions, bytes } = found
-    return { transactions, headers: [...headers.values()].sort((a, b) => a.number - b.number), bytes }
+    return { ...found, headers: [...headers.values()].sort((a, b) => a.number - b.number) }
   }
 
   #questionsFor(wanted: Wanted, headers: Map<number, RangeHeader>): FactQuestion[] {
     const { number, hash, timestamp } = wanted
     const transactions = [...wanted.transactions]
-    const needsHeader = !headers.has(number) && timestamp < 0
+    const needsHeader = !headers.has(number) && timestamp === undefined
     const whole = callBytes + headerBytes + this.#transactionsPerBlock * transactionBytes
     const header = needsHeader ? callBytes + headerBytes + this.#transactionsPerBlock * hashBytes : 0
     if (whole <= transactions.length * (callBytes + transactionBytes) + header)
@@ -82,7 +96,8 @@ export class TransactionFacts {
     )
     if (needsHeader) questions.push({ kind: 'block', number, hash, whole: false, transactions: [] })
     // The parent is unknown and not needed: such a block is final or is followed with its own header.
-    else if (!headers.has(number)) headers.set(number, { number, hash: hash as Hash, timestamp })
+    else if (timestamp !== undefined && !headers.has(number))
+      headers.set(number, { number, hash: hash as Hash, timestamp })
     return questions
   }
 
@@ -95,28 +110,70 @@ export class TransactionFacts {
       rpc: this.#rpc,
       interval: { from: Math.min(...numbers), to: Math.max(...numbers) },
       ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
-      check: async ({ bodies, bytes }) => {
+      check: async ({ endpoint, bodies, bytes }) => {
         const read = await this.#decoder.facts({ chain, questions, bodies })
-        return typeof read === 'string' ? read : { ...read, bytes }
+        return typeof read === 'string' ? read : { ...read, endpoint, bytes }
       },
     })
     found.bytes += facts.bytes
-    for (const header of facts.headers) found.headers.set(header.number, header)
-    for (const [hash, transaction] of facts.transactions) found.transactions.set(hash, transaction)
+    addFacts(found, facts)
+    const doubtful = facts.doubtful.map(at => questions[at]!)
+    if (found.confirmed && doubtful.length > 0 && !(await this.#confirm(doubtful, facts.endpoint, found, signal)))
+      found.confirmed = false
     for (const size of facts.blockSizes) this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + size * 0.1
     if (facts.open.length > 0) await this.#ask(facts.open, found, signal)
   }
+
+  /** Whether an endpoint of another host proves what the first one could not, or says the same. */
+  async #confirm(
+    questions: readonly FactQuestion[],
+    endpoint: string,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const exclude = ofSameHost(this.#rpc, endpoint)
+    if (exclude === undefined) return false
+    let second: ReadFacts | string
+    try {
+      const { bodies, bytes } = await this.#rpc.askRaw(questions.map(callOf), { exclude, signal })
+      found.bytes += bytes
+      second = await this.#decoder.facts({ chain: this.#chain, questions, bodies })
+    } catch (error) {
+      if (error instanceof RangeRefused || error instanceof AlmanacError) return false
+      throw error
+    }
+    if (typeof second === 'string') return false
+    const told = second
+    const isDoubtful = new Set(told.doubtful.map(at => questions[at]!))
+    if (!questions.every(question => !isDoubtful.has(question) || isSame(question, found, told))) return false
+    addFacts(found, told)
+    return told.open.length === 0
+  }
 }
 
-function wantedBlocks(logs: LogSequence): Map<number, Wanted> {
+function addFacts(found: Found, { headers, transactions }: ReadFacts): void {
+  for (const header of headers) found.headers.set(header.number, header)
+  for (const [hash, transaction] of transactions) found.transactions.set(hash, transaction)
+}
+
+function isSame(question: FactQuestion, found: Found, { headers, transactions }: ReadFacts): boolean {
+  const { number } = question
+  const timestamp = headers.find(header => header.number === number)?.timestamp
+  if (timestamp !== undefined && found.headers.get(number)?.timestamp !== timestamp) return false
+  return (question.kind === 'transaction' ? [question.hash] : question.transactions).every(hash => {
+    const [one, other] = [found.transactions.get(hash), transactions.get(hash)]
+    return one?.value === other?.value && one?.from?.toLowerCase() === other?.from?.toLowerCase()
+  })
+}
+
+function wantedBlocks(logs: LogSequence, timestamps: ReadonlyMap<number, number>): Map<number, Wanted> {
   const wanted = new Map<number, Wanted>()
   for (let at = 0; at < logs.length; at++) {
-    const log = logs.logs[at] as RpcLog & { blockTimestamp?: RpcQuantity }
-    const number = logs.blocks[at] as number
+    const log = logs.logs[at]!
+    const number = logs.blocks[at]!
     let block = wanted.get(number)
     if (block === undefined) {
-      const timestamp = quantityOf(log.blockTimestamp, 2 ** 40)
-      block = { number, hash: String(log.blockHash), timestamp, transactions: new Set() }
+      block = { number, hash: String(log.blockHash), timestamp: timestamps.get(number), transactions: new Set() }
       wanted.set(number, block)
     }
     block.transactions.add(String(log.transactionHash))

@@ -2,11 +2,12 @@
 // every transaction sent, and over the balance before the first of them. Needs a node with old state.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import { quantityHex } from '../../hex.ts'
+import { isHexOf, quantityHex } from '../../hex.ts'
 import type { ActivityRow, Address, Hash, Interval, TransactionRef } from '../../model.ts'
 import { checkHeaders } from '../proof/verify.ts'
+import { checkTransactionList } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
-import { headerOf } from './chain-source.ts'
+import { askChecked, headerOf } from './chain-source.ts'
 
 export type WalletState = {
   nonce: number
@@ -25,6 +26,9 @@ export type WalletFinding = {
 }
 
 type FoundTransaction = TransactionRef & { blockHash: Hash }
+
+/** Of a whole block, which is parsed in the thread that asks. */
+const bytesMax = 2 ** 24
 
 export class WalletLookup {
   readonly #chain: Chain
@@ -104,34 +108,35 @@ export class WalletLookup {
     return isLater ? undefined : found
   }
 
+  /** From any endpoint that has the block: one that keeps old state may lack old blocks. */
   async #transactionIn(
     block: number,
     signal: AbortSignal,
     matches: (transaction: RpcTransaction) => boolean,
   ): Promise<FoundTransaction | undefined> {
-    const answer = await this.#wholeBlock(block, signal)
-    const transactions = answer.transactions as readonly RpcTransaction[]
-    const transactionIndex = transactions.findIndex(each => typeof each === 'object' && matches(each))
-    const transaction = transactions[transactionIndex]
-    if (transaction === undefined) return undefined
-    const { timestamp, hash: blockHash } = headerOf(answer)
-    return { block, transactionIndex, hash: transaction.hash.toLowerCase() as Hash, timestamp, blockHash }
-  }
-
-  /** From any endpoint that has it: one that keeps old state may lack old blocks. */
-  async #wholeBlock(block: number, signal: AbortSignal): Promise<RpcBlock> {
     const calls: RpcCall[] = [{ method: 'eth_getBlockByNumber', params: [quantityHex(block), true] }]
-    const distrusted = new Set<string>()
-    for (;;) {
-      const { values, endpoint } = await this.#rpc.ask(calls, { signal, exclude: distrusted })
-      const answer = values[0] as RpcBlock | null
-      const failed = checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] })
-      if (failed === undefined && answer !== null) return answer
-      const reason = failed?.message ?? `no block ${block}`
-      this.#rpc.distrust(endpoint, reason)
-      distrusted.add(endpoint)
-      if (distrusted.size >= this.#rpc.endpoints.length) throw this.#unreadable(reason)
-    }
+    const { found } = await askChecked({
+      chain: this.#chain,
+      rpc: this.#rpc,
+      interval: { from: block, to: block },
+      ask: exclude => this.#rpc.ask(calls, { signal, exclude, bytesMax }),
+      check: ({ values }) => {
+        const answer = values[0] as RpcBlock
+        const failed =
+          checkHeaders({ chain: this.#chain, from: block, to: block, headers: [answer] }) ??
+          checkTransactionList(this.#chain, answer, block)
+        if (failed !== undefined) return failed.message
+        const transactions = answer.transactions as readonly RpcTransaction[]
+        const transactionIndex = transactions.findIndex(matches)
+        const transaction = transactions[transactionIndex]
+        if (transaction === undefined) return { found: undefined }
+        if (!isHexOf(transaction.hash, 32)) return `a transaction of block ${block} came without a readable hash`
+        const { timestamp, hash: blockHash } = headerOf(answer)
+        const hash = transaction.hash.toLowerCase() as Hash
+        return { found: { block, transactionIndex, hash, timestamp, blockHash } }
+      },
+    })
+    return found
   }
 
   async #stateAt(
@@ -145,13 +150,6 @@ export class WalletLookup {
       objection: answered => (answered.every(isQuantity) ? undefined : 'an answer that is not a number'),
     })
     return values.map(value => BigInt(value as string))
-  }
-
-  #unreadable(reason: string): AlmanacError {
-    return new AlmanacError('upstream_invalid', `${this.#chain.name} wallet look-up failed: ${reason}.`, {
-      retryable: true,
-      hint: 'use an endpoint that keeps old state (an archive node).',
-    })
   }
 }
 
