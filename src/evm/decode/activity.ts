@@ -11,7 +11,7 @@ import type { Hash } from '../../model.ts'
 import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
 import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
-import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
 import { batchOf, type EarlyCollections, holdsWords, topics, wordAt, zeroWord } from './token-events.ts'
 
@@ -21,8 +21,6 @@ export type ActivityInput = {
   /** The logs of exactly these blocks. */
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** Receipts, if at hand, name the address that a creation led to. */
-  receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined
 }
 
 export type CollectedActivity = {
@@ -101,8 +99,7 @@ class ActivityCollector {
   }
 
   #addCreated(transaction: RpcTransaction, ref: number): void {
-    const reported = this.#input.receiptOf?.(transaction)?.contractAddress
-    const digits = isHexOf(reported, 20) ? reported.slice(2) : createdContractDigits(transaction)
+    const digits = createdContractDigits(transaction)
     if (digits === undefined) this.unreadable++
     else this.#add(digits, ref)
   }
