@@ -79,6 +79,7 @@ describe('transactions', () => {
       const { spans: found } = spans([block(1, [{ to: null, nonce: `0x${nonce.toString(16)}` }])])
       expect(found, `nonce ${nonce}`).toEqual({ [wallet('1')]: '1.0-1.0', [created]: '1.0-1.0' })
     }
+    expect(spans([block(1, [{ to: '0x' }])]).spans).toEqual(spans([block(1, [{ to: null }])]).spans)
   })
 
   test('what cannot be read is counted and harms nothing else', () => {

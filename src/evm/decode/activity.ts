@@ -13,7 +13,7 @@ import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
-import { batchOf, type EarlyCollections, holdsWords, topics, wordAt, zeroWord } from './token-events.ts'
+import { batchOf, type EarlyCollections, holdsWords, topics, transferTopic, wordAt, zeroWord } from './token-events.ts'
 
 export type ActivityInput = {
   /** Lowest first, with whole transactions. */
@@ -87,7 +87,8 @@ class ActivityCollector {
       }
       const ref = this.#packer.ref({ block, transactionIndex, hash: transaction.hash as Hash, timestamp })
       this.#addAddress(transaction.from, ref)
-      if (typeof transaction.to === 'string') this.#addAddress(transaction.to, ref)
+      // Hashed as no bytes, `0x` is what null is.
+      if (typeof transaction.to === 'string' && transaction.to !== '0x') this.#addAddress(transaction.to, ref)
       else this.#addCreated(transaction, ref)
       return ref
     })
@@ -125,7 +126,8 @@ class ActivityCollector {
   }
 
   #addParties(log: RpcLog, ref: number): void {
-    const first = log.topics[0]
+    const first = transferTopic(log.topics[0])
+    if (first === undefined) return
     const count = log.topics.length
     if (first === topics.transfer) {
       // ERC-20 and ERC-721 alike; a punk's Transfer names the parties of its other events.
