@@ -31,7 +31,7 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
     if (!result.ok) throw new Error(result.failure.message)
     // No root holds the log of the state-sync transaction in block 13,522,176.
     expect(result.range.evidence).toBe('one-endpoint')
-    expect(result.range.doubt?.reason).toMatch(/^block 13522176: no root holds/)
+    expect(result.range.doubt?.reason).toMatch(/^block 13522176: no root proves/)
     expect(result.range.transfers).toHaveLength(63)
     const hot = hotBlocksOf(result.range)
     expect(hot).toHaveLength(56)
