@@ -9,8 +9,11 @@ import { byteDigits, bytesOfDigits, listDigits, quantityDigits, stringDigits, un
 import { type TransactionField, type TransactionForm, transactionForms } from './transaction-types.ts'
 import { listRoot } from './trie.ts'
 
-/** `unknown`: a type that is not known, or a field that the node left out. */
-export type TransactionsVerdict = { is: 'proven' } | { is: 'different' | 'unknown'; why: string }
+/**
+ * `different`: a transaction does not hash to its hash; `other-root`: each one does, and all of them to another root;
+ * `unknown`: a type that is not known, or a field that the node left out.
+ */
+export type TransactionsVerdict = { is: 'proven' } | { is: 'different' | 'other-root' | 'unknown'; why: string }
 
 /** The hash of no bytes. Development nodes give it to their first block; no list of transactions hashes to it. */
 const nothingHash = `0x${keccakDigits(new Uint8Array(0))}`
@@ -43,7 +46,7 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
   const computed = hexOf(listRoot(encoded))
   if (computed === root || (transactions.length === 0 && root === nothingHash)) return { is: 'proven' }
   const why = `the ${transactions.length} transactions that came hash to ${computed}, the header says ${shown(root)}`
-  return { is: 'different', why }
+  return { is: 'other-root', why }
 }
 
 /** What the signature of a transaction signs; undefined if it has none or a field is missing. */
