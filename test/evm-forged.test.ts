@@ -2,10 +2,12 @@
 // stored at all.
 import { afterEach, describe, expect, test } from 'vitest'
 import { ethereumHeaders } from '../src/chains.ts'
+import { topics, zeroWord } from '../src/evm/decode/token-events.ts'
+import type { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import { addToBloom, emptyBloom } from '../src/evm/proof/bloom.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../src/evm/rpc/port.ts'
-import type { ChainId } from '../src/model.ts'
+import { type ChainId, type Evidence, evidences, zeroAddress } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import {
   caughtUp,
@@ -87,18 +89,28 @@ function bloomOf(logs: readonly RpcLog[]): string {
 }
 
 /** The transaction 0 of each block has another hash, in the block, its receipt and its logs. */
-const otherHash: Lie = (method, result) => {
-  const hashed = onTransactions(({ transactionIndex }) => (transactionIndex === '0x0' ? { hash: wrongHash } : {}))
-  if (method === 'eth_getBlockByNumber') return hashed(method, result, undefined as never)
-  const logs = onReceipts(({ transactionIndex }) => (transactionIndex === '0x0' ? { transactionHash: wrongHash } : {}))
-  const receipts = logs(method, result, undefined as never)
-  if (method !== 'eth_getBlockReceipts' || !Array.isArray(receipts)) return receipts
-  return receipts.map((receipt: RpcReceipt, index) =>
-    index === 0 ? { ...receipt, transactionHash: wrongHash } : receipt,
-  )
+const otherHash =
+  (change: (hash: string) => string): Lie =>
+  (method, result, node) => {
+    const hashed = onTransactions(({ transactionIndex, hash }) =>
+      transactionIndex === '0x0' ? { hash: change(hash) } : {},
+    )
+    if (method === 'eth_getBlockByNumber') return hashed(method, result, node)
+    if (method !== 'eth_getBlockReceipts' || !Array.isArray(result)) return result
+    return (result as RpcReceipt[]).map((receipt, index) => {
+      if (index > 0) return receipt
+      const transactionHash = change(receipt.transactionHash)
+      return { ...receipt, transactionHash, logs: receipt.logs.map(log => ({ ...log, transactionHash })) }
+    })
+  }
+
+/** Its last digit as a character that ends in the same byte. */
+function withCharacterBeyond(hex: string): string {
+  return hex.slice(0, -1) + String.fromCharCode(0x100 + hex.charCodeAt(hex.length - 1))
 }
 
-const lies: [string, Lie][] = [
+/** With how many senders to recover, where that matters: it takes most of the time. */
+const lies: [string, Lie, oneIn?: number][] = [
   ['marks logs as removed', onReceipts(() => ({ removed: true }))],
   ['leaves out the log index', onReceipts(() => ({ logIndex: null }))],
   ['moves logs to another transaction index', onReceipts(() => ({ transactionIndex: '0x0' }))],
@@ -112,16 +124,27 @@ const lies: [string, Lie][] = [
   ['forges a header as it is', forgedHeader(block => block)],
   ['lies about the value', onTransactions(() => ({ value: '0xde0b6b3a7640000' }))],
   ['lies about the recipient', onTransactions(() => ({ to: wrongAddress }))],
-  ['lies about the hash', otherHash],
+  ['lies about the hash', otherHash(() => wrongHash)],
+  ['marks a hash as something other than hex', otherHash(hash => `1${hash.slice(1)}`)],
+  [
+    'writes values with zeros before them',
+    onTransactions(({ value }) => ({ value: `0x${value.slice(2).padStart(65, '0')}` })),
+  ],
+  [
+    'writes data with characters beyond ASCII',
+    onReceipts(({ data }) => (data.length > 98 ? { data: withCharacterBeyond(data) } : {})),
+  ],
   ['lies about the value and leaves out a signature', onTransactions(() => ({ value: '0x1', s: undefined }))],
   ['lies about the value under an unknown type', onTransactions(() => ({ value: '0x1', type: '0x7d' }))],
-  ['lies about the sender', onTransactions(() => ({ from: wrongAddress }))],
+  ['lies about the sender', onTransactions(() => ({ from: wrongAddress })), 1],
   ['answers odd types inside receipts', onReceipts(() => ({ topics: { toString: 1 }, data: 5 }))],
 ]
 
-async function start(lie: Lie, honest: boolean) {
+type World = { honest: boolean; oneIn?: number | undefined; polygon?: boolean }
+
+async function start(lie: Lie, { honest, oneIn = 50, polygon = false }: World) {
   const node = await startSimNode({
-    chain: { ...shape, signed: true },
+    chain: { ...shape, signed: true, stateSync: polygon ? 'listed' : 'none' },
     endpoints: honest ? [{}, { faults: [{ kind: 'latency', delayMs: 40 }] }] : [{}],
   })
   cleanups.push(() => node.close())
@@ -130,17 +153,20 @@ async function start(lie: Lie, honest: boolean) {
   )
   const { store, remove } = await temporaryStore()
   cleanups.push(remove)
-  const chain = { ...simulatedChain(node), quirks: { headers: ethereumHeaders } }
-  const { indexer, stop } = startIndexer(node, store, { chain, senderSample: 1 })
+  const chain = {
+    ...simulatedChain(node),
+    quirks: { headers: ethereumHeaders, ...(polygon ? { stateSyncTransactions: true as const } : {}) },
+  }
+  const { indexer, stop } = startIndexer(node, store, { chain, senderSample: oneIn })
   cleanups.push(stop)
   return { node, store, indexer }
 }
 
 /** The rows of proven intervals, and those that should be there. */
-async function provenRows(node: SimNode, store: Store) {
+async function provenRows(node: SimNode, store: Store, words: readonly Evidence[] = ['receipts-root', 'bloom']) {
   const chain = node.chain.options.chainId as ChainId
   const covered = await store.coverage(chain, 'full')
-  const proven = covered.filter(({ evidence }) => evidence === 'receipts-root' || evidence === 'bloom')
+  const proven = covered.filter(({ evidence }) => words.includes(evidence))
   const isProven = ({ block }: { block: number }) => proven.some(({ from, to }) => block >= from && block <= to)
   const stored: unknown[] = []
   const expected: unknown[] = []
@@ -151,14 +177,34 @@ async function provenRows(node: SimNode, store: Store) {
   return { covered, stored, expected }
 }
 
-describe.each(lies)('a node that %s', (_, lie) => {
+async function expectProven(node: SimNode, store: Store): Promise<void> {
+  await expectTruth(node, store)
+  const covered = await store.coverage(node.chain.options.chainId as ChainId, 'full')
+  expect(covered).toEqual([{ from: 0, to: height, evidence: 'receipts-root' }])
+}
+
+/** Everything, and as it is. */
+async function expectTruth(node: SimNode, store: Store): Promise<void> {
+  const { stored, expected } = await provenRows(node, store, evidences)
+  expect(stored).toEqual(expected)
+  expect(expected.length).toBeGreaterThan(100)
+  for (const [address, activity] of expectedActivity(node.chain, { from: 0, to: height }))
+    expect((await store.activityOf(address)).get(node.chain.options.chainId as ChainId)).toEqual(activity)
+}
+
+/** It has everything, or has said no. */
+async function settled(indexer: ChainIndexer): Promise<void> {
+  const isSettled = async () => {
+    const { complete, rpc } = await indexer.status()
+    return complete || rpc[0]!.errors! > 2
+  }
+  await expect.poll(isSettled, { timeout: patienceMs }).toBe(true)
+}
+
+describe.each(lies)('a node that %s', (_, lie, oneIn) => {
   test('alone gets nothing wrong stored as proven', async () => {
-    const { node, store, indexer } = await start(lie, false)
-    await expect
-      .poll(async () => (await indexer.status()).complete || (await indexer.status()).rpc[0]!.errors! > 2, {
-        timeout: patienceMs,
-      })
-      .toBe(true)
+    const { node, store, indexer } = await start(lie, { honest: false, oneIn })
+    await settled(indexer)
     const { stored, expected } = await provenRows(node, store)
     expect(stored).toEqual(expected)
     const { covered, evidence_reason } = await indexer.status()
@@ -168,13 +214,84 @@ describe.each(lies)('a node that %s', (_, lie) => {
   })
 
   test('beside an honest one changes no row', async () => {
-    const { node, store, indexer } = await start(lie, true)
+    const { node, store, indexer } = await start(lie, { honest: true, oneIn })
     await caughtUp(indexer, node)
-    const { covered, stored, expected } = await provenRows(node, store)
-    expect(covered).toEqual([{ from: 0, to: height, evidence: 'receipts-root' }])
-    expect(stored).toEqual(expected)
-    expect(expected.length).toBeGreaterThan(100)
-    for (const [address, activity] of expectedActivity(node.chain, { from: 0, to: height }))
-      expect((await store.activityOf(address)).get(node.chain.options.chainId as ChainId)).toEqual(activity)
+    await expectProven(node, store)
   })
+})
+
+test('a node that writes hex in capitals gives the same rows', async () => {
+  const capitals = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`
+  const lie = onReceipts(log => ({
+    topics: log.topics.map(capitals),
+    data: capitals(log.data),
+    address: capitals(log.address),
+  }))
+  const { node, store, indexer } = await start(lie, { honest: false })
+  await caughtUp(indexer, node)
+  await expectProven(node, store)
+})
+
+/** Its hash is made up, and its log is a token that nobody made. */
+function invented(block: string, blockHash: string, at: { index: number; log: number }): RpcReceipt {
+  const [transactionIndex, logIndex] = [`0x${at.index.toString(16)}`, `0x${at.log.toString(16)}`]
+  const place = { blockHash, blockNumber: block, transactionHash: wrongHash, transactionIndex }
+  const words = [zeroWord, `0x${'00'.repeat(12)}${wrongAddress.slice(2)}`, `0x${'00'.repeat(31)}01`]
+  const log = { ...place, logIndex, address: wrongAddress, topics: [topics.transfer, ...words], data: '0x' }
+  const gas = { cumulativeGasUsed: '0x0', type: '0x0', status: '0x1', contractAddress: null }
+  return { ...place, ...gas, logs: [log], logsBloom: bloomOf([log]) }
+}
+
+const addsReceipt: Lie = (method, result) => {
+  const receipts = result as RpcReceipt[]
+  if (method !== 'eth_getBlockReceipts' || !Array.isArray(result) || receipts.length === 0) return result
+  const { blockHash, blockNumber } = receipts[0]! as RpcReceipt & { blockNumber: string }
+  const log = receipts.flatMap(({ logs }) => logs).length
+  return [...receipts, invented(blockNumber, blockHash, { index: receipts.length, log })]
+}
+
+const movesReceipt: Lie = (method, result) => {
+  const receipts = result as RpcReceipt[]
+  if (method !== 'eth_getBlockReceipts' || !Array.isArray(result) || receipts.length === 0) return result
+  const last = receipts.at(-1)!
+  const place = { transactionHash: wrongHash, transactionIndex: `0x${receipts.length.toString(16)}` }
+  const logs = last.logs.map(log => ({ ...log, ...place }))
+  return receipts.with(-1, { ...last, ...place, logs })
+}
+
+const addsTransaction: Lie = (method, result, node) => {
+  const block = onTransactions(() => ({ value: '0x1' }))(method, result, node) as RpcBlock | null
+  const first = method === 'eth_getBlockByNumber' && block?.transactions[0]
+  if (typeof first !== 'object') return block
+  const stateSync = { ...first, from: zeroAddress, to: zeroAddress, hash: wrongHash, transactionIndex: '0xff' }
+  return { ...block, transactions: [...block!.transactions, stateSync] }
+}
+
+describe.each<[string, Lie]>([
+  ['adds logs of a state-sync transaction', addsReceipt],
+  ['moves logs to a state-sync transaction', movesReceipt],
+  ['adds a state-sync transaction and lies about the value of all others', addsTransaction],
+  ['adds an unknown field to a forged header', forgedHeader(block => ({ ...block, x: '0x0' }))],
+])('a node of Polygon that %s', (_, lie) => {
+  test('alone gets nothing wrong stored as proven', async () => {
+    const { node, store, indexer } = await start(lie, { honest: false, oneIn: 0, polygon: true })
+    await settled(indexer)
+    const { stored, expected } = await provenRows(node, store)
+    expect(stored).toEqual(expected)
+  })
+
+  test('beside an honest one changes no row', async () => {
+    const { node, store, indexer } = await start(lie, { honest: true, oneIn: 0, polygon: true })
+    await caughtUp(indexer, node)
+    await expectTruth(node, store)
+  })
+})
+
+test('two nodes of Polygon that say the same of state-sync transactions are two endpoints', async () => {
+  const { node, store, indexer } = await start((_, result) => result, { honest: true, oneIn: 0, polygon: true })
+  await caughtUp(indexer, node)
+  await expectTruth(node, store)
+  expect(await store.coverage(node.chain.options.chainId as ChainId, 'full')).toContainEqual(
+    expect.objectContaining({ evidence: 'two-endpoints' }),
+  )
 })

@@ -76,7 +76,7 @@ describe.each(engineNames)('on %s', name => {
       cleanups.push(stop)
       await caughtUp(indexer, node)
       await expectTruth(node, store)
-      expect((await indexer.status()).evidence_reason).toMatch(/no root holds the logs of its state-sync transaction/)
+      expect((await indexer.status()).evidence_reason).toMatch(/no root proves the logs of its state-sync transaction/)
     })
 
     test('takes the bloom where a node has no receipts', async () => {

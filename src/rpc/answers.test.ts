@@ -105,6 +105,19 @@ test('null is a problem where the chain has what is asked for', () => {
   expect(problemIn(body([answer(0, 1), answer(1, [null])]), calls, { nullIsMissing: true })).toBeUndefined()
 })
 
+test('null is found wherever it stands, and a body full of the word that it is found by takes no time', () => {
+  const calls = [{ id: 0 }, { id: 1 }]
+  for (let length = 900; length < 1_300; length++) {
+    const lacking = body([answer(0, 'x'.repeat(length)), answer(1, null)])
+    expect(problemIn(lacking, calls, { nullIsMissing: true }), `${length}`).toMatchObject({ refused: [{ call: 1 }] })
+  }
+  const full = body([answer(0, 'jsonrpc'.repeat(4_000_000)), answer(1, 1)])
+  const startedAt = performance.now()
+  expect(problemIn(full, calls, { nullIsMissing: true })).toBeUndefined()
+  // Word by word it takes 2.5 s.
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
 describe('hostile bodies', () => {
   const messages: unknown[] = [
     { toString: 1, valueOf: 1 },

@@ -103,10 +103,13 @@ function mentionsError(body: Buffer): boolean {
 const nullAnswerBytes = 120
 const nullResult = /"result"\s*:\s*null/
 
+/** How far to look at once, so that a body full of `jsonrpc` is looked at once and not at each. */
+const strideBytes = 1_024
+
 /** Looks around each `jsonrpc`: in a body of hex it is found ten times as fast as `null`, which receipts hold. */
 function mentionsNull(body: Buffer): boolean {
-  for (let at = body.indexOf('jsonrpc'); at !== -1; at = body.indexOf('jsonrpc', at + 1)) {
-    const around = body.toString('latin1', Math.max(0, at - nullAnswerBytes), at + nullAnswerBytes)
+  for (let at = body.indexOf('jsonrpc'); at !== -1; at = body.indexOf('jsonrpc', at + strideBytes)) {
+    const around = body.toString('latin1', Math.max(0, at - nullAnswerBytes), at + strideBytes + nullAnswerBytes)
     if (nullResult.test(around)) return true
   }
   return false

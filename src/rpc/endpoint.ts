@@ -43,8 +43,6 @@ export type EndpointAsk = AnswerRule & {
 export type EndpointAnswer = {
   bodies: Buffer[]
   bytes: number
-  /** The calls travelled in more than one request, so different backends may have answered them. */
-  split: boolean
 }
 
 /** Called for each request and each hedge; made for counters and histograms. */
@@ -113,7 +111,7 @@ export class RpcEndpoint {
         ...options,
         clock: this.#clock,
       })
-      return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0), split: bodies.length > 1 }
+      return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0) }
     } finally {
       this.pending--
     }

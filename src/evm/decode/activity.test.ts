@@ -3,7 +3,7 @@ import * as ContractAddress from 'ox/ContractAddress'
 import { describe, expect, test } from 'vitest'
 import { type ChainId, zeroAddress } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
-import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { collectActivity } from './activity.ts'
 import { sequenceLogs } from './log-sequence.ts'
 import { earlyCollectionsOf, topics } from './token-events.ts'
@@ -41,16 +41,11 @@ function log(parts: Partial<RpcLog>): RpcLog {
   return { ...place, address: wallet('c'), topics: [], data: '0x', transactionHash: hashOf(1, 0), ...parts }
 }
 
-function spans(
-  blocks: RpcBlock[],
-  logs: RpcLog[] = [],
-  receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined,
-) {
+function spans(blocks: RpcBlock[], logs: RpcLog[] = []) {
   const { packed, unreadable } = collectActivity({
     blocks,
     logs: sequenceLogs(logs, { complete: true }),
     earlyCollections,
-    ...(receiptOf === undefined ? {} : { receiptOf }),
   })
   const rows = unpackActivity(packed)
   const place = ({ block: number, transactionIndex }: { block: number; transactionIndex: number }) =>
@@ -84,8 +79,7 @@ describe('transactions', () => {
       const { spans: found } = spans([block(1, [{ to: null, nonce: `0x${nonce.toString(16)}` }])])
       expect(found, `nonce ${nonce}`).toEqual({ [wallet('1')]: '1.0-1.0', [created]: '1.0-1.0' })
     }
-    const receipt = { contractAddress: wallet('9') } as RpcReceipt
-    expect(spans([block(1, [{ to: null }])], [], () => receipt).spans).toHaveProperty([wallet('9')])
+    expect(spans([block(1, [{ to: '0x' }])]).spans).toEqual(spans([block(1, [{ to: null }])]).spans)
   })
 
   test('what cannot be read is counted and harms nothing else', () => {

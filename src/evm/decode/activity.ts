@@ -11,9 +11,9 @@ import type { Hash } from '../../model.ts'
 import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
 import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
-import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
-import { batchOf, type EarlyCollections, holdsWords, topics, wordAt, zeroWord } from './token-events.ts'
+import { batchOf, type EarlyCollections, holdsWords, topics, transferTopic, wordAt, zeroWord } from './token-events.ts'
 
 export type ActivityInput = {
   /** Lowest first, with whole transactions. */
@@ -21,8 +21,6 @@ export type ActivityInput = {
   /** The logs of exactly these blocks. */
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** Receipts, if at hand, name the address that a creation led to. */
-  receiptOf?: (transaction: RpcTransaction) => RpcReceipt | undefined
 }
 
 export type CollectedActivity = {
@@ -89,7 +87,8 @@ class ActivityCollector {
       }
       const ref = this.#packer.ref({ block, transactionIndex, hash: transaction.hash as Hash, timestamp })
       this.#addAddress(transaction.from, ref)
-      if (typeof transaction.to === 'string') this.#addAddress(transaction.to, ref)
+      // Hashed as no bytes, `0x` is what null is.
+      if (typeof transaction.to === 'string' && transaction.to !== '0x') this.#addAddress(transaction.to, ref)
       else this.#addCreated(transaction, ref)
       return ref
     })
@@ -101,8 +100,7 @@ class ActivityCollector {
   }
 
   #addCreated(transaction: RpcTransaction, ref: number): void {
-    const reported = this.#input.receiptOf?.(transaction)?.contractAddress
-    const digits = isHexOf(reported, 20) ? reported.slice(2) : createdContractDigits(transaction)
+    const digits = createdContractDigits(transaction)
     if (digits === undefined) this.unreadable++
     else this.#add(digits, ref)
   }
@@ -128,7 +126,8 @@ class ActivityCollector {
   }
 
   #addParties(log: RpcLog, ref: number): void {
-    const first = log.topics[0]
+    const first = transferTopic(log.topics[0])
+    if (first === undefined) return
     const count = log.topics.length
     if (first === topics.transfer) {
       // ERC-20 and ERC-721 alike; a punk's Transfer names the parties of its other events.

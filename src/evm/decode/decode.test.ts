@@ -169,6 +169,8 @@ describe('CryptoPunks', () => {
 
   test('an accepted bid takes its recipient from the Transfer before it', () => {
     expect(decode([log(coin), bought(alice, zeroAddress)]).facts).toEqual([{ ...nft, tokenId: 12n }])
+    const capitals = `0x${alice.slice(2).toUpperCase()}`
+    expect(decode([log(coin), bought(capitals, zeroAddress)]).facts).toEqual([{ ...nft, tokenId: 12n }])
   })
 
   test('the first contract takes its seller from the Transfer before it', () => {

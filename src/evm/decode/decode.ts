@@ -14,6 +14,7 @@ import {
   type EarlyCollections,
   holdsWords,
   topics,
+  transferTopic,
   wordAt,
   zeroWord,
 } from './token-events.ts'
@@ -97,22 +98,22 @@ class TransferDecoder {
 
   decode(at: number): void {
     const log = this.#input.logs.logs[at]!
-    const first: unknown = Array.isArray(log.topics) ? log.topics[0] : undefined
+    const first = transferTopic(Array.isArray(log.topics) ? log.topics[0] : undefined)
+    if (first === undefined) return
     this.#at = at
     this.#log = log
     const malformed = this.#event(first, log)
     if (malformed !== undefined) this.malformed[malformed]++
   }
 
-  #event(first: unknown, log: RpcLog): MalformedReason | undefined {
+  #event(first: string, log: RpcLog): MalformedReason | undefined {
     if (first === topics.transfer) return this.#transfer(log)
     if (first === topics.transferSingle) return this.#transferSingle(log)
     if (first === topics.transferBatch) return this.#transferBatch(log)
     if (first === topics.consecutiveTransfer) return this.#consecutiveTransfer(log)
     if (first === topics.punkTransfer) return this.#punkTransfer(log)
     if (first === topics.punkBought) return this.#punkBought(log)
-    if (first === topics.assign) return this.#assign(log)
-    return undefined
+    return this.#assign(log)
   }
 
   /** Four topics are ERC-721, three are ERC-20 unless the contract is listed, one is CryptoKitties' way. */
@@ -333,7 +334,7 @@ function areWords(words: readonly unknown[]): words is readonly string[] {
 
 /** Whether two words hold the same address. */
 function same(a: string, b: string): boolean {
-  return addressDigits(a, 2) === addressDigits(b, 2)
+  return addressDigits(a, 2).toLowerCase() === addressDigits(b, 2).toLowerCase()
 }
 
 function isHex(text: string): boolean {

@@ -1,5 +1,6 @@
 // The events that move tokens, by signature hash, with the layout of their data, and the collections with events of
 // their own. Transfers and activity share it, so that both mean the same by a well-formed event.
+import { nibbles, noNibble } from '../../hex.ts'
 import { type Address, type ChainId, parseAddress } from '../../model.ts'
 
 export const topics = {
@@ -21,6 +22,20 @@ export const topics = {
 
 /** Every first topic that `decodeTransfers` reads: the filter of `eth_getLogs`. */
 export const transferTopics: readonly string[] = Object.values(topics)
+
+const topicByFirstByte = new Array<string | undefined>(256)
+for (const topic of transferTopics) topicByFirstByte[Number.parseInt(topic.slice(2, 4), 16)] = topic
+
+/**
+ * The one of `topics` that a first topic is, in capitals too: a proof is over bytes, and those are the same. Most logs
+ * are of other events, so their first byte, which no two of `topics` share, decides before any text is compared.
+ */
+export function transferTopic(first: unknown): string | undefined {
+  if (typeof first !== 'string') return undefined
+  const byte = ((nibbles[first.charCodeAt(2)] ?? noNibble) << 4) | (nibbles[first.charCodeAt(3)] ?? noNibble)
+  const topic = topicByFirstByte[byte]
+  return topic === undefined || first === topic || first.toLowerCase() === topic ? topic : undefined
+}
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 

@@ -21,7 +21,7 @@ export type Failure = { check: FailedCheck; block: number; message: string }
 /** Why something is the node's word and not proven. */
 export type Doubt = {
   reason: string
-  /** Whether another endpoint might prove it. */
+  /** Whether another endpoint might prove it. If not, everything else is proven. */
   elsewhere: boolean
 }
 

@@ -68,8 +68,8 @@ describe('transactions of a recorded block', () => {
       { accessList: [{ address: `0x${'11'.repeat(20)}`, storageKeys: [block.hash] }] },
     ])
       expect(check(change).is, JSON.stringify(change)).toBe('different')
-    expect(checkTransactionsRoot(transactions.slice(1), block.transactionsRoot).is).toBe('different')
-    expect(checkTransactionsRoot([...transactions].reverse(), block.transactionsRoot).is).toBe('different')
+    expect(checkTransactionsRoot(transactions.slice(1), block.transactionsRoot).is).toBe('other-root')
+    expect(checkTransactionsRoot([...transactions].reverse(), block.transactionsRoot).is).toBe('other-root')
   })
 
   test('an unknown type and a field that is left out are a doubt, a sender that did not sign is a lie', () => {
@@ -107,5 +107,5 @@ test('a block without transactions has the root of an empty list, or the hash of
   const nothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
   expect(checkTransactionsRoot([], emptyList)).toEqual({ is: 'proven' })
   expect(checkTransactionsRoot([], nothing)).toEqual({ is: 'proven' })
-  expect(checkTransactionsRoot([], `0x${'1'.repeat(64)}`)).toMatchObject({ is: 'different' })
+  expect(checkTransactionsRoot([], `0x${'1'.repeat(64)}`)).toMatchObject({ is: 'other-root' })
 })

@@ -12,9 +12,13 @@ export function stringDigits(text: unknown): string {
   return bytes === 1 && isSmall(digits) ? digits : prefixDigits(0x80, bytes) + digits
 }
 
+/** 32 bytes. A number with more zeros before it is one that its readers do not take. */
+const quantityLengthMax = 66
+
 /** Of a number: whole bytes without leading zeros, and none for zero. */
 export function quantityDigits(text: unknown): string {
-  if (typeof text !== 'string' || text.length < 3 || !isMarked(text)) return unreadable
+  if (typeof text !== 'string' || text.length < 3 || text.length > quantityLengthMax || !isMarked(text))
+    return unreadable
   let start = 2
   while (start < text.length && text.charCodeAt(start) === zero) start++
   const count = text.length - start

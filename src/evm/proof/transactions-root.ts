@@ -9,8 +9,11 @@ import { byteDigits, bytesOfDigits, listDigits, quantityDigits, stringDigits, un
 import { type TransactionField, type TransactionForm, transactionForms } from './transaction-types.ts'
 import { listRoot } from './trie.ts'
 
-/** `unknown`: a type that is not known, or a field that the node left out. */
-export type TransactionsVerdict = { is: 'proven' } | { is: 'different' | 'unknown'; why: string }
+/**
+ * `different`: a transaction does not hash to its hash; `other-root`: each one does, and all of them to another root;
+ * `unknown`: a type that is not known, or a field that the node left out.
+ */
+export type TransactionsVerdict = { is: 'proven' } | { is: 'different' | 'other-root' | 'unknown'; why: string }
 
 /** The hash of no bytes. Development nodes give it to their first block; no list of transactions hashes to it. */
 const nothingHash = `0x${keccakDigits(new Uint8Array(0))}`
@@ -32,7 +35,7 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
     const transaction = transactions[index]!
     const digits = keccakDigits(encoded[index]!)
     const { hash } = transaction
-    if (typeof hash === 'string' && hash.length === 66 && hash.endsWith(digits)) continue
+    if (typeof hash === 'string' && hash.length === 66 && hash.startsWith('0x') && hash.endsWith(digits)) continue
     const why = `transaction ${index} says that its hash is ${shown(hash)}, it hashes to 0x${digits}`
     // Development nodes make up a hash where they let anybody send.
     const form = formOf(transaction)!
@@ -43,7 +46,7 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
   const computed = hexOf(listRoot(encoded))
   if (computed === root || (transactions.length === 0 && root === nothingHash)) return { is: 'proven' }
   const why = `the ${transactions.length} transactions that came hash to ${computed}, the header says ${shown(root)}`
-  return { is: 'different', why }
+  return { is: 'other-root', why }
 }
 
 /** Whether one transaction is what its hash names: its value and its recipient are then as sure as the hash. */

@@ -313,15 +313,37 @@ describe('by receipts', () => {
     ]
     const outside = { ...block, transactions, receiptsRoot: receiptsRoot(receipts.slice(0, 1))! }
     const proven = { ok: true, evidence: 'receipts-root' }
-    expect(byReceipts({ ...block, transactions }, receipts, polygon)).toEqual(proven)
-    // What no root holds is the node's word.
-    const doubt = { reason: 'block 5: no root holds the logs of its state-sync transaction', elsewhere: false }
+    // What no known root proves is the node's word.
+    const doubt = { reason: 'block 5: no root proves the logs of its state-sync transaction', elsewhere: false }
+    const inside = { ...proven, doubt: { ...doubt, elsewhere: true } }
+    expect(byReceipts({ ...block, transactions }, receipts, polygon)).toEqual(inside)
     for (const given of [outside, { ...outside, transactions: transactions.slice(0, 1) }]) {
       expect(byReceipts(given, receipts, polygon)).toEqual({ ...proven, doubt })
     }
     const silent = receipts.with(1, { ...receipts[1]!, logs: [] })
     expect(byReceipts(outside, silent, polygon)).toEqual(proven)
     expect(byReceipts(outside, receipts.slice(1), polygon)).toMatchObject(failed('receipts-root'))
+  })
+
+  test('receipts and logs that are moved behind the listed transactions are not proven', () => {
+    const polygon = withQuirks({ stateSyncTransactions: true })
+    const { block, receipts } = made([2, 1, 0])
+    const moved = (receipt: RpcReceipt, index: number, transactionHash = hash('e')): RpcReceipt => {
+      const place = { transactionIndex: hex(index), transactionHash }
+      return { ...receipt, ...place, logs: receipt.logs.map(log => ({ ...log, ...place })) }
+    }
+    const [first, second, third] = receipts as [RpcReceipt, RpcReceipt, RpcReceipt]
+    const behind = [first, moved(second, 3), moved(third, 4)]
+    const byOne = [first, moved(second, 2, third.transactionHash), moved(third, 3)]
+    for (const lie of [behind, byOne])
+      expect(byReceipts(block, lie, polygon)).toMatchObject({ ok: true, doubt: { elsewhere: true } })
+    const logs = behind.flatMap(receipt => receipt.logs)
+    expect(byLogs(block, logs, polygon)).toMatchObject({ ok: true, doubt: { elsewhere: true } })
+    // Without logs a receipt makes no row.
+    expect(byReceipts(block, [first, second, moved(third, 3)], polygon)).toEqual({
+      ok: true,
+      evidence: 'receipts-root',
+    })
   })
 })
 

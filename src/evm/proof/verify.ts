@@ -22,7 +22,8 @@
 // - A client that numbers logs per transaction hides the end of each transaction in the same way, and a chain that
 //   leaves gaps (`receiptsMayBeMissing`) has only its bloom.
 // - Logs of Polygon's state-sync transactions are outside of bloom and receipts root before the fork that put them in
-//   (2025), so there they are the node's word: a doubt where they came, and unnoticed where they were left out.
+//   (2025), and no root that is known holds their transaction. So they are the node's word: a doubt where they came,
+//   and unnoticed where they were left out.
 import type { Chain } from '../../chains.ts'
 import { isHexOf, quantityOf } from '../../hex.ts'
 import type { Evidence } from '../../model.ts'
@@ -184,12 +185,11 @@ function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequ
     if (isStateSync(chain, block, logs.transactionIndexes[at]!)) stateSync.push(at)
     else if (!addReadable(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
   }
-  if (equalBlooms(bloom, wanted)) {
-    if (stateSync.length > 0) return { ok: true, evidence: 'bloom', doubt: stateSyncDoubt(number) }
-    return { ok: true, evidence: 'bloom' }
-  }
+  const areOutside = equalBlooms(bloom, wanted)
+  if (areOutside && stateSync.length === 0) return { ok: true, evidence: 'bloom' }
+  if (areOutside) return { ok: true, evidence: 'bloom', doubt: stateSyncDoubt(number, 'outside') }
   for (const at of stateSync) if (!addReadable(bloom, logs.logs[at]!)) return unreadableLog(number, logs, at)
-  if (equalBlooms(bloom, wanted)) return { ok: true, evidence: 'bloom' }
+  if (equalBlooms(bloom, wanted)) return { ok: true, evidence: 'bloom', doubt: stateSyncDoubt(number, 'inside') }
   const missing = countBits(wanted, bloom)
   const surplus = countBits(bloom, wanted)
   const message = `block ${number}: the bloom of the ${logs.length} logs that came lacks ${missing} of the header's ${countBits(wanted, emptyBloom())} bits and sets ${surplus} others`
@@ -206,8 +206,10 @@ function unreadableLog(number: number, logs: LogSequence, at: number): CheckResu
   return failed('bloom', number, message)
 }
 
-function stateSyncDoubt(number: number): Doubt {
-  return { reason: `block ${number}: no root holds the logs of its state-sync transaction`, elsewhere: false }
+/** Logs inside the root may be those of another transaction, which an honest endpoint names. */
+function stateSyncDoubt(number: number, where: 'inside' | 'outside'): Doubt {
+  const reason = `block ${number}: no root proves the logs of its state-sync transaction`
+  return { reason, elsewhere: where === 'inside' }
 }
 
 function failed(check: Failure['check'], number: number, message: string): CheckResult {
@@ -250,15 +252,21 @@ function checkReceiptsRoot(
 ): CheckResult {
   const root = receiptsRoot(receipts)
   if (root === undefined) return failed('receipts', number, `a receipt of block ${number} cannot be read`)
-  if (root === block.receiptsRoot) return { ok: true, evidence: 'receipts-root' }
-  const outside = receipts.filter(receipt => isStateSync(chain, block, quantityOf(receipt.transactionIndex, 2 ** 31)))
-  const proven = receipts.filter(receipt => !outside.includes(receipt))
-  if (outside.length > 0 && receiptsRoot(proven) === block.receiptsRoot) {
-    if (outside.every(({ logs }) => logs.length === 0)) return { ok: true, evidence: 'receipts-root' }
-    return { ok: true, evidence: 'receipts-root', doubt: stateSyncDoubt(number) }
+  const indexOf = (receipt: RpcReceipt): number => quantityOf(receipt.transactionIndex, 2 ** 31)
+  const isInside = root === block.receiptsRoot
+  if (!isInside) {
+    const inside = receipts.filter(receipt => !isStateSync(chain, block, indexOf(receipt)))
+    if (inside.length === receipts.length || receiptsRoot(inside) !== block.receiptsRoot) {
+      const message = `block ${number}: the ${receipts.length} receipts that came hash to ${root}, the header says ${shown(block.receiptsRoot)}`
+      return failed('receipts-root', number, message)
+    }
   }
-  const message = `block ${number}: the ${receipts.length} receipts that came hash to ${root}, the header says ${shown(block.receiptsRoot)}`
-  return failed('receipts-root', number, message)
+  // A root holds receipts by position: it proves those alone whose transaction is listed there.
+  const arePlaced = receipts.every(
+    (receipt, at) => receipt.logs.length === 0 || (indexOf(receipt) === at && !isStateSync(chain, block, at)),
+  )
+  if (arePlaced) return { ok: true, evidence: 'receipts-root' }
+  return { ok: true, evidence: 'receipts-root', doubt: stateSyncDoubt(number, isInside ? 'inside' : 'outside') }
 }
 
 /** How many bits of `a` are not in `b`. */

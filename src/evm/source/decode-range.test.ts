@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { builtInChains } from '../../chains.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
+import { topics } from '../decode/token-events.ts'
 import { hotBlocksOf } from '../index/backfill.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from './decode-range.ts'
@@ -30,7 +31,7 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
     if (!result.ok) throw new Error(result.failure.message)
     // No root holds the log of the state-sync transaction in block 13,522,176.
     expect(result.range.evidence).toBe('one-endpoint')
-    expect(result.range.doubt?.reason).toMatch(/^block 13522176: no root holds/)
+    expect(result.range.doubt?.reason).toMatch(/^block 13522176: no root proves/)
     expect(result.range.transfers).toHaveLength(63)
     const hot = hotBlocksOf(result.range)
     expect(hot).toHaveLength(56)
@@ -45,6 +46,25 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
     const answers = { blocks: blocks.slice(2), logs: logs.filter(log => Number(log.blockNumber) >= later.from) }
     const result = decodeRange({ chain: polygon, senderSample: 20, interval: later, answers, grain: 'block', bytes: 1 })
     expect(result.ok && result.range.evidence).toBe('bloom')
+  })
+
+  test('refuses what is proven and cannot be read', () => {
+    const { blocks, logs } = canonical()
+    const later = { from: 13_522_177, to: 13_522_191 }
+    const own = logs.filter(log => Number(log.blockNumber) >= later.from && Number(log.blockNumber) <= later.to)
+    // The bloom holds no data.
+    const at = own.findIndex(log => log.topics[0] === topics.transferSingle)
+    const spoilt = own.with(at, { ...own[at]!, data: own[at]!.data.replace(/.$/, 'z') })
+    const decoded = (given: readonly RpcLog[]) =>
+      decodeRange({
+        chain: polygon,
+        interval: later,
+        answers: { blocks: blocks.slice(2, 17), logs: given },
+        grain: 'block',
+        bytes: 1,
+      })
+    expect(decoded(own).ok).toBe(true)
+    expect(decoded(spoilt)).toMatchObject({ ok: false, failure: { check: 'unreadable' } })
   })
 
   test('refuses logs that are removed, unplaced or repeated', () => {

@@ -115,13 +115,20 @@ export function decodeRange(given: {
     earlyCollections,
     transactionOf: (_, block, index) => transactionOf(block, index) ?? unlisted,
   })
-  const activityOf = (some: readonly RpcBlock[], their: LogSequence) =>
-    collectActivity({ blocks: some, logs: their, earlyCollections }).packed
+  let unreadable = malformed.hex + malformed.transaction
+  const activityOf = (some: readonly RpcBlock[], their: LogSequence) => {
+    const collected = collectActivity({ blocks: some, logs: their, earlyCollections })
+    unreadable += collected.unreadable
+    return collected.packed
+  }
   const activity =
     grain === 'range'
       ? activityOf(blocks, logs)
       : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
   const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
+  // What was hashed can be read. What cannot is written in a way that no node has.
+  if (doubts.length === 0 && unreadable > 0)
+    return refusal('unreadable', from, `${unreadable} transactions or logs of blocks ${from} to ${to} cannot be read`)
   if (doubts.length === 0) return { ok: true, range: { interval, evidence, ...found, bytes } }
   const doubt = doubts.find(({ elsewhere }) => elsewhere) ?? doubts[0]!
   return { ok: true, range: { interval, evidence: 'one-endpoint', doubt, headersProven, ...found, bytes } }

@@ -94,7 +94,9 @@ export class Finality {
     const punctual = voters.filter(voter => !late.includes(voter))
     const lowest = Math.min(...punctual.map(({ latest }) => latest.number))
     if (lowest < highest - this.#blocksMax && punctual.some(voter => this.#numberOf([voter]) >= lowest)) {
-      const sides = sidesOf(await this.#headersAt(lowest, punctual, stop))
+      // By time as well: where the form of headers is not known, the hash alone does not hold the time.
+      const words = await this.#headersAt(lowest, punctual, stop)
+      const sides = sidesOf(words, ({ hash, timestamp }) => `${hash} ${timestamp}`)
       if (sides.length > 1) return this.#disagree(sides)
     }
     const number = voters.length === 0 ? -1 : this.#numberOf(voters)
@@ -155,7 +157,7 @@ export class Finality {
   }
 
   #count(words: readonly Word[], voters: number): void {
-    const sides = sidesOf(words)
+    const sides = sidesOf(words, ({ hash }) => hash)
     const [first] = words
     if (first === undefined) return
     if (sides.length > 1) {
@@ -183,9 +185,8 @@ type Voter = HeadReport & { known: readonly (Header | undefined)[] }
 
 type Word = { endpoint: string; header: Header }
 
-/** By hash, and by time: where the form of headers is not known, the hash alone does not hold the time. */
-function sidesOf(words: readonly Word[]): Word[][] {
-  return [...Map.groupBy(words, ({ header }) => `${header.hash} ${header.timestamp}`).values()]
+function sidesOf(words: readonly Word[], by: (header: Header) => string): Word[][] {
+  return [...Map.groupBy(words, ({ header }) => by(header)).values()]
 }
 
 async function soon<Answer>(stop: AbortSignal, ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {

@@ -4,6 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
+import type { Doubt } from '../proof/failure.ts'
 import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
@@ -50,7 +51,7 @@ export class FullSource extends HeaderSource implements ChainSource {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
     const asked = { chain, request: { interval, grain, withReceipts }, lastHash }
     const first = await this.#ask(asked, new Set(), signal)
-    const range = first.doubt?.elsewhere === true ? await this.#secondOpinion(asked, first, signal) : first
+    const range = first.doubt === undefined ? first : await this.#secondOpinion(asked, first, first.doubt, signal)
     if (range.doubt !== undefined) this.doubt = range.doubt.reason
     return range
   }
@@ -82,7 +83,7 @@ export class FullSource extends HeaderSource implements ChainSource {
   }
 
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
-  async #secondOpinion(asked: Asked, first: AskedRange, signal: AbortSignal): Promise<DecodedRange> {
+  async #secondOpinion(asked: Asked, first: AskedRange, doubt: Doubt, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, request } = asked
     const exclude = ofSameHost(this.#rpc, first.endpoint)
     if (exclude === undefined) return first
@@ -95,13 +96,19 @@ export class FullSource extends HeaderSource implements ChainSource {
       const sinceMs = this.#silentSinceMs.get(request.grain) ?? performance.now()
       this.#silentSinceMs.set(request.grain, sinceMs)
       const isPatient = performance.now() - sinceMs < patienceMs
-      if (chain.quirks.headers === undefined || !isPatient) return first
+      if (chain.quirks.headers === undefined || !doubt.elsewhere || !isPatient) return first
       throw error
     }
     this.#silentSinceMs.delete(request.grain)
-    if (second.doubt === undefined) return second
-    if (isSame(first, second)) return { ...first, evidence: 'two-endpoints' }
-    const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${first.doubt?.reason}`
+    const same = isSame(first, second)
+    if (second.doubt === undefined && (doubt.elsewhere || same)) return second
+    if (same) return { ...first, evidence: 'two-endpoints' }
+    if (second.doubt !== undefined && second.doubt.elsewhere !== doubt.elsewhere)
+      return doubt.elsewhere ? second : first
+    // They differ in logs that no root proves, so those that one of them alone names are left out.
+    if (!doubt.elsewhere && holdsAll(second, first)) return first
+    if (!doubt.elsewhere && holdsAll(first, second)) return { ...second, evidence: 'one-endpoint', doubt }
+    const message = `${first.endpoint} and ${second.endpoint} differ, and neither is proven: ${doubt.reason}`
     throw checkFailed(chain, request.interval, message)
   }
 
@@ -126,6 +133,18 @@ export class FullSource extends HeaderSource implements ChainSource {
 
 type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }
 type AskedRange = DecodedRange & { endpoint: string }
+
+function headers(range: DecodedRange): string {
+  return range.headers.map(({ hash, timestamp }) => `${hash} ${timestamp}`).join()
+}
+
+/** Whether `range` has each transfer of `part`, at whatever place in the block: nodes do not agree on places either. */
+function holdsAll(range: DecodedRange, part: DecodedRange): boolean {
+  const contents = ({ transfers }: DecodedRange): string[] =>
+    transfers.map(({ block, contract, payload }) => `${block} ${contract} ${Buffer.from(payload).toString('latin1')}`)
+  const held = new Set(contents(range))
+  return headers(range) === headers(part) && contents(part).every(row => held.has(row))
+}
 
 function isSame(a: DecodedRange, b: DecodedRange): boolean {
   return rangeDifference(a, [b]) === undefined
