@@ -68,3 +68,12 @@ export async function within<T>(
     clearTimeout(timer)
   }
 }
+
+/** Fails as soon as the signal fires; what the promise does goes on. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -7,6 +7,7 @@ const options: Record<keyof AlmanacErrorOptions, fc.Arbitrary<unknown>> = {
   cause: fc.string().map(message => new Error(message)),
   hint: fc.string(),
   details: fc.jsonValue().map(value => ({ value })),
+  operatorsOnly: fc.boolean(),
   retryable: fc.boolean(),
   retryAfterMs: fc.nat(),
 }

@@ -39,6 +39,8 @@ export type AlmanacErrorOptions = {
    * Facts for programs, such as the parameter and its accepted values. Clients see them: JSON values and no secrets.
    */
   details?: unknown
+  /** The message names endpoints or repeats what a node said: clients get the sentence of the code instead. */
+  operatorsOnly?: boolean
   /** The same call may succeed later with nothing changed. */
   retryable?: boolean
   retryAfterMs?: number
@@ -49,6 +51,7 @@ export class AlmanacError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly details: unknown
+  readonly operatorsOnly: boolean
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
 
@@ -57,6 +60,7 @@ export class AlmanacError extends Error {
     this.code = code
     this.hint = options.hint
     this.details = options.details
+    this.operatorsOnly = options.operatorsOnly ?? false
     this.retryable = options.retryable ?? false
     this.retryAfterMs = options.retryAfterMs
   }
@@ -71,9 +75,10 @@ export type PlainError = { code: string; message: string; cause?: string } & Omi
  */
 export function toPlain(error: unknown): PlainError {
   if (!(error instanceof AlmanacError)) return { code: 'internal', message: messageOf(error) }
-  const { code, message, cause, hint, details, retryable, retryAfterMs } = error
+  const { code, message, cause, hint, details, operatorsOnly, retryable, retryAfterMs } = error
   return {
     ...{ code, message, retryable },
+    ...(operatorsOnly ? { operatorsOnly } : {}),
     ...(cause === undefined ? {} : { cause: messageOf(cause) }),
     ...(hint === undefined ? {} : { hint }),
     ...(isJson(details) ? { details } : {}),
@@ -95,6 +100,12 @@ function isJson(value: unknown): boolean {
 export function fromPlain({ code, message, cause, ...options }: PlainError): AlmanacError {
   const known = errorCodes.find(each => each === code) ?? 'internal'
   return new AlmanacError(known, message, cause === undefined ? options : { ...options, cause: new Error(cause) })
+}
+
+/** With the messages of the causes, which may be a node's own words: for operators, never for clients. */
+export function messageWithCauses(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause === undefined ? messageOf(error) : `${messageOf(error).replace(/\.$/, '')}: ${messageWithCauses(cause)}`
 }
 
 /** The two lines that a terminal shows. */

@@ -1,5 +1,7 @@
 // Hides the secrets of addresses before they reach a log, an error or a page. Providers put keys into user names, paths
-// and queries, so only the scheme and the host remain.
+// and queries, so only the scheme and the host remain, and repeat them in what they say.
+import { builtInChains, chainCommonlyCalled } from './chains.ts'
+import { plainText } from './plain-text.ts'
 
 export function redactUrl(text: string): string {
   const url = URL.parse(text)
@@ -23,4 +25,68 @@ export function redactText(text: string): string {
   return text
     .replace(/(?:https?|wss?|postgres(?:ql)?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)
     .replace(/alm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
+}
+
+/** Takes a text of an endpoint's node to one that may be shown: one line, without the secrets of the endpoint. */
+export type Redactor = (text: string) => string
+
+/** `others` are secrets that are sent beside the URL, such as a token. */
+export function redactorOf(url: string | URL, others: readonly string[] = []): Redactor {
+  const secrets = [...secretsIn(typeof url === 'string' ? new URL(url) : url), ...others]
+  const forms = new Set(secrets.flatMap(formsOf).filter(form => form !== ''))
+  if (forms.size === 0) return text => redactText(plainText(text, ' '))
+  // Longest first: a secret that contains another must not leave a remainder.
+  const ordered = [...forms].sort((a, b) => b.length - a.length).map(patternOf)
+  const pattern = new RegExp(ordered.join('|'), 'giu')
+  return text => redactText(plainText(text, ' ').replace(pattern, '***'))
+}
+
+/** What a URL adds to a request besides the host; of the path only words that many providers use may be shown. */
+function secretsIn({ username, password, pathname, searchParams, hash }: URL): string[] {
+  const login = `${decoded(username)}:${decoded(password)}`
+  const values = [...searchParams].map(([name, value]) => (value === '' ? name : value))
+  return [
+    ...(login === ':' ? [] : [username, password, Buffer.from(login).toString('base64')]),
+    ...pathname.split('/').filter(segment => !isPathWord(segment)),
+    ...values,
+    hash.slice(1),
+  ]
+}
+
+/** Versions and names such as `v3`, `mainnet` or `polygon-archive`: hiding them would garble every message. */
+function isPathWord(segment: string): boolean {
+  return decoded(segment)
+    .toLowerCase()
+    .split(/[-_.]/)
+    .every(word => /^v?\d?$/.test(word) || pathWords.has(word) || chainCommonlyCalled(word) !== undefined)
+}
+
+const pathWords = new Set([
+  ...builtInChains.map(({ name }) => name),
+  ...['api', 'apikey', 'archive', 'auth', 'bc', 'chain', 'devnet', 'evm', 'ext', 'full', 'gateway', 'http', 'json'],
+  ...['jsonrpc', 'key', 'mainnet', 'network', 'node', 'project', 'public', 'rpc', 'solana', 'testnet', 'token', 'ws'],
+])
+
+/** As it is written in the URL, as it is meant, and as JSON, Base64 or a header may show it. */
+function formsOf(secret: string): string[] {
+  const meant = decoded(secret)
+  const url = secret.replaceAll('+', '-').replaceAll('/', '_')
+  const written = [secret, meant, encodeURIComponent(meant), JSON.stringify(meant).slice(1, -1), url]
+  return written.flatMap(form => [form, form.replace(/=+$/, '')])
+}
+
+/** Shorter ones are hidden where they stand alone: they are found by chance in many words. */
+const lengthInWords = 4
+
+function patternOf(form: string): string {
+  const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return form.length < lengthInWords ? `(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])` : literal
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

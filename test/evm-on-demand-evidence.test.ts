@@ -303,7 +303,7 @@ describe('a contract that was destroyed and made again', () => {
       return { endpoint: endpoint ?? (exclude?.has('a') ? 'b' : 'a'), values, bytes: 0 }
     },
     askRaw: () => Promise.reject(new Error('not asked')),
-    distrust: () => {},
+    distrust: (_, reason) => reason,
     status: () => [],
   })
   const find = (logs: Parameters<typeof rpcOf>[0]) =>

@@ -56,7 +56,7 @@ test('answers with the slot and the age of what it says', async () => {
   })
 })
 
-test('answers 502 and names the part and the endpoint when a token program cannot be read, then recovers', async () => {
+test('answers 502 and names the part alone when a token program cannot be read, then recovers', async () => {
   const { address } = await generateKeyPairSigner()
   await wallet.transferSol(address, 1n * 10n ** 9n)
   proxy.fault = ({ method, params }) =>
@@ -67,8 +67,8 @@ test('answers 502 and names the part and the endpoint when a token program canno
   expect(refused.status).toBe(502)
   const body = (await refused.json()) as { message: string; code: string; statusCode: number }
   expect(body).toMatchObject({ code: 'upstream_failed', statusCode: 502 })
-  expect(body.message).toContain(`The Token-2022 accounts of ${address} could not be read from solana devnet`)
-  expect(body.message).toContain(`endpoint ${proxy.rpcUrl} answered 500 to getTokenAccountsByOwner`)
+  expect(body.message).toBe(`The Token-2022 accounts of ${address} could not be read from solana devnet.`)
+  expect(served.logged.join('')).toContain(`endpoint ${proxy.rpcUrl} answered 500 to getTokenAccountsByOwner`)
   proxy.fault = undefined
   await expect
     .poll(async () => (await served.get(`/account/devnet/${address}/portfolio`)).status, { timeout: 5_000 })

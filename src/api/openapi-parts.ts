@@ -117,8 +117,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   overloaded: ['Too many requests are being worked on'],
   timeout: ['The request took longer than 15000 ms'],
   upstream_failed: [
-    'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet: ' +
-      'solana mainnet endpoint https://rpc.example answered 503 to getTokenAccountsByOwner (transport): HTTP status 503.',
+    'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet.',
     { network: 'mainnet', part: 'token' },
   ],
   not_configured: [

@@ -56,8 +56,8 @@ export function codeOf(error: unknown): ErrorCode {
 
 export function problemAnswer(error: unknown, { requestId, accept, solana }: ProblemOptions): Answer {
   const code = codeOf(error)
-  const [status, publicMessage] = answers[code]
-  const hidden = solana && code === 'upstream_failed' ? undefined : publicMessage
+  const [status] = answers[code]
+  const hidden = publicMessageOf(error, { code, solana })
   const message = hidden ?? redactText((error as AlmanacError).message)
   const details = hidden === undefined ? publicDetails(error as AlmanacError) : undefined
   const facts = { code, ...(details === undefined ? {} : { details }), request_id: requestId }
@@ -77,6 +77,13 @@ export function problemAnswer(error: unknown, { requestId, accept, solana }: Pro
     },
     body: Buffer.from(JSON.stringify(body)) as Buffer<ArrayBuffer>,
   }
+}
+
+/** Undefined where the error's own message may be shown. */
+function publicMessageOf(error: unknown, { code, solana }: { code: ErrorCode; solana: boolean }): string | undefined {
+  const [, message] = answers[code]
+  if (error instanceof AlmanacError && error.operatorsOnly) return message ?? answers.upstream_failed[1]
+  return solana && code === 'upstream_failed' ? undefined : message
 }
 
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitFacts): Record<string, string> {

@@ -34,7 +34,7 @@ export function lookUnreadable(body: Buffer): string | undefined {
   const opening = body[first]
   if (opening === undefined || isSpace(opening)) return 'an empty body'
   if (opening !== openBrace && opening !== openBracket) {
-    const start = shown(body.subarray(0, 60).toString('latin1'))
+    const start = shown(body.subarray(0, 200).toString('latin1'), 60)
     return opening === lessThan ? 'an HTML page' : `something that is not JSON: ${start}`
   }
   let last = body.length - 1
@@ -192,12 +192,13 @@ function textOf(value: unknown): string {
 
 const textMax = 1_000
 
-/** Without line breaks, other control characters, marks that change the direction of text, and halves of pairs. */
-function shown(text: string): string {
-  return text
-    .slice(0, textMax)
-    .toWellFormed()
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+/**
+ * Without line breaks, other control characters, marks that change the direction of text, and halves of pairs. It ends
+ * with a whole word: a part of a secret would not be recognised as one.
+ */
+function shown(text: string, lengthMax = textMax): string {
+  const cut = text.length <= lengthMax ? text : `${text.slice(0, lengthMax).replace(/\S*$/, '')}…`
+  return cut.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
 }
 
 function parse(body: Uint8Array, amend?: (text: string) => string): unknown {

@@ -1,7 +1,7 @@
 // JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and says which one
 // answered. It checks the form of answers; whether they are true is up to the caller.
 import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '../abort.ts'
-import { AlmanacError } from '../errors.ts'
+import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
 import type { RpcCall } from './batches.ts'
 import { boundsOf, silenceMs } from './bounds.ts'
@@ -91,7 +91,8 @@ export class RpcClient {
         const failure = rpcFailureOf(error)
         if (failure?.kind === 'reverted') throw error
         if (failure !== undefined && sizeRefusals.has(failure.kind)) {
-          if (this.#family.canAskForLess?.(calls) !== true) this.#refusedTheLeast(failure.endpoint, reasonOf(error))
+          if (this.#family.canAskForLess?.(calls) !== true)
+            this.#refusedTheLeast(failure.endpoint, messageWithCauses(error))
           else if (this.#candidates(calls, options, failures)[0]?.health.healthy === true) sizeRefusal = error
           else throw error
         } else if (sizeRefusal !== undefined) throw sizeRefusal
@@ -101,10 +102,9 @@ export class RpcClient {
     throw last
   }
 
-  distrust(endpoint: string, reason: string): void {
-    const distrusted = this.#endpointOf(endpoint)
-    distrusted?.health.distrusted(reason)
-    distrusted?.identity.doubt()
+  /** Returns the reason as it may be shown. */
+  distrust(endpoint: string, reason: string): string {
+    return this.#endpointOf(endpoint)?.distrust(reason) ?? 'it gave a wrong answer'
   }
 
   status(): EndpointStatus[] {
@@ -302,8 +302,4 @@ async function acceptedBy<T>(
   } catch (error) {
     throw endpoint.blamed(error, calls)
   }
-}
-
-function reasonOf({ message, cause }: AlmanacError): string {
-  return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message
 }

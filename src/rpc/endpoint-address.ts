@@ -1,5 +1,6 @@
 // An endpoint's URL, taken apart: what may be shown, and what is secret. Keys are in paths, queries and credentials,
 // and providers repeat them in their errors.
+import { type Redactor, redactorOf } from '../redact.ts'
 
 export type EndpointAddress = {
   /** Safe to log. It ends in a number where several endpoints would share it. */
@@ -9,8 +10,7 @@ export type EndpointAddress = {
   path: string
   authorization: string | undefined
   isPrivate: boolean
-  /** Removes every secret of the URL from a text. */
-  redact: (text: string) => string
+  redact: Redactor
 }
 
 export type AddressOptions = { isPrivate?: (hostname: string) => boolean; nameOf?: (url: URL) => string }
@@ -40,20 +40,6 @@ export function endpointAddresses(
 /** The host in an endpoint's name. Two URLs of one host are one provider's word. */
 export function hostOf(name: string): string {
   return name.replace(/#\d+$/, '')
-}
-
-// Shorter parts of a path are versions and chain names ("v3", "mainnet", "eth"); hiding them would garble every
-// message.
-const pathSecretLengthMin = 8
-const credentialLengthMin = 4
-
-function redactorOf(url: URL): (text: string) => string {
-  const inPath = [...url.pathname.split('/'), ...url.searchParams.values()].filter(p => p.length >= pathSecretLengthMin)
-  const credentials = [url.username, url.password].filter(part => part.length >= credentialLengthMin)
-  const secrets = [...inPath, ...credentials].flatMap(part => [part, decode(part)])
-  // Longest first: a secret that contains another must not leave a remainder.
-  const ordered = [...new Set(secrets)].sort((a, b) => b.length - a.length)
-  return text => ordered.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
 }
 
 function decode(part: string): string {

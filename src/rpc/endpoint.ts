@@ -1,7 +1,7 @@
 // One JSON-RPC endpoint: sends calls in batches that it takes, within its limits, and turns what comes back into bodies
 // or an AlmanacError. What refusals mean, and which answers can be true, is up to the family and the caller.
-import type { Clock } from '../abort.ts'
-import { AlmanacError, messageOf } from '../errors.ts'
+import { type Clock, untilAborted } from '../abort.ts'
+import { AlmanacError, messageOf, messageWithCauses } from '../errors.ts'
 import {
   type AnswerRule,
   type BodyProblem,
@@ -69,6 +69,8 @@ export type EndpointOptions = Omit<LimitOptions, 'isPrivate'> & {
 const batchCallsMax = { private: 500, public: 100 }
 /** For an endpoint that refuses what it has to answer. */
 export const longRestMs = 60_000
+
+type FailContext = { retryAfterMs?: number | undefined; rule?: Partial<FailureRule> }
 
 /** `bytesLeft` is shared by all requests of one question. */
 type Sending = EndpointAsk & { bytesLeft: { count: number } }
@@ -139,20 +141,28 @@ export class RpcEndpoint {
 
   /** The answer cannot be one to the method. */
   invalid(method: string, what: string): AlmanacError {
-    const said = this.#address.redact(what)
-    const error = this.fail({ kind: 'invalid-answer', method }, said)
-    this.health.failed(withCause(error.message, said))
+    const error = this.fail({ kind: 'invalid-answer', method }, what)
+    this.health.failed(messageWithCauses(error))
     return error
   }
 
-  fail(
-    failure: Omit<RpcFailure, 'endpoint'>,
-    said: string,
-    context: { retryAfterMs?: number | undefined; rule?: Partial<FailureRule> } = {},
-  ): AlmanacError {
+  /** It gave a wrong answer. Returns the reason as it may be shown. */
+  distrust(reason: string): string {
+    const shown = this.#address.redact(reason)
+    this.health.distrusted(shown)
+    this.identity.doubt()
+    return shown
+  }
+
+  /** `said` may hold words of the node. */
+  fail(failure: Omit<RpcFailure, 'endpoint'>, said: string, context: FailContext = {}): AlmanacError {
+    return this.#failure(failure, this.#address.redact(said), context)
+  }
+
+  #failure(failure: Omit<RpcFailure, 'endpoint'>, said: string, { retryAfterMs, rule }: FailContext): AlmanacError {
     const { chain, rules } = this.#family
-    const rule = { ...rules?.[failure.kind], ...context.rule }
-    return rpcError({ ...failure, endpoint: this.name }, { chain, said, retryAfterMs: context.retryAfterMs, rule })
+    const context = { chain, said, retryAfterMs, rule: { ...rules?.[failure.kind], ...rule } }
+    return rpcError({ ...failure, endpoint: this.name }, context)
   }
 
   async close(): Promise<void> {
@@ -173,7 +183,7 @@ export class RpcEndpoint {
       const said = objection(this.read(bodies, [call])[0])
       if (said === undefined) return
       const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
-      this.health.failed(withCause(failure.message, said), { restMs: longRestMs })
+      this.health.failed(messageWithCauses(failure), { restMs: longRestMs })
       throw failure
     }
     // A caller that gives up must not end the check for the others.
@@ -224,11 +234,11 @@ export class RpcEndpoint {
       if (kind === undefined) {
         const waiting = `${this.#family.chain} endpoint ${this.name} has too many requests waiting.`
         const later = retryAfterMs === undefined ? {} : { retryAfterMs }
-        const options = { cause: error, retryable: true, hint: 'ask for less at once.', ...later }
-        throw new AlmanacError('overloaded', waiting, options)
+        const facts = { cause: error, operatorsOnly: true, retryable: true }
+        throw new AlmanacError('overloaded', waiting, { ...facts, hint: 'ask for less at once.', ...later })
       }
       const rule = hint === undefined ? {} : { hint }
-      throw this.fail({ kind, method: methodOf(calls, this.#family) }, message, { retryAfterMs, rule })
+      throw this.#failure({ kind, method: methodOf(calls, this.#family) }, message, { retryAfterMs, rule })
     }
   }
 
@@ -247,7 +257,7 @@ export class RpcEndpoint {
       if (!(error instanceof HttpFailure)) throw error
       const failure = this.fail({ kind: error.kind, method }, error.message)
       if (error.kind === 'response-too-large') throw failure
-      this.health.failed(withCause(failure.message, error.message))
+      this.health.failed(messageWithCauses(failure))
       this.identity.doubt()
       throw failure
     }
@@ -267,7 +277,7 @@ export class RpcEndpoint {
       return { call, error }
     })
     const [first] = failed
-    if (first !== undefined) this.health.faltered(withCause(first.error.message, messageOf(first.error.cause)))
+    if (first !== undefined) this.health.faltered(messageWithCauses(first.error))
     // One that came with an answer of the same call, or twice, cannot be sent again.
     if (new Set(failed.map(({ call }) => call)).size < failed.length) throw this.invalid(method, 'an error twice')
     return failed
@@ -288,12 +298,11 @@ export class RpcEndpoint {
     const text = refusal?.text ?? `HTTP status ${status}${redirects}`
     const sorted = this.#family.sort({ status, rpcCode, text, method })
     if (aboutBatch === true && sorted.kind === 'refused') sorted.kind = 'batch-refused'
-    const said = this.#address.redact(text)
     const failure = { ...sorted, method, status, ...(rpcCode === undefined ? {} : { rpcCode }) }
     const malformed = sorted.kind === 'refused' && (rpcCode === -32600 || rpcCode === -32602)
-    const error = this.fail(failure, said, { retryAfterMs, ...(malformed ? { rule: { retryable: false } } : {}) })
+    const error = this.fail(failure, text, { retryAfterMs, ...(malformed ? { rule: { retryable: false } } : {}) })
     const isJudged = !(isPart && isPassing(error))
-    if (isJudged) this.#judge(sorted.kind, { method, reason: withCause(error.message, said), retryAfterMs })
+    if (isJudged) this.#judge(sorted.kind, { method, reason: messageWithCauses(error), retryAfterMs })
     return error
   }
 
@@ -318,10 +327,6 @@ const kindOfLimit: Partial<Record<LimitExceeded['reason'], RpcFailureKind>> = {
 
 const illnesses = new Set<RpcFailureKind>(['rate-limited', 'transport', 'timeout', 'refused'])
 
-function withCause(message: string, said: string): string {
-  return `${message.replace(/\.$/, '')}: ${said}`
-}
-
 function outcomeOf(kind: RpcFailureKind, error: unknown): Outcome {
   const retryAfterMs = error instanceof AlmanacError ? error.retryAfterMs : undefined
   // Retry-After counts with any status: a 503 with it asks for patience as much as a 429.
@@ -334,12 +339,4 @@ function outcomeOfPart({ failed }: Sent, calls: readonly NumberedCall[]): Outcom
   const limited = failed.filter(({ error }) => rpcFailureOf(error)?.kind === 'rate-limited')
   if (limited.length * 2 > calls.length) return { result: 'limited', retryAfterMs: limited[0]?.error.retryAfterMs }
   return { result: limited.length > 0 ? 'neutral' : 'ok' }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -90,6 +90,7 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
   return new AlmanacError(code, message, {
     cause: new Error(said),
     details: failure,
+    operatorsOnly: true,
     retryable,
     ...(hint === undefined ? {} : { hint }),
     ...(comeBackMs === undefined ? {} : { retryAfterMs: comeBackMs }),

@@ -15,6 +15,7 @@ export type SocketOptions = {
   onOpen: () => void
   /** Undefined for what is not a JSON object, or larger than any message in use. */
   onMessage: (message: SocketMessage | undefined) => void
+  /** The reason may be shown. */
   onDown: (reason: string, wasOpen: boolean) => void
   /** Changes the text of a message before it is parsed. */
   amend?: (text: string) => string
@@ -70,7 +71,7 @@ export class ReconnectingSocket {
     const { first, max } = this.#options.retryMs
     const retryMs = Math.min(max, first * 2 ** this.#failures++) * (0.5 + Math.random() / 2)
     this.#timer = setTimeout(() => this.#connect(), retryMs)
-    this.#options.onDown(reason, wasOpen)
+    this.#options.onDown(this.#address.redact(reason), wasOpen)
   }
 
   close(): void {

@@ -99,7 +99,7 @@ function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
   return new AlmanacError(
     'upstream_failed',
     `solana ${rpc.network} endpoint ${endpoints.join(' or ')} knows holders of the mint ${encodeKey(mint)} but not the mint itself.`,
-    { retryable: true },
+    { operatorsOnly: true, retryable: true },
   )
 }
 

@@ -1,6 +1,6 @@
 // One Solana network of the service: reads owners on demand, keeps them fresh where there is a socket, and reports its
 // status. It builds its parts and closes them. Also the check of one endpoint.
-import { AlmanacError, messageOf } from '../errors.ts'
+import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
@@ -154,7 +154,7 @@ export class Network {
       )
     } catch (error) {
       if (error instanceof AlmanacError && error.code === 'interrupted') return
-      log.warn({ network, reason: messageOf(error) }, 'Solana ledger not checked')
+      log.warn({ network, reason: messageWithCauses(error) }, 'Solana ledger not checked')
     }
   }
 }

@@ -3,7 +3,7 @@
 // whole reading that began after every subscription was confirmed, until the socket goes down.
 import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
-import { messageOf } from '../errors.ts'
+import { messageWithCauses } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import { chunks } from '../rpc/batches.ts'
 import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
@@ -218,7 +218,7 @@ export class OwnerFollower {
       this.#doubted.clear()
       await this.#readAccounts(addresses, Math.max(...addresses.map(address => this.#knownSlot(address))))
     } catch (error) {
-      this.#socket.reset(messageOf(error))
+      this.#socket.reset(messageWithCauses(error))
     }
   }
 
@@ -403,7 +403,7 @@ export class OwnerFollower {
     if (this.#closed) return
     const { log, rpc } = this.#options
     this.#throttle.say(topic, repeated =>
-      log.warn({ network: rpc.network, reason: messageOf(error), repeated }, message),
+      log.warn({ network: rpc.network, reason: messageWithCauses(error), repeated }, message),
     )
   }
 }

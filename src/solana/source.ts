@@ -2,7 +2,7 @@
 // Also the chain's clock, and the differences between what is stored and what is read.
 import { LRUCache } from 'lru-cache'
 import { encodeKey, keyBytes } from '../base58.ts'
-import { AlmanacError, messageOf } from '../errors.ts'
+import { AlmanacError } from '../errors.ts'
 import type { TokenProgram } from '../model.ts'
 import type { Holding, HoldingColumns, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
@@ -90,7 +90,7 @@ function holdingsOf(
   })
 }
 
-/** Says which part of the portfolio is missing, and why. */
+/** Says which part of the portfolio is missing; the cause says why, in words that clients do not get. */
 async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -99,7 +99,7 @@ async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Pr
     if (code === 'interrupted') throw error
     throw new AlmanacError(
       'upstream_failed',
-      `The ${partNames[name]} of ${owner} could not be read from solana ${rpc.network}: ${reason(error)}.`,
+      `The ${partNames[name]} of ${owner} could not be read from solana ${rpc.network}.`,
       {
         cause: error,
         retryable: true,
@@ -109,11 +109,6 @@ async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Pr
       },
     )
   }
-}
-
-function reason(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : ''
-  return messageOf(error).replace(/\.$/, '') + cause
 }
 
 const readingsAtOnceMax = 256

@@ -3,7 +3,7 @@
 import { AlmanacError } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork, TokenProgram } from '../model.ts'
-import { redactText, redactUrl } from '../redact.ts'
+import { type Redactor, redactorOf, redactUrl } from '../redact.ts'
 import { isError } from '../rpc/answers.ts'
 import { ReconnectingSocket, type SocketMessage } from '../rpc/socket.ts'
 import { tokenProgramAddresses } from './decode.ts'
@@ -38,6 +38,7 @@ type Request = {
 export class Subscriptions {
   readonly #options: SubscriptionsOptions
   readonly #socket: ReconnectingSocket
+  readonly #redact: Redactor
   readonly #throttle = new LogThrottle()
   readonly #requests = new Map<number, Request>()
   readonly #keysById = new Map<number, string>()
@@ -47,6 +48,7 @@ export class Subscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
+    this.#redact = redactorOf(options.url)
     this.#socket = new ReconnectingSocket({
       url: options.url,
       silenceMaxMs,
@@ -134,7 +136,7 @@ export class Subscriptions {
     const isWanted = wanted?.request === id
     if (isError(error) || typeof result !== 'number') {
       if (isWanted) this.#wanted.delete(key)
-      request.reject(this.#fault(`refused ${method}: ${redactText(JSON.stringify(error ?? null))}`))
+      request.reject(this.#fault(`refused ${method}: ${this.#redact(JSON.stringify(error ?? null))}`))
     } else if (isWanted) {
       this.#keysById.set(result, key)
       wanted.subscription = result
@@ -161,7 +163,7 @@ export class Subscriptions {
     this.#forget(wasUp)
     const { log, network, url } = this.#options
     this.#throttle.say('down', repeated => {
-      const facts = { network, endpoint: redactUrl(url), reason: redactText(reason), repeated }
+      const facts = { network, endpoint: redactUrl(url), reason, repeated }
       log.warn(facts, 'Solana socket down; reconnecting')
     })
   }
@@ -176,7 +178,7 @@ export class Subscriptions {
   #fault(what: string): AlmanacError {
     const { network, url } = this.#options
     const message = `solana ${network} socket ${redactUrl(url)} ${what}.`
-    return new AlmanacError('upstream_failed', message, { retryable: true })
+    return new AlmanacError('upstream_failed', message, { operatorsOnly: true, retryable: true })
   }
 }
 

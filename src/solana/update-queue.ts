@@ -1,7 +1,7 @@
 // Writes what subscriptions report, in order and in batches. A holding is written only once its mint is known: a reader
 // could not show it otherwise. Also the loop that runs one piece of work at a time.
 import { LRUCache } from 'lru-cache'
-import { messageOf } from '../errors.ts'
+import { messageWithCauses } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { ensureMints, keyText } from './mints.ts'
 import type { SolanaRpc } from './rpc.ts'
@@ -52,7 +52,7 @@ export class UpdateQueue {
       await this.#writeBatch(batch)
     } catch (error) {
       this.#pending = []
-      this.#options.onLost(messageOf(error))
+      this.#options.onLost(messageWithCauses(error))
     }
   }
 

@@ -4,7 +4,7 @@ import type { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-
 import { AlmanacError, messageOf } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
 import type { SolanaNetwork } from '../model.ts'
-import { redactText, redactUrl } from '../redact.ts'
+import { type Redactor, redactorOf, redactUrl } from '../redact.ts'
 import type { Store } from '../store/store.ts'
 import { type AccountRows, addRows, type StoredAccount } from './account-rows.ts'
 import { metadataProgram, programKeys, systemProgram, tokenProgramAddresses } from './decode.ts'
@@ -75,6 +75,7 @@ export function subscribeRequest(fromSlot: number | undefined): SubscribeRequest
 
 export class YellowstoneFeed {
   readonly #options: YellowstoneOptions
+  readonly #redact: Redactor
   readonly #throttle = new LogThrottle()
   readonly #timer: NodeJS.Timeout
   #stream: Stream | undefined
@@ -103,6 +104,7 @@ export class YellowstoneFeed {
 
   constructor(options: YellowstoneOptions) {
     this.#options = options
+    this.#redact = redactorOf(options.url, options.token === undefined ? [] : [options.token])
     this.#timer = setInterval(() => this.#tick(), flushMs)
     this.#timer.unref()
     void this.#connect()
@@ -199,7 +201,7 @@ export class YellowstoneFeed {
 
   #sayGap(reason: string): void {
     this.#options.log.error(
-      { network: this.#options.network, reason: redactText(reason) },
+      { network: this.#options.network, reason: this.#redact(reason) },
       'Yellowstone replay incomplete; import a newer snapshot unless the feed becomes complete again',
     )
   }
@@ -285,7 +287,7 @@ export class YellowstoneFeed {
     if (this.#closed) return
     const { log, network, url } = this.#options
     this.#throttle.say('down', repeated => {
-      const facts = { network, endpoint: redactUrl(url), reason: redactText(messageOf(error)), repeated }
+      const facts = { network, endpoint: redactUrl(url), reason: this.#redact(messageOf(error)), repeated }
       log.warn(facts, 'Yellowstone feed down; reconnecting')
     })
     const pauseMs = Math.min(pauseMsMax, pauseMsMin * 2 ** this.#failures++)

@@ -56,8 +56,8 @@ export class ChainRpc implements RpcPort {
     return this.#ask(calls, options, (endpoint, answer) => ({ ...answer, endpoint: endpoint.name }))
   }
 
-  distrust(endpoint: string, reason: string): void {
-    this.#client.distrust(endpoint, reason)
+  distrust(endpoint: string, reason: string): string {
+    return this.#client.distrust(endpoint, reason)
   }
 
   status(): EndpointStatus[] {

@@ -43,8 +43,11 @@ export interface RpcPort {
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<RpcAnswers>
   /** The same without parsing. A caller that cannot parse a body reports it to `distrust`. */
   askRaw(calls: readonly RpcCall[], options: AskOptions): Promise<RawAnswers>
-  /** Reports that an answer failed a check, which counts against the endpoint's health. */
-  distrust(endpoint: string, reason: string): void
+  /**
+   * Reports that an answer failed a check, which counts against the endpoint's health. Returns the reason as it may be
+   * shown: without the endpoint's secrets.
+   */
+  distrust(endpoint: string, reason: string): string
   status(): readonly EndpointStatus[]
 }
 

@@ -192,11 +192,11 @@ export async function askChecked<Answers extends { endpoint: string }, Result ex
     const answers = await ask(distrusted)
     const checked = await checkedBy(() => check(answers))
     if (typeof checked !== 'string') return checked
-    rpc.distrust(answers.endpoint, checked)
+    const reason = rpc.distrust(answers.endpoint, checked)
     distrusted.add(answers.endpoint)
     if (distrusted.size < rpc.endpoints.length) continue
     const who = distrusted.size === 1 ? `endpoint ${answers.endpoint}` : `all ${distrusted.size} endpoints`
-    throw checkFailed(chain, interval, `${who}: ${checked}`)
+    throw checkFailed(chain, interval, `${who}: ${reason}`)
   }
 }
 
