@@ -685,13 +685,38 @@ describe('conventions', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
     const own = await serveApi({ settings: { corsOrigins: ['https://app.example'] } })
     try {
-      const origin = async (given: string) => (await own.get('/health', { origin: given })).headers
+      const origin = async (given: string) => (await own.get(transfers(seeded.collection), { origin: given })).headers
       expect((await origin('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example')
       expect((await origin('https://evil.example')).get('access-control-allow-origin')).toBeNull()
       expect((await origin('https://evil.example')).get('vary')).toContain('Origin')
     } finally {
       await own.close()
     }
+  })
+
+  test('pages of other origins read the operations alone', async () => {
+    const crossOrigin = async (target: string, method = 'GET') => {
+      const { headers } = await api.get(target, { origin: 'https://app.example' }, method)
+      return [...headers.keys()].filter(name => name.startsWith('access-control-'))
+    }
+    const operations = [transfers(seeded.collection), '/api/v2.2/wallets/0x/chains', '/account/mainnet/x/portfolio']
+    for (const target of [...operations, '/nowhere']) {
+      expect(await crossOrigin(target), target).toContain('access-control-allow-origin')
+      expect(await crossOrigin(target, 'OPTIONS'), target).toContain('access-control-allow-methods')
+    }
+    const own = [
+      '/keys',
+      '/keys/1',
+      '/status',
+      '/metrics',
+      '/health',
+      '/ready',
+      '/openapi.json',
+      '/',
+      '/chains/eth/contracts',
+    ]
+    for (const target of [...own, `/explain/eth/${seeded.collection}`])
+      for (const method of ['GET', 'OPTIONS', 'DELETE']) expect(await crossOrigin(target, method), target).toEqual([])
   })
 
   test('nothing in an answer may run or be framed', async () => {

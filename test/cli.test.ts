@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { issueKey, registerOperatorKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { listeningUrls } from './command-run.ts'
 
@@ -281,6 +282,26 @@ describe('start', () => {
     const two = start([], { ALMANAC_KEY: 'second-operator-key' })
     expect(await ask(await two.url(), 'first-operator-key')).toBe(200)
     expect(await ask(await two.url(), 'second-operator-key')).toBe(200)
+  })
+
+  test('starts with a revoked ALMANAC_KEY and with keys that could administer before, and says so', async () => {
+    const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'owner' })
+    const { id } = await registerOperatorKey(store, 'the-operator-key')
+    await store.revokeKey(id, Date.now())
+    for (const name of ['console', 'prometheus']) await issueKey(store, { name, scopes: ['ops'] })
+    await store.close()
+    const server = start(['--log-format', 'json'], { ALMANAC_KEY: 'the-operator-key' })
+    expect(await ask(await server.url(), 'the-operator-key')).toBe(401)
+    const lines = server.stderr.split('\n').filter(line => line.includes('"level":"warn"'))
+    expect(lines.find(line => line.includes('Operator key revoked'))).toContain(`"key_id":"${id}"`)
+    const administration = lines.filter(line => line.includes('cannot administer keys'))
+    expect(administration).toHaveLength(1)
+    expect(JSON.parse(administration[0]!)).toMatchObject({
+      keys: 2,
+      hint: expect.stringContaining('keys create --name admin --scopes ops,keys'),
+    })
+    const made = await almanac(['keys', 'create', '--name', 'admin', '--scopes', 'ops,keys'])
+    expect(await ask(await server.url(), made.stdout.trim(), '/keys')).toBe(200)
   })
 
   test('a key that another process revokes stops within a second', async () => {

@@ -19,7 +19,7 @@ import {
 } from '../src/api/operator-schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
-import { issueKey, type NewKey } from '../src/keys/keys.ts'
+import { issueKey, type NewKey, registerOperatorKey } from '../src/keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../src/model.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { seed, seeded, seededTransfers } from './seed.ts'
@@ -48,7 +48,7 @@ async function send(method: string, path: string, body?: unknown, key = api.key)
 }
 
 async function keyWith(wanted: Partial<NewKey>): Promise<string> {
-  return (await issueKey(api.store, { name: 'giver', scopes: ['ops', 'portfolio'], ...wanted })).secret
+  return (await issueKey(api.store, { name: 'giver', scopes: ['keys', 'ops', 'portfolio'], ...wanted })).secret
 }
 
 describe('keys over HTTP', () => {
@@ -56,7 +56,7 @@ describe('keys over HTTP', () => {
     await serve()
     const order = {
       name: 'shop',
-      scopes: ['nft-transfers', 'ops'],
+      scopes: ['nft-transfers', 'keys'],
       expires: '90d',
       quota_per_day: 100,
       index_per_day: 0,
@@ -87,20 +87,20 @@ describe('keys over HTTP', () => {
     expect(api.logged.join('')).not.toContain(secret)
   })
 
-  test('the last key with the scope ops is not revoked, so that nobody is locked out', async () => {
+  test('the last key with the scope keys is not revoked, so that nobody is locked out', async () => {
     await serve()
     const keys = async () => keyList.parse(await (await send('GET', '/keys')).json()).keys
     const [own] = await keys()
-    const other = await keyWith({ scopes: ['ops'] })
-    await keyWith({ scopes: ['ops'], expiresAt: Date.now() - 1 })
+    const other = await keyWith({ scopes: ['keys'] })
+    await keyWith({ scopes: ['keys'], expiresAt: Date.now() - 1 })
     await keyWith({ scopes: ['portfolio'] })
     const second = (await keys()).find(
-      ({ state, name, scopes }) => state === 'active' && name === 'giver' && scopes.includes('ops'),
+      ({ state, name, scopes }) => state === 'active' && name === 'giver' && scopes.includes('keys'),
     )!
     expect((await send('DELETE', `/keys/${second.id}`)).status).toBe(200)
     const refused = await send('DELETE', `/keys/${own!.id}`)
     expect(refused.status).toBe(403)
-    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the last key with the scope ops') })
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the last key with the scope keys') })
     expect((await keys()).find(({ id }) => id === own!.id)).toMatchObject({ state: 'active' })
     expect(other).not.toBe('')
   })
@@ -110,8 +110,8 @@ describe('keys over HTTP', () => {
     ['name', { name: 'a\nb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
     ['name', { name: 'a\u2028b', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
     ['name', { name: 'a\u202eb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
-    ['scopes', { name: 'a', scopes: [] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops'],
-    ['scopes', { name: 'a', scopes: ['root'] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops'],
+    ['scopes', { name: 'a', scopes: [] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops, keys'],
+    ['scopes', { name: 'a', scopes: ['root'] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops, keys'],
     [
       'rate_per_second',
       { name: 'a', scopes: ['ops'], rate_per_second: 0 },
@@ -165,13 +165,58 @@ describe('keys over HTTP', () => {
     expect((await send('POST', '/keys', order, giver)).status).toBe(201)
   })
 
-  test('need the scope ops, also where status is open', async () => {
+  test('need the scope keys, also where status is open', async () => {
     await serve({ settings: { opsOpen: true } })
     const narrow = await keyWith({ scopes: ['portfolio'] })
     expect((await send('GET', '/keys', undefined, narrow)).status).toBe(403)
     expect((await fetch(`${api.url}/keys`)).status).toBe(401)
     expect((await fetch(`${api.url}/keys`, { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await fetch(`${api.url}/status`)).status).toBe(200)
+  })
+
+  test('the scope ops looks and administers nothing', async () => {
+    await serve()
+    const scraper = await keyWith({ scopes: ['ops'] })
+    for (const path of ['/status', '/metrics', '/chains/eth/contracts'])
+      expect((await send('GET', path, undefined, scraper)).status).toBe(200)
+    const [first] = await api.store.keys()
+    const refused = [
+      await send('GET', '/keys', undefined, scraper),
+      await send('POST', '/keys', { name: 'more', scopes: ['ops'] }, scraper),
+      await send('DELETE', `/keys/${first!.id}`, undefined, scraper),
+    ]
+    for (const answer of refused) {
+      expect(answer.status).toBe(403)
+      expect(await answer.json()).toMatchObject({
+        message: 'This key lacks the scope keys',
+        details: { scope: 'keys' },
+      })
+    }
+    expect((await api.store.keys()).map(({ revokedAt }) => revokedAt)).toEqual([undefined, undefined])
+  })
+
+  test("the operator's own key is not revoked over HTTP, nor a name like it made", async () => {
+    let operatorKeyId = ''
+    const register = async (store: ServedApi['store']) => {
+      await registerOperatorKey(store, 'the-operator-key-of-yesterday')
+      operatorKeyId = (await issueKey(store, { name: 'widened', scopes: ['ops'] })).key.id
+    }
+    await serve({
+      fill: register,
+      parts: {
+        get operatorKeyId() {
+          return operatorKeyId
+        },
+      },
+    })
+    const keys = await api.store.keys()
+    for (const { id } of keys.filter(({ name }) => name === 'ALMANAC_KEY' || name === 'widened')) {
+      const refused = await send('DELETE', `/keys/${id}`)
+      expect(refused.status).toBe(403)
+      expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the command keys revoke alone') })
+    }
+    expect((await api.store.keys()).every(({ revokedAt }) => revokedAt === undefined)).toBe(true)
+    expect((await send('POST', '/keys', { name: 'ALMANAC_KEY', scopes: ['ops'] })).status).toBe(400)
   })
 
   test('a revocation tells what the key was used for today', async () => {
@@ -221,16 +266,20 @@ describe('keys over HTTP', () => {
   })
 
   test.each([
-    ['/keys', 'GET, HEAD, POST, OPTIONS'],
-    ['/keys/1', 'DELETE, OPTIONS'],
-    ['/status', 'GET, HEAD, OPTIONS'],
-    ['/nowhere', 'GET, HEAD, OPTIONS'],
-  ])('browsers learn which methods %s has before they send one', async (path, methods) => {
-    await serve()
-    const { status, headers } = await send('OPTIONS', path)
-    expect(status).toBe(204)
-    expect([headers.get('allow'), headers.get('access-control-allow-methods')]).toEqual([methods, methods])
-  })
+    ['/keys', 'GET, HEAD, POST, OPTIONS', null],
+    ['/keys/1', 'DELETE, OPTIONS', null],
+    ['/status', 'GET, HEAD, OPTIONS', null],
+    ['/account/mainnet/x/portfolio', 'GET, HEAD, OPTIONS', 'GET, HEAD, OPTIONS'],
+    ['/nowhere', 'GET, HEAD, OPTIONS', 'GET, HEAD, OPTIONS'],
+  ])(
+    'OPTIONS says which methods %s has, and which pages of other origins may send',
+    async (path, methods, crossOrigin) => {
+      await serve()
+      const { status, headers } = await send('OPTIONS', path)
+      expect(status).toBe(204)
+      expect([headers.get('allow'), headers.get('access-control-allow-methods')]).toEqual([methods, crossOrigin])
+    },
+  )
 })
 
 describe('the contracts of a chain', () => {

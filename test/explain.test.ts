@@ -68,7 +68,8 @@ describe('on the command line', () => {
     const run = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
     const url = await run.listening()
     const [contract, [transfer]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
-    const ask = async () => (await fetch(`${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`)).json()
+    const path = `${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`
+    const ask = async () => (await fetch(path, { headers: { 'x-api-key': 'the-operator-key' } })).json()
     await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
     const uncounted = async () => {
       const metrics = await (await fetch(`${url}/metrics`)).text()
@@ -77,6 +78,10 @@ describe('on the command line', () => {
     }
     // Requests go on meanwhile; one that nobody counts would stay.
     await expect.poll(uncounted).toBe(0)
+    // `ops_open` opens what is known, not what has to be asked of nodes.
+    expect((await fetch(`${url}/status`)).status).toBe(200)
+    expect((await fetch(path)).status).toBe(401)
+    expect((await fetch(path.replace(/\?.*/, ''))).status).toBe(401)
   })
 
   test('slips are told', async () => {

@@ -55,20 +55,23 @@ export interface paths {
     get: operations["getEvents"];
   };
   "/explain/{chain}/{contract}": {
-    /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
+    /** Why answers show what they show of a contract; always needs the scope `ops` */
     get: operations["explainContract"];
   };
   "/keys": {
-    /** Every key with its limits and its use today; needs the scope `ops` */
+    /** Every key with its limits and its use today; needs the scope `keys` */
     get: operations["listKeys"];
     /**
-     * Issue a key; needs the scope `ops`
+     * Issue a key; needs the scope `keys`
      * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
      */
     post: operations["createKey"];
   };
   "/keys/{id}": {
-    /** Revoke a key: it stops working within a second; needs the scope `ops` */
+    /**
+     * Revoke a key: it stops working within a second; needs the scope `keys`
+     * @description The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
+     */
     delete: operations["revokeKey"];
   };
 }
@@ -451,7 +454,7 @@ export interface components {
     };
     NewKey: {
       name: string;
-      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops")[];
+      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       rate_per_second?: number;
@@ -1289,7 +1292,7 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
-  /** Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it */
+  /** Why answers show what they show of a contract; always needs the scope `ops` */
   explainContract: {
     parameters: {
       query?: {
@@ -1325,9 +1328,10 @@ export interface operations {
       403: components["responses"]["Failure403"];
       500: components["responses"]["Failure500"];
       502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
     };
   };
-  /** Every key with its limits and its use today; needs the scope `ops` */
+  /** Every key with its limits and its use today; needs the scope `keys` */
   listKeys: {
     responses: {
       /** @description The keys, oldest first. No secrets. */
@@ -1347,7 +1351,7 @@ export interface operations {
     };
   };
   /**
-   * Issue a key; needs the scope `ops`
+   * Issue a key; needs the scope `keys`
    * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
    */
   createKey: {
@@ -1374,7 +1378,10 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
-  /** Revoke a key: it stops working within a second; needs the scope `ops` */
+  /**
+   * Revoke a key: it stops working within a second; needs the scope `keys`
+   * @description The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
+   */
   revokeKey: {
     parameters: {
       path: {

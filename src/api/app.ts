@@ -110,13 +110,15 @@ function routerOf(context: Context): Router<PathEndpoint> {
   const router = new Router<PathEndpoint>()
   const add = (method: string, path: string, handler: Handler, facts: Partial<PathEndpoint> = {}): void => {
     const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!)
-    const { version = 'v2', failureSchema } = facts
-    router.add(method, path, { label: path.replace(/{(\w+)}/g, ':$1'), version, names, handler, failureSchema })
+    const { version = 'v2', failureSchema, crossOrigin = false } = facts
+    const label = path.replace(/{(\w+)}/g, ':$1')
+    router.add(method, path, { label, version, names, handler, failureSchema, crossOrigin })
   }
-  for (const { method = 'GET', path, versions, answer, failureSchema } of routes) {
+  for (const { method = 'GET', path, versions, answer, failureSchema, crossOrigin = false } of routes) {
     const handler = answer(context)
-    if (versions === undefined) add(method, path, handler, { failureSchema })
-    else for (const version of versions) add(method, versionPath(version, path), handler, { version, failureSchema })
+    const facts = { failureSchema, crossOrigin }
+    if (versions === undefined) add(method, path, handler, facts)
+    else for (const version of versions) add(method, versionPath(version, path), handler, { version, ...facts })
   }
   const document = openApiAnswer({
     chains: context.chains,
@@ -133,9 +135,13 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   const found = router.find(method === 'HEAD' ? 'GET' : method, segments, values)
   if (found !== undefined) return found
   const methods = router.methodsAt(segments)
-  if (method === 'OPTIONS') return { ...withoutPath, label: 'preflight', handler: () => preflight(methods) }
+  // What is at no path has nothing to hide, and a page may learn that.
+  const crossOrigin = methods.length === 0 || router.find('GET', segments, [])?.crossOrigin === true
+  if (method === 'OPTIONS')
+    return { ...withoutPath, label: 'preflight', handler: () => preflight(methods, crossOrigin), crossOrigin }
   const failureSchema = failureSchemaNear(segments)
-  if (methods.length > 0) return refusing('method', methodNotAllowed(method, methods), failureSchema)
+  if (methods.length > 0)
+    return { ...refusing('method', methodNotAllowed(method, methods), failureSchema), crossOrigin }
   // A slash that was encoded is part of its segment.
   const shown = segments.map(segment => segment.replaceAll('/', '%2F')).join('/')
   const message = `There is nothing at /${shown}; see /reference`
@@ -147,7 +153,7 @@ function failureSchemaNear(segments: readonly string[]): FailureSchema | undefin
   return routes.find(({ path }) => segmentsOf(path)[0] === segments[0])?.failureSchema
 }
 
-const withoutPath = { version: 'v2', names: [], failureSchema: undefined } as const
+const withoutPath = { version: 'v2', names: [], failureSchema: undefined, crossOrigin: true } as const
 
 function invalidEndpoint(severalHosts: boolean): PathEndpoint {
   const message = severalHosts

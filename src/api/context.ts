@@ -28,6 +28,8 @@ export type AppDependencies = {
   configured?: readonly Chain[] | undefined
   settings: ApiSettings
   gatekeeper: Gatekeeper
+  /** The key of `ALMANAC_KEY`, which cannot be revoked over HTTP. */
+  operatorKeyId?: string | undefined
   log: Log
   metrics: Metrics
   /** What other threads count, in the text format of Prometheus. Names differ from those of `metrics`. */
@@ -55,7 +57,7 @@ export type AppDependencies = {
 export type ApiSettings = Config['limits'] & {
   /** Absent: each request decides. */
   dialect?: Config['dialect']
-  /** `/status`, `/metrics`, `/events`, `/explain/…` and `/chains/{chain}/contracts` answer without a key. */
+  /** `/status`, `/metrics`, `/events` and `/chains/{chain}/contracts` answer without a key. */
   opsOpen: boolean
   /** `*` or exact origins. */
   corsOrigins: readonly string[]

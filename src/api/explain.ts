@@ -10,35 +10,41 @@ import {
   shownExplanation,
   shownTransfer,
 } from '../query/explain.ts'
+import { AdmissionQueue } from './admission-queue.ts'
 import { jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { jsonSuccess, textInPath } from './openapi-parts.ts'
-import { admitOperator } from './operator-routes.ts'
+import { requireOperator } from './operator-routes.ts'
 import { unacceptable } from './params.ts'
 import type { RouteParts } from './responder.ts'
 
 const nodeWaitMsMax = 10_000
+/** Questions to nodes: few, so that they take neither the nodes' budget nor slots from the operations. */
+const nodeQuestions = { concurrencyMax: 4, queueMax: 16 }
 
 export const explanation: RouteParts = {
-  answer: context => async request => {
+  answer: context => {
     const { store, chains } = context
-    await admitOperator(context, request)
-    const chain = chains.parse(request.pathParameter('chain'))
-    if (chain === undefined) throw unacceptable('chain', 'a chain by name or id')
-    const contract = parseAddress(request.pathParameter('contract'))
-    if (contract === undefined) throw unacceptable('contract', '0x and 40 hex digits')
-    const text = new URLSearchParams(request.query).get('transfer')
-    const asked = text === null ? undefined : readTransfer(text)
-    const explanation = await explainContract(store, chain.id, contract)
-    const shown = shownExplanation(explanation, chains)
-    if (asked === undefined) return jsonAnswer(shown)
-    const node = await askNode(context, chain.name, contract, asked.transaction)
-    const transfer = await explainTransfer(store, explanation, asked, node)
-    return jsonAnswer({ ...shown, transfer: shownTransfer(transfer) })
+    const questions = new AdmissionQueue({ ...nodeQuestions, timeoutMs: 2 * nodeWaitMsMax })
+    return async request => {
+      await requireOperator(context, request)
+      const chain = chains.parse(request.pathParameter('chain'))
+      if (chain === undefined) throw unacceptable('chain', 'a chain by name or id')
+      const contract = parseAddress(request.pathParameter('contract'))
+      if (contract === undefined) throw unacceptable('contract', '0x and 40 hex digits')
+      const text = new URLSearchParams(request.query).get('transfer')
+      const asked = text === null ? undefined : readTransfer(text)
+      const explanation = await explainContract(store, chain.id, contract)
+      const shown = shownExplanation(explanation, chains)
+      if (asked === undefined) return jsonAnswer(shown)
+      const node = await questions.run(() => askNode(context, chain.name, contract, asked.transaction))
+      const transfer = await explainTransfer(store, explanation, asked, node)
+      return jsonAnswer({ ...shown, transfer: shownTransfer(transfer) })
+    }
   },
   document: {
     id: 'explainContract',
-    summary: 'Why answers show what they show of a contract; needs the scope `ops` unless the operator opened it',
+    summary: 'Why answers show what they show of a contract; always needs the scope `ops`',
     parameters: [
       textInPath('chain', 'Chain, by name or id.', 'eth'),
       textInPath('contract', 'Address of the contract.', '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'),
@@ -51,7 +57,7 @@ export const explanation: RouteParts = {
       },
     ],
     answers: { 200: jsonSuccess('Explanation', 'Flags, names, labels and coverage with their origins.') },
-    errors: ['bad_request', 'unauthorized', 'forbidden', 'internal', 'upstream_failed'],
+    errors: ['bad_request', 'unauthorized', 'forbidden', 'internal', 'overloaded', 'upstream_failed'],
   },
 }
 

@@ -1,4 +1,5 @@
-// The routes that list, issue and revoke keys. They always need the scope `ops`. A key cannot grant more than it has.
+// The routes that list, issue and revoke keys. They always need the scope `keys`. A key cannot grant more than it has,
+// and the operator's own key cannot be revoked here.
 import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {
@@ -6,6 +7,7 @@ import {
   issueKey,
   listKeys,
   type NewKey,
+  operatorKeyName,
   parseExpiry,
   type ShownKey,
   scopes,
@@ -24,7 +26,7 @@ const bodyBytesMax = 4_096
 const keyErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal']
 
 async function admit({ gatekeeper }: Context, request: ApiRequest): Promise<KeyRecord> {
-  const { key, rateLimit } = await gatekeeper.admit(request.header('x-api-key'), 'ops')
+  const { key, rateLimit } = await gatekeeper.admit(request.header('x-api-key'), 'keys')
   request.rateLimit = rateLimit
   return key
 }
@@ -36,7 +38,7 @@ export const keyList: RouteParts = {
   },
   document: {
     id: 'listKeys',
-    summary: 'Every key with its limits and its use today; needs the scope `ops`',
+    summary: 'Every key with its limits and its use today; needs the scope `keys`',
     answers: { 200: jsonSuccess('KeyList', 'The keys, oldest first. No secrets.') },
     errors: keyErrors,
   },
@@ -53,7 +55,7 @@ export const newKey: RouteParts = {
   },
   document: {
     id: 'createKey',
-    summary: 'Issue a key; needs the scope `ops`',
+    summary: 'Issue a key; needs the scope `keys`',
     description:
       'A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
     requestBody: {
@@ -79,10 +81,12 @@ export const revocation: RouteParts = {
     const found = keys.find(key => key.id === id)
     if (found === undefined) throw new AlmanacError('not_found', 'There is no key with this id')
     if (found.state === 'revoked') return jsonAnswer(found)
-    if (isLastOperator(found, keys))
+    if (found.id === context.operatorKeyId || found.name === operatorKeyName)
+      throw new AlmanacError('forbidden', "The operator's own key is revoked with the command keys revoke alone")
+    if (isLastAdministrator(found, keys))
       throw new AlmanacError(
         'forbidden',
-        'This is the last key with the scope ops: create another one first, or revoke it with the command keys revoke',
+        'This is the last key with the scope keys: create another one first, or revoke it with the command keys revoke',
       )
     await store.revokeKey(id, Date.now())
     log.info({ key_id: id, by: revoker.id }, 'Key revoked')
@@ -90,7 +94,9 @@ export const revocation: RouteParts = {
   },
   document: {
     id: 'revokeKey',
-    summary: 'Revoke a key: it stops working within a second; needs the scope `ops`',
+    summary: 'Revoke a key: it stops working within a second; needs the scope `keys`',
+    description:
+      "The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('Key', 'The revoked key.') },
     errors: ['not_found', ...keyErrors],
@@ -98,9 +104,9 @@ export const revocation: RouteParts = {
 }
 
 /** Without it, keys could not be listed, issued or revoked over HTTP any more. */
-function isLastOperator(revoked: ShownKey, keys: readonly ShownKey[]): boolean {
-  const operators = keys.filter(({ state, scopes }) => state === 'active' && scopes.includes('ops'))
-  return operators.length === 1 && operators[0]!.id === revoked.id
+function isLastAdministrator(revoked: ShownKey, keys: readonly ShownKey[]): boolean {
+  const administrators = keys.filter(({ state, scopes }) => state === 'active' && scopes.includes('keys'))
+  return administrators.length === 1 && administrators[0]!.id === revoked.id
 }
 
 /** Ends the sentence "<field> must be …". */

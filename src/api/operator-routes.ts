@@ -22,13 +22,15 @@ import type { RouteParts } from './responder.ts'
 const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 
 /** Returns the admitted secret; undefined where none is needed. */
-export async function admitOperator(
-  { settings, gatekeeper }: Context,
-  request: ApiRequest,
-): Promise<string | undefined> {
-  if (settings.opsOpen) return undefined
+export async function admitOperator(context: Context, request: ApiRequest): Promise<string | undefined> {
+  return context.settings.opsOpen ? undefined : await requireOperator(context, request)
+}
+
+/** For what asks nodes: `ops_open` does not open it. */
+export async function requireOperator({ gatekeeper }: Context, request: ApiRequest): Promise<string | undefined> {
   const secret = request.header('x-api-key') ?? bearerOf(request.header('authorization'))
-  await gatekeeper.admit(secret, 'ops')
+  const { rateLimit } = await gatekeeper.admit(secret, 'ops')
+  request.rateLimit = rateLimit
   return secret
 }
 

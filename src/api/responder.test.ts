@@ -22,7 +22,7 @@ async function answered(handler: Handler, parts: Partial<Context> = {}): Promise
   const logged: string[] = []
   const log = createLog({ level: 'info', format: 'json', write: line => logged.push(line) })
   const context = { settings: defaultApiSettings, metrics: createMetrics(), log, ...parts } as Context
-  const endpoint = { label: '/things', handler, failureSchema: undefined }
+  const endpoint = { label: '/things', handler, failureSchema: undefined, crossOrigin: true }
   return [await new Responder(context).answer(request, endpoint), logged.join('')]
 }
 

@@ -18,7 +18,13 @@ export type RouteParts = {
 }
 
 /** What the responder has to know of a route. Metrics and logs name it by `label`. */
-export type Endpoint = { label: string; handler: Handler; failureSchema: FailureSchema | undefined }
+export type Endpoint = {
+  label: string
+  handler: Handler
+  failureSchema: FailureSchema | undefined
+  /** Pages of other origins may ask. */
+  crossOrigin: boolean
+}
 
 export class Responder {
   readonly #context: Context
@@ -89,7 +95,7 @@ export class Responder {
   #finish(request: ApiRequest, endpoint: Endpoint, answer: Answer): Answer {
     try {
       this.#observe(request, endpoint.label, answer)
-      return { ...answer, headers: this.#headers(request, answer) }
+      return { ...answer, headers: this.#headers(request, endpoint, answer) }
     } catch (error) {
       answer.release?.()
       answer.stream?.destroy()
@@ -122,14 +128,15 @@ export class Responder {
       log.debug({ route, status, seconds, request_id: request.requestId }, 'Request answered')
   }
 
-  #headers(request: ApiRequest, answer: Answer): Answer['headers'] {
+  #headers(request: ApiRequest, { crossOrigin }: Endpoint, answer: Answer): Answer['headers'] {
     const headers: Record<string, string> = {
       ...answer.headers,
       ...(request.rateLimit && rateLimitHeaders(request.rateLimit)),
-      ...this.#cors(request.header('origin')),
+      ...(crossOrigin ? this.#cors(request.header('origin')) : none),
       'X-Request-Id': request.requestId,
     }
-    if (this.#variesByOrigin) headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`
+    if (crossOrigin && this.#variesByOrigin)
+      headers.Vary = headers.Vary === undefined ? 'Origin' : `${headers.Vary}, Origin`
     return headers
   }
 }
@@ -164,16 +171,12 @@ function corsHeaders(origins: readonly string[]): (origin: string | undefined) =
 }
 
 /** `known` are the methods that have a route at the path. */
-export function preflight(known: readonly string[]): Answer {
+export function preflight(known: readonly string[], crossOrigin: boolean): Answer {
   const methods = allowedMethods(known).join(', ')
-  return {
-    status: 204,
-    headers: {
-      Allow: methods,
-      'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': allowedHeaders,
-      'Access-Control-Max-Age': '86400',
-    },
-    body: null,
+  const allowed = {
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Allow-Headers': allowedHeaders,
+    'Access-Control-Max-Age': '86400',
   }
+  return { status: 204, headers: { Allow: methods, ...(crossOrigin ? allowed : none) }, body: null }
 }

@@ -22,12 +22,14 @@ export type Route = RouteParts & {
   path: string
   /** Puts the path below `/api/v2`, `/api/v2.1` …. Absent: the path is whole. */
   versions?: readonly ApiVersion[]
+  /** Pages of other origins may ask. Only the operations are: they change nothing and say nothing of the service. */
+  crossOrigin?: true
 }
 
 export const routes: readonly Route[] = [
-  { path: '/nft/{address}/transfers', versions: apiVersions, ...nftTransfers },
-  { path: '/wallets/{address}/chains', versions: apiVersions, ...walletChains },
-  { path: '/account/{network}/{address}/portfolio', ...portfolio },
+  { path: '/nft/{address}/transfers', versions: apiVersions, crossOrigin: true, ...nftTransfers },
+  { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
+  { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },
   { path: '/health', ...health },
   { path: '/ready', ...readiness },

@@ -2,14 +2,21 @@
 import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { findKey, issueKey, keyNamePattern, listKeys, parseExpiry, type Scope, scopes, showKey } from '../keys/keys.ts'
+import {
+  clientScopes,
+  findKey,
+  issueKey,
+  keyNamePattern,
+  listKeys,
+  parseExpiry,
+  type Scope,
+  scopes,
+  showKey,
+} from '../keys/keys.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
 import { printable, printData, printJson, printNote, table } from './terminal.ts'
-
-/** All that clients need. */
-const defaultScopes: readonly Scope[] = scopes.filter(scope => scope !== 'ops')
 
 export function keysCommand(): Command {
   const createCommand = new Command('create')
@@ -18,7 +25,7 @@ export function keysCommand(): Command {
     .addOption(
       new Option('--scopes <list>', `Comma-separated: ${scopes.join(', ')}, or all.`)
         .argParser(parseScopes)
-        .default(defaultScopes, defaultScopes.join()),
+        .default(clientScopes, clientScopes.join()),
     )
     .option('--expires <when>', 'A span such as 12h or 90d, or a date. Default: never.', text =>
       parseExpiry(text, Date.now()),

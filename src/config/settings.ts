@@ -159,8 +159,7 @@ export const settingsSchema = section({
     flag: true,
   }),
   ops_open: setting(z.boolean().default(false), {
-    about:
-      'Serves /status, /metrics, /events, /explain/{chain}/{contract} and /chains/{chain}/contracts without a key.',
+    about: 'Serves /status, /metrics, /events and /chains/{chain}/contracts without a key.',
     accepts: '`true` or `false`',
     flag: true,
   }),
@@ -218,7 +217,8 @@ export const settingsSchema = section({
   }),
   cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
-      about: 'Origins whose pages may call the service from a browser.',
+      about:
+        'Origins whose pages may call the operations from a browser. Other routes answer pages of their own origin alone.',
       accepts: '`*`, an origin such as https://app.example, or a list of them',
     }),
   }),

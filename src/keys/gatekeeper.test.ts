@@ -224,7 +224,13 @@ describe("the operator's own key", () => {
   test('does not bring a revoked key back', async () => {
     const key = await registerOperatorKey(store, 'operator')
     await store.revokeKey(key.id, Date.now())
-    await expect(registerOperatorKey(store, 'operator')).rejects.toMatchObject({ code: 'config_invalid' })
+    expect(await registerOperatorKey(store, 'operator')).toMatchObject({ id: key.id, revokedAt: expect.any(Number) })
+    expect(await store.keys()).toMatchObject([{ id: key.id, revokedAt: expect.any(Number) }])
+  })
+
+  test('has a name that no other key can be given', async () => {
+    const issued = issueKey(store, { name: 'ALMANAC_KEY', scopes: ['ops'] })
+    await expect(issued).rejects.toMatchObject({ code: 'bad_request', details: { parameter: 'name' } })
   })
 
   test.each(['', 'with space', 'new\nline', 'ü', 'x'.repeat(257)])(

@@ -4,7 +4,10 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 
 /** One line without characters that reverse the order of others. */
-export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]{1,100}$/u
+export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]{1,100}$/u
+
+/** The name of the key that a variable of the environment holds. No other key can be given it. */
+export const operatorKeyName = 'ALMANAC_KEY'
 
 export type NewKey = {
   name: string
@@ -23,11 +26,20 @@ export function hashSecret(secret: string): string {
 }
 
 export async function issueKey(store: KeyStore, wanted: NewKey): Promise<IssuedKey> {
+  if (wanted.name === operatorKeyName) {
+    throw new AlmanacError('bad_request', `The name ${operatorKeyName} is that of the operator's own key`, {
+      hint: 'choose another name.',
+      details: { parameter: 'name' },
+    })
+  }
   const secret = `alm_${randomBytes(32).toString('base64url')}`
   return { key: await putKey(store, secret, wanted), secret }
 }
 
-/** Makes the operator's secret (`ALMANAC_KEY`) a key with every scope. Repeating it changes nothing. */
+/**
+ * Makes the operator's secret (`ALMANAC_KEY`) a key with every scope. Repeating it changes nothing, and a revoked key
+ * stays revoked.
+ */
 export async function registerOperatorKey(store: KeyStore, secret: string): Promise<KeyRecord> {
   if (!/^[\x21-\x7e]{1,256}$/.test(secret)) {
     throw new AlmanacError('config_invalid', 'ALMANAC_KEY cannot be sent in a header.', {
@@ -35,12 +47,8 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
     })
   }
   const known = await store.keyByHash(hashSecret(secret))
-  if (known === undefined) return await putKey(store, secret, { name: 'ALMANAC_KEY', scopes })
-  if (known.revokedAt !== undefined) {
-    throw new AlmanacError('config_invalid', `ALMANAC_KEY holds the key ${known.id}, which was revoked.`, {
-      hint: 'set ALMANAC_KEY to another secret, or unset it.',
-    })
-  }
+  if (known === undefined) return await putKey(store, secret, { name: operatorKeyName, scopes })
+  if (known.revokedAt !== undefined) return known
   const { expiresAt, ratePerSecond, quotaPerDay, indexPerDay } = known
   const isUnlimited = [expiresAt, ratePerSecond, quotaPerDay, indexPerDay].every(limit => limit === undefined)
   if (isUnlimited && scopes.every(scope => known.scopes.includes(scope))) return known
@@ -82,9 +90,12 @@ async function putKey(
   return key
 }
 
-/** What a key may do: one scope for each operation, and `ops` for status and metrics. */
-export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops'] as const
+/** What a key may do: one scope for each operation, `ops` to look at status and metrics, `keys` to administer keys. */
+export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops', 'keys'] as const
 export type Scope = (typeof scopes)[number]
+
+/** All that clients need. */
+export const clientScopes: readonly Scope[] = scopes.filter(scope => scope !== 'ops' && scope !== 'keys')
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 

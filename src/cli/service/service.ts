@@ -76,9 +76,10 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
 
   if (only !== 'api') await providePack(store, log)
   if (only !== 'index') {
-    await registerKnownKey(store, log, key)
+    const operatorKeyId = await registerKnownKey(store, log, key)
+    await reportAdministrators(store, log)
     const pages = readConsole()
-    const servers = await serve({ loaded, store, indexers, console: pages, log, metrics, opened })
+    const servers = await serve({ loaded, store, operatorKeyId, indexers, console: pages, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
     await provideFirstKey(store, consoleUrl)
@@ -125,6 +126,7 @@ async function openForServing(
 type Parts = {
   loaded: LoadedConfig
   store: Store
+  operatorKeyId: string | undefined
   /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
@@ -133,8 +135,9 @@ type Parts = {
   opened: AsyncDisposableStack
 }
 
-async function serve({ loaded, store, indexers, console, log, metrics, opened }: Parts): Promise<ServedApp[]> {
+async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
+  const { operatorKeyId, console } = parts
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -149,7 +152,20 @@ async function serve({ loaded, store, indexers, console, log, metrics, opened }:
     config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())
   const app = createApp({
-    ...{ store, replica, chains, gatekeeper, log, metrics, displayAmount, status, live, console, version },
+    ...{
+      store,
+      replica,
+      chains,
+      gatekeeper,
+      operatorKeyId,
+      log,
+      metrics,
+      displayAmount,
+      status,
+      live,
+      console,
+      version,
+    },
     configured: chains.all.filter(({ name }) => Object.hasOwn(config.chains, name)),
     freshen: indexers.freshen,
     // A process that only serves asks its own nodes, if it has any.
@@ -177,13 +193,33 @@ function isForPeople({ log: { format } }: Config): boolean {
 
 const lengthAdvised = 16
 
-/** Registers the operator's key, or `known`: the sandbox's, which is public. */
-export async function registerKnownKey(store: KeyStore, log: Log, known?: string): Promise<void> {
+/** Registers the operator's key, or `known`: the sandbox's, which is public. Returns its id; undefined without one. */
+export async function registerKnownKey(store: KeyStore, log: Log, known?: string): Promise<string | undefined> {
   const secret = known ?? process.env.ALMANAC_KEY ?? ''
-  if (secret === '') return
-  await registerOperatorKey(store, secret)
+  if (secret === '') return undefined
+  const { id, revokedAt } = await registerOperatorKey(store, secret)
+  const facts = { variable: 'ALMANAC_KEY', key_id: id }
+  if (revokedAt !== undefined)
+    log.warn(
+      { ...facts, hint: 'set ALMANAC_KEY to another secret, or unset it' },
+      'Operator key revoked; it is refused',
+    )
   if (known === undefined && secret.length < lengthAdvised)
-    log.warn({ variable: 'ALMANAC_KEY', characters_advised: lengthAdvised }, 'Operator key short enough to be guessed')
+    log.warn({ ...facts, characters_advised: lengthAdvised }, 'Operator key short enough to be guessed')
+  return id
+}
+
+/** Keys with the scope `ops` could administer keys before there was a scope for it. */
+export async function reportAdministrators(store: KeyStore, log: Log): Promise<void> {
+  const now = Date.now()
+  const active = (await store.keys()).filter(
+    ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || expiresAt > now),
+  )
+  const looking = active.filter(({ scopes }) => scopes.includes('ops') && !scopes.includes('keys'))
+  if (looking.length === 0) return
+  const facts = { keys: looking.length, hint: `${commandLine} keys create --name admin --scopes ops,keys` }
+  const level = active.some(({ scopes }) => scopes.includes('keys')) ? 'info' : 'warn'
+  log[level](facts, 'Keys with the scope ops cannot administer keys without the scope keys')
 }
 
 /** Creates a key for an empty store. Call it once the service listens: no later start shows the key again. */

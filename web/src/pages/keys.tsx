@@ -31,15 +31,17 @@ export function KeysPage() {
       {issued.value !== undefined && <Secret issued={issued.value} />}
       {problem !== undefined && <FailureNote problem={problem} />}
       {answered !== undefined && <KeyTable keys={answered.data.keys} revoking={revoking} />}
-      <section aria-labelledby="new-key">
-        <h2 id="new-key">New key</h2>
-        <NewKeyForm
-          onIssued={key => {
-            issued.value = key
-            reload()
-          }}
-        />
-      </section>
+      {problem?.status !== 403 && (
+        <section aria-labelledby="new-key">
+          <h2 id="new-key">New key</h2>
+          <NewKeyForm
+            onIssued={key => {
+              issued.value = key
+              reload()
+            }}
+          />
+        </section>
+      )}
       {revoking.value !== undefined && <RevokeDialog revoking={revoking} onDone={reload} />}
     </>
   )

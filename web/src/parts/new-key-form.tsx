@@ -10,7 +10,8 @@ const scopes: Readonly<Record<Scope, string>> = {
   'nft-transfers': 'NFT transfers',
   'wallet-chains': 'wallet chains',
   portfolio: 'Solana portfolios',
-  ops: 'this console: status, metrics and keys',
+  ops: 'this console: status and metrics',
+  keys: 'keys: list, make and revoke them',
 }
 
 const limits = [
@@ -48,7 +49,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
           <legend>May ask for</legend>
           {Object.entries(scopes).map(([name, about]) => (
             <label key={name} class="pill">
-              <input type="checkbox" name="scopes" value={name} defaultChecked={name !== 'ops'} />
+              <input type="checkbox" name="scopes" value={name} defaultChecked={name !== 'ops' && name !== 'keys'} />
               {about}
             </label>
           ))}
