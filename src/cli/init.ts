@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { AlmanacError, describeError } from '../errors.ts'
+import { makePrivate } from '../private-file.ts'
 import { commandLine } from './current-process.ts'
 import {
   type Answers,
@@ -140,5 +141,6 @@ function writeBeside(output: string, text: string): LoadedConfig {
 function keepFormer(output: string): void {
   const kept = `${output}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
   renameSync(output, kept)
+  makePrivate(kept)
   printNote(`\nThe old ${output} is now ${kept}.`)
 }

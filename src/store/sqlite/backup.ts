@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../errors.ts'
+import { createPrivate } from '../../private-file.ts'
 import { storeFailure } from './failures.ts'
 import { prepareFile } from './open-file.ts'
 
@@ -21,6 +22,7 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
     try {
+      createPrivate(partial)
       source.prepare('VACUUM INTO ?').run(partial)
     } finally {
       source.close()

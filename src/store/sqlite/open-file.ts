@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
+import { createPrivate, makeDatabasePrivate, makePrivate } from '../../private-file.ts'
 import { nextStep, requireKnown } from '../schema.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
@@ -54,10 +55,12 @@ function requirePlace(path: string): void {
 /** Creates the file or brings it to the current schema, waiting for others without blocking the thread. */
 export async function prepareFile(path: string, steps = migrations): Promise<void> {
   requirePlace(path)
+  createPrivate(path)
   const deadline = performance.now() + waitMsMax
   while (true) {
     try {
       prepareOnce(path, steps)
+      makeDatabasePrivate(path)
       return
     } catch (error) {
       if (!isBusy(error)) throw storeFailure(error, `file:${path}`)
@@ -107,6 +110,9 @@ export class Ownership {
   readonly #lock: DatabaseSync
 
   constructor(path: string) {
+    // Whoever may read the file may hold its lock.
+    createPrivate(`${path}-lock`)
+    makePrivate(`${path}-lock`)
     this.#lock = new DatabaseSync(`${path}-lock`, { timeout: 0 })
     try {
       // Nothing is ever written, so it needs no journal.

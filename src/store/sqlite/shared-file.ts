@@ -1,6 +1,7 @@
 // What processes on one store tell each other, in a small file beside it: a request that is only counted never waits
 // for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
 // schema; `keys.ts` and `work.ts` use it.
+import { createPrivate, makeDatabasePrivate } from '../../private-file.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'
@@ -73,6 +74,8 @@ export class SharedFile {
 
   /** Opens the file at the first use: most commands run alone and never need it. */
   #open(how: ConnectionOptions): Connection {
+    createPrivate(this.#path)
+    makeDatabasePrivate(this.#path)
     const connection = new Connection(this.#path, how)
     try {
       const isCurrent = (): boolean => connection.get('PRAGMA user_version')?.[0] === version

@@ -3,6 +3,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
+import { createPrivate } from '../../private-file.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { storeFailure } from './failures.ts'
@@ -128,6 +129,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
 
   #staged() {
     if (this.#open === undefined) {
+      createPrivate(this.#path)
       const database = new DatabaseSync(this.#path)
       // The archive still has what a power cut loses. Appended pages need no journal, so it is smaller than a
       // write-ahead log.
