@@ -840,12 +840,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -931,12 +931,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;

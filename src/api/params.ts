@@ -119,9 +119,9 @@ export function dateParameter(name: string, description: string): Parameter<numb
   return {
     name,
     read: parseDate,
-    accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds',
+    accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds or milliseconds',
     schema: z.string().max(64),
-    description: `${description} Any format that the moment library reads, or unix seconds; UTC unless it has a time zone.`,
+    description: `${description} Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.`,
     example: '2022-12-10T00:00:00.000Z',
   }
 }
@@ -140,7 +140,7 @@ export function chainParameter(name: string, table: ChainTable, description: str
   }
 }
 
-// Dates: what moment accepts, in UTC, and unix seconds. Nothing else uses moment.
+// Dates: what moment accepts, in UTC, and unix seconds or milliseconds. Nothing else uses moment.
 
 const dateLengthMax = 64
 
@@ -156,13 +156,17 @@ export function parseDate(text: string): number | undefined {
 
 const isNumber = /^[+-]?\d+(\.\d+)?$/
 
-/** Four and six to eight digits may be a date of ISO 8601. Every other number is unix seconds. */
+/** 5138 in seconds, 1973 in milliseconds: no date that anybody asks for lies on the other side of it. */
+const millisecondsFrom = 1e11
+
+/** Four and six to eight digits may be a date of ISO 8601. Every other number is unix seconds or milliseconds. */
 function parseNumber(text: string): number | undefined {
   if (/^\d{4}$|^\d{6,8}$/.test(text)) {
     const date = secondsOf(moment.utc(text, moment.ISO_8601, true))
     if (date !== undefined) return date
   }
-  return secondsOf(moment.unix(Number(text)))
+  const number = Number(text)
+  return secondsOf(Math.abs(number) < millisecondsFrom ? moment.unix(number) : moment(number))
 }
 
 /** A plus sign that was not percent-encoded arrives as a space: `T10:00:00 02:00` can only mean a time zone. */
