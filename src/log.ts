@@ -1,6 +1,7 @@
 // The log: JSON lines on stderr, or readable lines on a terminal, and a throttle for lines that repeat. Every line
 // loses keys and the secret parts of URLs.
 import { pino } from 'pino'
+import { plainText } from './plain-text.ts'
 import { redactText } from './redact.ts'
 
 export type Log = pino.Logger
@@ -77,8 +78,8 @@ function readable(line: string, colours: boolean): string {
   return `${[clock, name, plain(msg), ...cause, ...rest].join(' ')}\n`
 }
 
-/** One line without control characters, which a terminal would obey. */
+/** One line without characters that a terminal would obey. */
 function plain(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return (text ?? '').replace(/\p{Cc}+/gu, ' ')
+  return plainText(text ?? '', ' ')
 }

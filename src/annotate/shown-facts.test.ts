@@ -21,6 +21,11 @@ test('without marks the rules stand', () => {
   expect(decisionsOf(facts, []).spam).toEqual({ value: true, by: 'rules' })
 })
 
+test('a name is shown without characters that would change what stands beside it', () => {
+  const odd = { ...facts, name: 'A\u202ep\ne', symbol: '\u2066N\u2069' }
+  expect(shownFacts(odd, [])).toMatchObject({ name: 'Ape', symbol: 'N' })
+})
+
 test('the strongest mark that speaks of a flag decides it', () => {
   const pin = mark({ rank: 'operator', verified: false })
   const list = mark({ verified: true, spam: false })

@@ -1,5 +1,6 @@
 // Decides what answers show of a contract from facts and marks, names the sources of our own, and forgets what a source
 // said. No clock.
+import { plainText } from '../plain-text.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 
@@ -36,7 +37,13 @@ export function decisionsOf(
 export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mark[]): ShownFacts | undefined {
   if (facts === undefined && marks.length === 0) return undefined
   const { verified, spam } = decisionsOf(facts, marks)
-  return { name: facts?.name, symbol: facts?.symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
+  const [name, symbol] = [shownName(facts?.name), shownName(facts?.symbol)]
+  return { name, symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
+}
+
+/** The rules judge a name as the contract says it; no reader gets characters that would change what stands beside it. */
+export function shownName(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : plainText(name)
 }
 
 /** The source of the operator's commands. */

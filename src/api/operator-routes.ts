@@ -1,5 +1,6 @@
 // The routes for operators: health, readiness, status, metrics and the contracts of a chain.
 import { within } from '../abort.ts'
+import { shownName } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import type { StoreInfo } from '../store/store.ts'
@@ -169,7 +170,7 @@ export const contracts: RouteParts = {
           store.transferCount({ chain: chain.id, contract: address }),
           store.contractFacts(chain.id, address),
         ])
-        return { address, transfers, name: facts?.name ?? null, symbol: facts?.symbol ?? null }
+        return { address, transfers, name: shownName(facts?.name) ?? null, symbol: shownName(facts?.symbol) ?? null }
       })
       const next = found.length > limit ? found[limit - 1] : null
       return jsonAnswer({ chain: chain.name, contracts: await Promise.all(shown), after: next })

@@ -2,13 +2,14 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exactAmount } from '../exact-amount.ts'
+import { plainText } from '../plain-text.ts'
 import { writePortfolio } from './portfolio.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const text = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
-  fc.constantFrom('', '"', '\\', '\u2028', '\ud800', '💎'),
+  fc.constantFrom('', '"', '\\', '\u2028', 'usd\u202eniocsd\u0007', '\ud800', '💎'),
 )
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const entry = fc.record({
@@ -21,7 +22,7 @@ const entry = fc.record({
   list: fc.constantFrom('nfts', 'tokens', 'neither'),
 })
 
-test('every portfolio is written as JSON.stringify would', () => {
+test('every portfolio is written as JSON.stringify would, with names that change nothing beside them', () => {
   fc.assert(
     fc.property(u64, fc.array(entry, { maxLength: 8 }), (lamports, entries) => {
       const rowsOf = (list: string) => entries.flatMap((each, row) => (each.list === list ? [row] : []))
@@ -49,7 +50,8 @@ test('every portfolio is written as JSON.stringify would', () => {
       const objectOf = (row: number) => {
         const { account, mint, name, symbol, amountRaw, decimals } = entries[row]!
         const keys = { associatedTokenAddress: base58.encode(account), mint: base58.encode(mint) }
-        return { ...keys, name, symbol, amount: amounts[row], amountRaw: `${amountRaw}`, decimals }
+        const shown = { name: plainText(name), symbol: plainText(symbol) }
+        return { ...keys, ...shown, amount: amounts[row], amountRaw: `${amountRaw}`, decimals }
       }
       expect(written.toString()).toBe(
         JSON.stringify({

@@ -1,5 +1,6 @@
 // What commands write: data to stdout, everything else to stderr, colours only on a terminal.
 import pc from 'picocolors'
+import { plainText } from '../plain-text.ts'
 
 export const paint = pc.createColors(process.stdout.isTTY === true && pc.isColorSupported)
 export const stderrColours = process.stderr.isTTY === true && !process.env.NO_COLOR
@@ -28,9 +29,9 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [paint.bold(lines[0]!), ...lines.slice(1)].join('\n')
 }
 
-/** Replaces control characters, which a terminal would obey. */
+/** Replaces characters that a terminal would obey. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '�')
+  return plainText(text, '�')
 }
 
 /** One line of progress on stderr: redrawn in place on a terminal, a plain line now and then elsewhere. */

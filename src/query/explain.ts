@@ -1,6 +1,6 @@
 // Explains what answers show of a contract: flags, names, labels, coverage, and whether a transfer is stored. It reads
 // the store alone; its caller asks the node about a transaction.
-import { type Decision, decisionsOf } from '../annotate/shown-facts.ts'
+import { type Decision, decisionsOf, shownName } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { hexOf } from '../hex.ts'
@@ -175,8 +175,8 @@ export function shownExplanation(
       })),
     },
     verified_collection: shownDecision(verified, chains),
-    name: facts?.name ?? null,
-    symbol: facts?.symbol ?? null,
+    name: shownName(facts?.name) ?? null,
+    symbol: shownName(facts?.symbol) ?? null,
     interfaces: facts?.reading?.interfaces ?? null,
     deployer: facts?.reading?.deployer ?? null,
     created_block: facts?.reading?.createdBlock ?? null,
