@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plainText } from './plain-text.ts'
+import { plainName, plainText } from './plain-text.ts'
 
 test.each([
   ['Bored Ape Yacht Club', 'Bored Ape Yacht Club'],
@@ -9,4 +9,9 @@ test.each([
   ['👩‍🚀 नमस्ते 日本', '👩‍🚀 नमस्ते 日本'],
 ])('%j becomes %j', (text, plain) => {
   expect(plainText(text)).toBe(plain)
+})
+
+test('a name loses what changes the direction of others, and nothing else', () => {
+  expect(plainName('usd\u202eniocsd')).toBe('usdniocsd')
+  expect(plainName('👩‍🚀 नमस्ते "日本"')).toBe('👩‍🚀 नमस्ते "日本"')
 })

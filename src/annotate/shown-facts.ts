@@ -1,6 +1,6 @@
 // Decides what answers show of a contract from facts and marks, names the sources of our own, and forgets what a source
 // said. No clock.
-import { plainText } from '../plain-text.ts'
+import { plainName } from '../plain-text.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 
@@ -43,7 +43,7 @@ export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mar
 
 /** The rules judge a name as the contract says it; no reader gets characters that would change what stands beside it. */
 export function shownName(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : plainText(name)
+  return name === undefined ? undefined : plainName(name)
 }
 
 /** The source of the operator's commands. */

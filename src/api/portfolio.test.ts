@@ -2,7 +2,7 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exactAmount } from '../exact-amount.ts'
-import { plainText } from '../plain-text.ts'
+import { plainName } from '../plain-text.ts'
 import { writePortfolio } from './portfolio.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -50,7 +50,7 @@ test('every portfolio is written as JSON.stringify would, with names that change
       const objectOf = (row: number) => {
         const { account, mint, name, symbol, amountRaw, decimals } = entries[row]!
         const keys = { associatedTokenAddress: base58.encode(account), mint: base58.encode(mint) }
-        const shown = { name: plainText(name), symbol: plainText(symbol) }
+        const shown = { name: plainName(name), symbol: plainName(symbol) }
         return { ...keys, ...shown, amount: amounts[row], amountRaw: `${amountRaw}`, decimals }
       }
       expect(written.toString()).toBe(

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
 import { solanaNetworks } from '../model.ts'
-import { plainText } from '../plain-text.ts'
+import { plainName } from '../plain-text.ts'
 import { type DisplayAmount, type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
 import { readyAnswer } from './answer.ts'
 import { putAscii } from './json-bytes.ts'
@@ -117,8 +117,8 @@ function putEntries(
   for (const row of rows) {
     at = putKey(out, at, holdings.accounts, row * keyBytes)
     at = putKey(out, putAscii(out, at, mintKey), holdings.mints, row * keyBytes)
-    const name = JSON.stringify(plainText(holdings.names[row]!))
-    const symbol = JSON.stringify(plainText(holdings.symbols[row]!))
+    const name = JSON.stringify(plainName(holdings.names[row]!))
+    const symbol = JSON.stringify(plainName(holdings.symbols[row]!))
     const facts = `","name":${name},"symbol":${symbol},"amount":"${amounts[row]}","amountRaw":"${holdings.amounts[row]}","decimals":${holdings.decimals[row]}},${entryStart}`
     at += out.write(facts, at)
   }
