@@ -35,8 +35,8 @@ export function SignIn() {
           }}
         />
         <small id="key-help">
-          With the scope <code>ops</code>. One is printed at the first start; more come from{' '}
-          <code>almanac keys create --scopes all</code>.
+          With the scope <code>ops</code>, and <code>keys</code> to administer keys. One is printed at the first start;
+          more come from <code>almanac keys create --scopes all</code>.
         </small>
         <label class="check">
           <input
