@@ -242,7 +242,10 @@ describe('lies about the place, time or value of true logs', () => {
       endpoints: rpc.endpoints,
       ask: (calls, options) => rpc.ask(calls, where(options)),
       askRaw: (calls, options) => rpc.askRaw(calls, where(options)),
-      distrust: endpoint => distrusted.add(endpoint),
+      distrust: (endpoint, reason) => {
+        distrusted.add(endpoint)
+        return reason
+      },
       status: () => rpc.status(),
     }
   }

@@ -41,7 +41,7 @@ function source(endpoints: readonly string[], lacks: (endpoint: string, block: n
         throw new AlmanacError('upstream_failed', 'missing trie node', { retryable: true })
       return { endpoint, bodies: [], bytes: 0 }
     },
-    distrust: () => {},
+    distrust: (_, reason) => reason,
     status: () => [],
   }
   return new FullSource(chain, rpc, doubting)

@@ -61,7 +61,10 @@ test.each([
       return { endpoint, values, bytes: 0 }
     },
     askRaw: () => Promise.reject(new Error('not asked')),
-    distrust: endpoint => distrusted.push(endpoint),
+    distrust: (endpoint, reason) => {
+      distrusted.push(endpoint)
+      return reason
+    },
     status: () => [],
   }
   const lookup = new WalletLookup(defineChain({ name: 'sim', id: 1337 }), rpc)
