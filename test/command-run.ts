@@ -51,7 +51,7 @@ export class CommandRun {
   async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + writtenTimeoutMs
     while (!(await condition())) {
-      if (performance.now() > deadline || this.child.exitCode !== null)
+      if (performance.now() > deadline || this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
       await delay(10)
     }
