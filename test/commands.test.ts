@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore } from '../src/store/open.ts'
-import { CommandPlace, type CommandRun } from './command-run.ts'
+import { CommandPlace, type CommandRun, makeStore } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
@@ -556,6 +556,7 @@ describe('mistakes', () => {
     [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'pass a whole number, at least 1.'],
   ])('%j', async (parameters, message, hint) => {
     await simulate()
+    await makeStore(place.storeUrl)
     const { code, stdout, stderr } = await place.run(parameters)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(`Error: ${message}`)
@@ -575,6 +576,7 @@ describe('mistakes', () => {
   test.each(['sync', 'verify'])('%s with an endpoint that is down ends with 75', async command => {
     const node = await simulate()
     await node.close()
+    await makeStore(place.storeUrl)
     const { code, stdout, stderr } = await place.run([command, '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
     expect(stderr).toMatch(

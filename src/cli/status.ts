@@ -5,6 +5,7 @@ import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
+import { sandboxMeant } from './running-sandbox.ts'
 import {
   contractsText,
   countText,
@@ -58,8 +59,10 @@ export function statusCommand(): Command {
     .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
     // An empty variable counts as unset.
-    const base = options.url ?? (process.env.ALMANAC_URL || configuredUrl(command))
-    const text = await askStatus(base, options.key ?? (process.env.ALMANAC_KEY || undefined))
+    const url = options.url ?? (process.env.ALMANAC_URL || undefined)
+    const key = options.key ?? (process.env.ALMANAC_KEY || undefined)
+    const { url: base, key: meant } = url === undefined ? serverMeant(command) : { url }
+    const text = await askStatus(base, key ?? meant)
     printData(options.json ? text : describeStatus(readStatus(base, text)))
   })
   return command
@@ -170,11 +173,13 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   return [...stalled, ...failing]
 }
 
-/** The URL of the configured server; one that listens everywhere is asked on this machine. */
-function configuredUrl(command: Command): string {
+/** The configured server; one that listens everywhere is asked on this machine. */
+function serverMeant(command: Command): { url: string; key?: string } {
   const loaded = loadConfigFor(command)
   printWarnings(loaded)
+  const sandbox = sandboxMeant(loaded)
+  if (sandbox !== undefined) return sandbox
   const { host, port } = parseListen(loaded.config.listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`
+  return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
 }

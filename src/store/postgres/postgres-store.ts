@@ -8,7 +8,7 @@ import { chainReader, chainWriter } from './chain.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { keyStore } from './keys.ts'
-import { hasCitus, migrate } from './migrate.ts'
+import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStore } from './solana-holdings.ts'
@@ -20,10 +20,11 @@ import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 export type PostgresStore = Store & { seen(): Seen }
 type Seen = { commits: number; atMs: number }
 
-export async function openPostgresStore(url: string): Promise<PostgresStore> {
+export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<PostgresStore> {
   const options = databaseOptions(url)
   const database = new Database(options)
   try {
+    if (mustExist) await requireStore(database)
     await migrate(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()

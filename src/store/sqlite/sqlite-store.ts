@@ -8,7 +8,7 @@ import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
-import { Ownership, ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
+import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
@@ -20,10 +20,13 @@ export type StoreRole = 'owner' | 'reader' | 'tool'
 /** How long a write waits for other processes. */
 const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, tool: 60_000 }
 
-export async function openSqliteStore(path: string, role: StoreRole): Promise<Store> {
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean }
+
+export async function openSqliteStore(path: string, { role, mustExist = false }: OpenFileOptions): Promise<Store> {
   const location = `file:${path}`
   let ownership: Ownership | undefined
   try {
+    if (mustExist) requireStoreFile(path)
     await prepareFile(path)
     if (role === 'owner') ownership = new Ownership(path)
     const options = role === 'owner' ? ownerWriteOptions : writeOptions
