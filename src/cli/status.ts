@@ -30,6 +30,7 @@ const chainStatus = z.looseObject({
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
+  head_age_seconds: z.number().nullish(),
   covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
@@ -125,7 +126,7 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
     ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  const titles = ['CHAIN', 'STATE', 'HEAD', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
+  const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
   return [paint.bold(heading), table(titles, rows), ...problems(status)].join('\n')
 }
 
@@ -138,16 +139,17 @@ function chainRow(name: string, chain: ShownChain): string[] {
   return rowOf(name, chain, head, [coverageText(chain), rate, left])
 }
 
-type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'>
+type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'> & Partial<Pick<ShownChain, 'head_age_seconds'>>
 type Figures = readonly [covered?: string, rate?: string | undefined, left?: string | undefined]
 
 function rowOf(name: string, shown: Shown, height: number | null | undefined, figures: Figures): string[] {
-  const { state = '-', lag_seconds, rpc } = shown
+  const { state = '-', lag_seconds, head_age_seconds, rpc } = shown
   const [covered = '-', rate = '-', left = '-'] = figures
   const head = height == null || height < 0 ? '-' : countText(height)
   const behind = lag_seconds == null ? '-' : durationText(lag_seconds)
+  const age = head_age_seconds == null ? '-' : durationText(head_age_seconds)
   const healthy = `${rpc.filter(endpoint => endpoint.healthy).length} of ${rpc.length} healthy`
-  return [printable(name), printable(state), head, behind, covered, rate, left, healthy]
+  return [printable(name), printable(state), head, age, behind, covered, rate, left, healthy]
 }
 
 function coverageText(chain: ShownChain): string {

@@ -66,6 +66,12 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
   )
 }
 
+/** Looks for damage in a store in a file: `ok`, or what was found first. It takes minutes for a large one. */
+export async function checkFile(url: string): Promise<string> {
+  const { findDamage } = await import('./sqlite/backup.ts')
+  return findDamage(resolve(pathOf(url)))
+}
+
 /** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */
 function pathOf(url: string): string {
   const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')

@@ -5,6 +5,7 @@ import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
 import { chainReader, chainWriter } from './chain.ts'
+import { deadWorkers } from './citus-commits.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { keyStore } from './keys.ts'
@@ -55,6 +56,7 @@ function postgresStore(store: StoreDatabase): PostgresStore {
       const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
       return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes: Number(size) }
     },
+    problems: async () => (store.distributed ? await deadWorkers(database) : []),
     close: () => store.close(),
     ...chainReader(store),
     ...chainWriter(store),

@@ -1,6 +1,7 @@
 // What processes on one store tell each other, in a small file beside it: a request that is only counted never waits
 // for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
 // schema; `keys.ts` and `work.ts` use it.
+import type { FileCondition } from './condition.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'
@@ -43,12 +44,13 @@ export class SharedFile {
   readonly #queue: WriteQueue
   #read: Connection | undefined
 
-  constructor(path: string) {
+  constructor(path: string, condition: FileCondition) {
     this.#path = path
     this.#queue = new WriteQueue(() => this.#open(options), {
       location: `file:${path}`,
       waitMsMax,
       onRollback: () => {},
+      onEnd: failure => condition.wrote('shared', failure),
     })
   }
 

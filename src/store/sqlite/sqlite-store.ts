@@ -4,6 +4,7 @@ import type { Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { chainReader, chainWriter } from './chain.ts'
+import { FileCondition } from './condition.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { keyStore } from './keys.ts'
@@ -43,11 +44,12 @@ export async function openSqliteStore(path: string, { role, mustExist = false }:
   }
 }
 
-export type SqliteStoreParts = StoreFileParts & { ownership: Ownership | undefined }
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition'> & { ownership: Ownership | undefined }
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
-  const file = new StoreFile(parts)
-  const shared = new SharedFile(`${parts.path}-shared`)
+  const condition = new FileCondition(parts.path)
+  const file = new StoreFile({ ...parts, condition })
+  const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',
     location: file.location,
@@ -60,6 +62,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       const sizeBytes = sizeOf(parts.path) + sizeOf(`${parts.path}-wal`)
       return { engine: 'sqlite', location: file.location, schemaVersion, sizeBytes }
     },
+    problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()
       await file.close()
