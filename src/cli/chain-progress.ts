@@ -67,10 +67,10 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
 export function logChain(log: Log, chain: string, status: ChainStatus): void {
   const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds } = status
   if (isHeldUp(state)) log.warn({ chain, reason }, `Chain ${state}`)
-  else if (status.head_old === true)
-    log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped')
   else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
   else log.info({ chain, head, ...coveredBlocks(status), ...rates, eta_seconds }, 'Chain backfilling')
+  if (status.head_old === true)
+    log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
 }
 
 /** One line for each chain, with the figures aligned. */

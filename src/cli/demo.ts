@@ -14,7 +14,7 @@ import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
 import { commandLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
-import { announceSandbox } from './running-sandbox.ts'
+import { announceSandbox } from './running-demo.ts'
 import { type Listening, start } from './service/service.ts'
 import { printNote } from './terminal.ts'
 

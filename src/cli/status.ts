@@ -5,7 +5,7 @@ import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
-import { sandboxMeant } from './running-sandbox.ts'
+import { sandboxMeant } from './running-demo.ts'
 import {
   contractsText,
   countText,

@@ -8,7 +8,7 @@ import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.
 import { commandLine, interruption } from './current-process.ts'
 import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
-import { sandboxMeant } from './running-sandbox.ts'
+import { sandboxMeant } from './running-demo.ts'
 import { bytesText, countText, durationText, ProgressLine, printData, printJson, printNote, table } from './terminal.ts'
 
 export function storeCommand(): Command {

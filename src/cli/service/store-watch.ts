@@ -1,5 +1,5 @@
-// Watches the store while the service runs: says when its file is gone, replaced, full or damaged, and has a file checked
-// for damage once a day, in a thread of its own. It mends nothing.
+// Watches the store while the service runs: says when its file is gone, replaced, full or damaged, and has a file
+// checked for damage once a day, in a thread of its own. It mends nothing.
 import { pause } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'

@@ -1,6 +1,6 @@
 // What a commit on Citus leaves open: it has two phases, so the coordinator's part is visible first and each worker's
-// on its own; that of a worker which is lost in between waits until Citus recovers it. It also finds workers that do not
-// answer. It knows no table of ours.
+// on its own; that of a worker which is lost in between waits until Citus recovers it. It also finds workers that do
+// not answer. It knows no table of ours.
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
 import type { StoreProblem } from '../store.ts'

@@ -1,5 +1,5 @@
-// Whether the file is still the one that was opened, can be written to, and is whole. It reads no rows but the verdict of
-// the last check.
+// Whether the file is still the one that was opened, can be written to, and is whole. It reads no rows but the verdict
+// of the last check.
 import { type Stats, statSync } from 'node:fs'
 import { AlmanacError } from '../../errors.ts'
 import { checkName, isSound, parseCheck } from '../check.ts'
