@@ -1,5 +1,7 @@
 # syntax=docker/dockerfile:1
 # One image for every role, with the runtime, the packages that it needs and the built service; it writes only to /data.
+# With files of your own, such as an almanac.yaml that `init` wrote and you alone can read, run it as yourself:
+#   docker run --user "$(id -u):$(id -g)" -v "$PWD:/data" -p 127.0.0.1:8080:8080 almanac
 # `--target sandbox` adds the sandbox and its local blockchain nodes, for the image tag `sandbox`.
 
 FROM node:26-trixie-slim AS build

@@ -161,6 +161,7 @@ to stdout, everything else to stderr. Colours appear only on a terminal, and not
 |---|---|
 | 0 | done; also when the first SIGINT or SIGTERM ends \`start\` after running requests are answered |
 | 1 | something must be changed: the command line, the configuration, the store; \`verify\` found a difference |
+| 70 | a defect of Almanac; the unit of systemd starts the service again |
 | 75 | the same may work later |
 | 130 | interrupted: by a second signal, or by the first one before a command had done its work |
 `

@@ -34,6 +34,14 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         ['network'],
       ),
     },
+    storeChecked: gauge(
+      'almanac_store_checked_timestamp_seconds',
+      'When the store file was last checked for damage. Absent for a server.',
+    ),
+    problems: gauge('almanac_problem', '1 for each problem that /ready names; the chain is empty for the store.', [
+      'problem',
+      'chain',
+    ]),
     keys: {
       refused: counter('almanac_keys_refused_total', 'Requests refused because of their key, by error code.', ['code']),
     },
@@ -74,6 +82,14 @@ export function createEvmMetrics() {
       'Time between the newest block of the chain and the newest one stored, or since the last contact.',
       ['chain'],
     ),
+    headAge: gauge(
+      'almanac_evm_head_age_seconds',
+      'Age of the newest block that endpoints report, by the clock of the service. Absent for retired chains.',
+      ['chain'],
+    ),
+    blockTime: gauge('almanac_evm_block_time_seconds', 'Usual time between blocks, which the age is held against.', [
+      'chain',
+    ]),
     contractReadings: counter(
       'almanac_evm_contract_readings_total',
       'Readings of the name and interfaces of a contract, by outcome. Failed ones are retried.',

@@ -117,8 +117,9 @@ export type Dispute = {
 }
 
 export type ChainStatus = {
-  state: 'backfilling' | 'live' | 'stalled' | 'disputed'
-  /** Why it is stalled or disputed. */
+  /** `store_full`: it goes on as soon as there is room. */
+  state: 'backfilling' | 'live' | 'stalled' | 'disputed' | 'store_full'
+  /** Why it is not live or backfilling. */
   reason?: string
   /** Nothing new is claimed while it lasts. */
   dispute?: Dispute
@@ -130,6 +131,10 @@ export type ChainStatus = {
   head: number
   finalized: number
   lag_seconds: number
+  /** How old the newest block is by the service's clock; null while none is known. */
+  head_age_seconds?: number | null
+  /** Older than a chain that runs lets it become. */
+  head_old?: boolean
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   complete: boolean
   /** Null if nothing is left to do or no rate is known yet. */

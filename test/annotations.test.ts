@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.ts'
-import { CommandPlace } from './command-run.ts'
+import { CommandPlace, makeStore } from './command-run.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from './running-almanac.ts'
 import { seed, seeded } from './seed.ts'
@@ -90,6 +90,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
 
   test('lists are imported, exported, replaced and forgotten', async () => {
     const store = engine === 'sqlite' ? place.storeUrl : await server.createDatabase()
+    await makeStore(store)
     const at = ['--store', store]
     const file = (name: string, text: string) => {
       const path = join(place.directory, name)
@@ -160,6 +161,7 @@ async function seedOperatorLabel(store: string): Promise<void> {
 }
 
 test('a list may come through a pipe', async () => {
+  await makeStore(place.storeUrl)
   const pipe = join(place.directory, 'list')
   execFileSync('mkfifo', [pipe])
   const run = place.begin(['labels', 'import', pipe, '--json', '--store', place.storeUrl])
@@ -170,6 +172,7 @@ test('a list may come through a pipe', async () => {
 })
 
 test('slips are told with what is accepted', async () => {
+  await makeStore(place.storeUrl)
   const at = ['--store', place.storeUrl]
   const cases: [string[], RegExp][] = [
     [

@@ -768,28 +768,66 @@ describe('operators', () => {
     }
   })
 
-  test('are told why the service is not ready', async () => {
-    const chain = {
-      state: 'stalled' as const,
-      head: 1,
-      finalized: 0,
-      covered: [],
-      complete: false,
-      eta_seconds: null,
-      rpc: [],
-    }
-    const own = await serveApi({
-      parts: { status: async () => ({ chains: { eth: { ...chain, lag_seconds: 412 } }, solana: {} }) },
-    })
+  const chain = { head: 1, finalized: 0, covered: [], complete: false, eta_seconds: null, rpc: [] }
+
+  test('are told what is wrong with a service that can still serve', async () => {
+    const chains = {
+      eth: { ...chain, state: 'stalled', lag_seconds: 412 },
+      polygon: { ...chain, state: 'disputed', lag_seconds: 0, head_age_seconds: 700, head_old: true },
+      // No longer runs: it cannot be behind.
+      goerli: { ...chain, state: 'stalled', lag_seconds: 1e8, head_age_seconds: 1e8, head_old: true },
+      bsc: { ...chain, state: 'store_full', lag_seconds: 300 },
+    } as const
+    const solana = { mainnet: { state: 'stalled', slot: 1, lag_seconds: 301, rpc: [] } } as const
+    const indexer = { answers: false, restarts: 1 }
+    const own = await serveApi({ parts: { status: async () => ({ chains, solana, indexer }) } })
     try {
-      const response = await own.get('/ready')
-      expect(response.status).toBe(503)
-      expect(await response.json()).toEqual({
-        status: 'not ready',
-        reason: 'eth is 412 s behind; at most 300 s are allowed.',
+      const response = await own.get('/ready', { 'x-api-key': undefined })
+      expect(response.status).toBe(200)
+      expect(operatorSchemas.readiness.parse(await response.json())).toEqual({
+        status: 'ready',
+        problems: [
+          { problem: 'store_full', reason: 'The disk of the store is full: nothing new is stored.' },
+          { problem: 'indexer_silent', reason: 'The indexer does not answer.' },
+          { problem: 'chain_behind', chain: 'eth', reason: 'It is 412 s behind; at most 300 s are allowed.' },
+          {
+            problem: 'chain_disputed',
+            chain: 'polygon',
+            reason: 'Its endpoints disagree on a block that should be final.',
+          },
+          { problem: 'head_old', chain: 'polygon', reason: 'Its newest block is 700 s old.' },
+          {
+            problem: 'chain_behind',
+            chain: 'solana mainnet',
+            reason: 'It is 301 s behind; at most 300 s are allowed.',
+          },
+        ],
       })
+      const metrics = await (await own.get('/metrics')).text()
+      const named = [...metrics.matchAll(/^almanac_problem\{problem="(\w+)",chain="(.*)"\} 1$/gm)]
+      expect(named.map(([, problem, on]) => `${problem} ${on}`.trim())).toEqual([
+        ...['store_full', 'indexer_silent', 'chain_behind eth', 'chain_disputed polygon', 'head_old polygon'],
+        'chain_behind solana mainnet',
+      ])
     } finally {
       await own.close()
+    }
+  })
+
+  test('are told why a service can serve nothing', async () => {
+    const own = await serveApi()
+    try {
+      await own.store.close()
+      const response = await own.get('/ready', { 'x-api-key': undefined })
+      expect(response.status).toBe(503)
+      const reason = 'The store does not answer (store_failed).'
+      expect(await response.json()).toEqual({
+        status: 'not ready',
+        reason,
+        problems: [{ problem: 'store_silent', reason }],
+      })
+    } finally {
+      await own.close().catch(() => {})
     }
   })
 })

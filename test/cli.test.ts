@@ -1,7 +1,7 @@
 // The command line as its users meet it: real processes, real stores, real signals.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { issueKey, registerOperatorKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
-import { listeningUrls } from './command-run.ts'
+import { listeningUrls, makeStore } from './command-run.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
@@ -124,6 +124,7 @@ describe('help and version', () => {
 })
 
 test('a reader that closes the pipe is no failure', async () => {
+  await makeStore(`file:${directory}/almanac.db`)
   const run = new Run(['keys', 'list'])
   run.child.stdout.destroy()
   expect(await run.code).toBe(0)
@@ -186,6 +187,30 @@ describe('configuration', () => {
   )
 })
 
+test('a command where there is no store says so and leaves nothing behind', async () => {
+  const contract = `0x${'1'.repeat(40)}`
+  const commands = [
+    'keys list',
+    'keys create --name app',
+    'labels export',
+    `labels set ${contract} Ada`,
+    `explain eth ${contract}`,
+    `collections spam eth ${contract}`,
+    'store backup copy.db',
+    'store copy --from file:./almanac.db --to file:./new.db',
+  ]
+  await Promise.all(
+    commands.map(async command => {
+      const { code, stdout, stderr } = await almanac(command.split(' '))
+      expect({ command, code, stdout, stderr }).toEqual({
+        ...{ command, code: 1, stdout: '' },
+        stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config.\n`,
+      })
+    }),
+  )
+  expect(readdirSync(directory)).toEqual([])
+})
+
 describe('keys', () => {
   test('are issued, listed and revoked; the secret appears once, alone on stdout', async () => {
     const options = [
@@ -202,6 +227,7 @@ describe('keys', () => {
       '--index',
       '3',
     ]
+    await makeStore(`file:${directory}/almanac.db`)
     const created = await almanac(['keys', 'create', ...options])
     expect(created.code).toBe(0)
     expect(created.stdout).toMatch(/^alm_[A-Za-z0-9_-]{43}\n$/)
@@ -243,6 +269,7 @@ describe('keys', () => {
   })
 
   test('an unknown one cannot be revoked', async () => {
+    await makeStore(`file:${directory}/almanac.db`)
     const { code, stderr } = await almanac(['keys', 'revoke', 'nobody'])
     expect(code).toBe(1)
     expect(stderr).toContain('No key has the id or name "nobody".')

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { openStore } from '../src/store/open.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const writtenTimeoutMs = 60_000
@@ -18,6 +19,11 @@ export type Ended = { code: number | null; stdout: string; stderr: string }
 export function listeningUrls(written: string): string[] {
   const line = /"url":"([^"]+)","msg":"Server listening"|Server listening \S*?url=(http:[\w.:/[\]-]+)(?=\s|\p{Cc})/gu
   return [...written.matchAll(line)].map(([, json, text]) => (json ?? text)!)
+}
+
+/** An empty store, as a first start leaves it: most commands create none. */
+export async function makeStore(url: string): Promise<void> {
+  await (await openStore(url, { role: 'tool' })).close()
 }
 
 /** One command under way. */
@@ -51,7 +57,7 @@ export class CommandRun {
   async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + writtenTimeoutMs
     while (!(await condition())) {
-      if (performance.now() > deadline || this.child.exitCode !== null)
+      if (performance.now() > deadline || this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
       await delay(10)
     }

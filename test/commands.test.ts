@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore } from '../src/store/open.ts'
-import { CommandPlace, type CommandRun } from './command-run.ts'
+import { CommandPlace, type CommandRun, makeStore } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
@@ -556,6 +556,7 @@ describe('mistakes', () => {
     [['verify', '--chain', 'sim', '--samples', '0'], '--samples is "0".', 'pass a whole number, at least 1.'],
   ])('%j', async (parameters, message, hint) => {
     await simulate()
+    await makeStore(place.storeUrl)
     const { code, stdout, stderr } = await place.run(parameters)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(`Error: ${message}`)
@@ -575,6 +576,7 @@ describe('mistakes', () => {
   test.each(['sync', 'verify'])('%s with an endpoint that is down ends with 75', async command => {
     const node = await simulate()
     await node.close()
+    await makeStore(place.storeUrl)
     const { code, stdout, stderr } = await place.run([command, '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
     expect(stderr).toMatch(
@@ -600,8 +602,9 @@ describe('start and status', () => {
       return live?.state === 'live' && live.complete && gone?.state === 'stalled'
     }, 'a live and a stalled chain')
     const { stdout: shown } = await place.run(['status', '--url', url])
-    expect(shown).toMatch(/CHAIN +STATE +HEAD +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
-    expect(shown).toMatch(/sim +live +364 +0s +\[={12}\] 100% .*1 of 1 healthy/)
+    expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
+    // Simulated blocks are years old, as those of a node that stopped.
+    expect(shown).toMatch(/sim +live +364 +\d{4}d \d+h +0s +\[={12}\] 100% .*1 of 1 healthy/)
     expect(shown).toMatch(/gone +stalled +- .*0 of 1 healthy/)
     expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
     expect(service.stderr).not.toContain('\u001b[')
@@ -609,7 +612,7 @@ describe('start and status', () => {
 
   test.skipIf(!terminal)('start draws a line for each chain on a terminal, below the lines of the log', async () => {
     await simulate({
-      chain: { height: 1_063, hashes: 'cheap' },
+      chain: { height: 1_063, hashes: 'cheap', genesisTime: Math.floor(Date.now() / 1_000) - 1_064 * 12 },
       endpoints: [{ faults: [{ kind: 'latency', delayMs: 300 }] }],
     })
     const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })

@@ -1,6 +1,8 @@
 // What etc/ hands to other programs names only what exists: metrics and labels, commands and settings.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 
@@ -62,10 +64,65 @@ test.each(readdirSync(new URL('../etc', import.meta.url)).filter(name => name.st
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     const settings = read('docs/settings.md')
     for (const { environment } of ours)
-      for (const variable of Object.keys(environment as object))
+      for (const variable of Object.keys(environment ?? {}))
         if (variable !== 'ALMANAC_KEY') expect(settings).toContain(`\`${variable}\``)
   },
 )
+
+test.each(['compose.sqlite.yaml', 'compose.postgres.yaml'])('%s hands a private configuration to the service', name => {
+  type Service = { image: string; user?: string; entrypoint: string[]; volumes: string[]; depends_on: object }
+  const { services } = parse(read(`etc/${name}`), { merge: true }) as { services: Record<string, Service> }
+  const { configuration, database: _, ...ours } = services
+  expect(configuration?.user).toBe('root')
+  for (const { user, volumes, depends_on } of Object.values(ours)) {
+    expect(user).toBeUndefined()
+    expect(volumes).toContain('configuration:/etc/almanac:ro')
+    expect(depends_on).toMatchObject({ configuration: { condition: 'service_completed_successfully' } })
+  }
+})
+
+test.skipIf(process.getuid?.() !== 0)('the step that hands it over makes a file that only the service can read', () => {
+  const { services } = parse(read('etc/compose.sqlite.yaml'))
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-compose-'))
+  try {
+    chmodSync(folder, 0o755)
+    const [given, target] = [join(folder, 'given.yaml'), join(folder, 'almanac.yaml')]
+    writeFileSync(given, 'chains: {}\n', { mode: 0o600 })
+    // The user `node` of the image has the id 1000.
+    const words: string[] = services.configuration.entrypoint.map((word: string) => (word === 'node' ? '1000' : word))
+    const [program, ...rest] = [...words.slice(0, -2), given, target]
+    expect(spawnSync(program!, rest).status).toBe(0)
+    const readAs = (uid: number, path: string) => spawnSync('cat', [path], { uid, gid: uid }).status
+    expect([readAs(1000, given), readAs(1000, target), readAs(1001, target)]).toEqual([1, 0, 1])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+const workflows = readdirSync(new URL('../.github/workflows', import.meta.url))
+
+test.each(workflows)('%s names every action by commit, with its version', name => {
+  const uses = [...read(`.github/workflows/${name}`).matchAll(/uses: (.*)$/gm)].map(([, action]) => action)
+  expect(uses.length).toBeGreaterThan(0)
+  for (const action of uses) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+})
+
+test('what publishes a release runs nothing of other people, and what is tested is audited', () => {
+  type Job = { permissions?: Record<string, string>; needs?: string[]; steps: { run?: string }[] }
+  const { permissions, jobs } = parse(read('.github/workflows/release.yaml')) as {
+    permissions: object
+    jobs: Record<string, Job>
+  }
+  expect(permissions).toEqual({ contents: 'read' })
+  const mayPublish = Object.entries(jobs).filter(([, job]) => job.permissions?.['id-token'] === 'write')
+  expect(mayPublish.map(([name]) => name)).toEqual(['publish', 'image'])
+  for (const [, { steps, needs }] of mayPublish) {
+    expect(needs).toContain('test')
+    for (const { run = '' } of steps) expect(run).not.toMatch(/npm (ci|install|test|run|pack)|\.ci\/run|npx/)
+  }
+  const { jobs: tested } = parse(read('.github/workflows/test.yaml')) as { jobs: Record<string, Job> }
+  expect(tested.test!.steps.map(({ run }) => run)).toContain('npm audit --omit=dev')
+})
 
 const analyser = spawnSync('systemd-analyze', ['--version']).status === 0
 

@@ -10,7 +10,7 @@ import { EvmWorld } from '../sandbox/src/evm-world.ts'
 import { solanaNodeKind } from '../sandbox/src/solana-node.ts'
 import { Checkout } from './checkout.ts'
 import { CommandRun } from './command-run.ts'
-import { callBlocks } from './readme-blocks.ts'
+import { callBlocks, shellBlocks } from './readme-blocks.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 /** Thirty seconds are for a machine that does nothing else; this one may run other tests. */
@@ -113,6 +113,20 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
       if (answered.nfts?.length === 0) (answer as Answer).nfts = []
       expect(constantsOf(answered), lines[0]).toEqual(constantsOf(answer))
     }
+
+    // The README's commands for operators work on it, from the same directory.
+    const operations = shellBlocks.find(({ lines }) => lines.some(line => line.includes(' keys create ')))!.lines
+    for (const line of operations) {
+      const [, ...words] = line.split(/ almanac | /)
+      const { code, stdout, stderr } = await begin([process.execPath, main, ...words]).ended()
+      expect([line, code], stderr).toEqual([line, 0])
+      if (line.includes(' keys create ')) {
+        const used = curls[0]!.replace('X-API-Key: sandbox', `X-API-Key: ${stdout.trim()}`)
+        expect((await runLine(used)).result).toHaveLength(2)
+      }
+      if (line.endsWith(' status')) expect(stdout).toMatch(/^eth +\w+ /m)
+    }
+    expect(readdirSync(checkout.directory)).not.toContain('almanac.db')
 
     // Collections are read by their names, also beside those that refuse to say theirs.
     await vi.waitFor(async () => {

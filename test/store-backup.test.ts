@@ -1,14 +1,16 @@
 // Backup and restore of both engines, taken while the store is being written to: the copy is one moment of it, whole.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
+import { issueKey } from '../src/keys/keys.ts'
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { CommandPlace } from './command-run.ts'
+import { CommandPlace, makeStore } from './command-run.ts'
 import { startPostgres } from './postgres-server.ts'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -103,6 +105,35 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect(refused.code).toBe(1)
   expect(existsSync(join(place.directory, 'x.db'))).toBe(false)
   expect(partials()).toEqual([])
+})
+
+test('an empty store is not backed up, and what a killed backup left is removed', async () => {
+  const place = new CommandPlace()
+  cleanups.push(() => place.dispose())
+  await makeStore(place.storeUrl)
+  const empty = await place.run(['store', 'backup', 'copy.db'])
+  expect(empty).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('almanac.db is empty') })
+  expect(readdirSync(place.directory).filter(name => name.startsWith('copy'))).toEqual([])
+
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  await issueKey(store, { name: 'first', scopes: ['ops'] })
+  await store.close()
+  const target = join(place.directory, 'copy.db')
+  const [killed, fresh, locked, other] = [
+    `${target}.00000001.partial`,
+    `${target}.00000002.partial`,
+    `${target}.00000003.partial`,
+    `${target}.00000004.partially`,
+  ] as const
+  for (const path of [killed, `${killed}-journal`, fresh, other]) writeFileSync(path, 'half a copy')
+  const running = new DatabaseSync(locked)
+  running.exec('CREATE TABLE t (x); BEGIN EXCLUSIVE')
+  const hourAgo = Date.now() / 1_000 - 3_600
+  for (const path of [killed, locked, other]) utimesSync(path, hourAgo, hourAgo)
+  expect(await place.run(['store', 'backup', target])).toMatchObject({ code: 0 })
+  running.close()
+  const left = readdirSync(place.directory).filter(name => name.startsWith('copy.db.'))
+  expect(left.sort()).toEqual([fresh, locked, other].map(path => basename(path)))
 })
 
 test('of two backups to one target, one is made and the other is told', async () => {

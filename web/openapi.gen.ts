@@ -34,7 +34,7 @@ export interface paths {
     get: operations["getHealth"];
   };
   "/ready": {
-    /** The store answers and no chain lags too far */
+    /** Requests can be served; names what is wrong */
     get: operations["getReadiness"];
   };
   "/status": {
@@ -307,7 +307,7 @@ export interface components {
       chains: {
         [key: string]: {
           /** @enum {string} */
-          state: "backfilling" | "live" | "stalled" | "disputed";
+          state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
           reason?: string;
           /** @description Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts. */
           dispute?: {
@@ -328,6 +328,10 @@ export interface components {
           /** @description -1 while unknown. */
           finalized: number;
           lag_seconds: number;
+          /** @description Age of the newest block by the clock of the service. */
+          head_age_seconds?: number | null;
+          /** @description The newest block is older than 30 usual block times and two minutes: the node may have stopped. */
+          head_old?: boolean;
           complete: boolean;
           eta_seconds: number | null;
           /** @description Of the last minute; null where nothing is being read. */
@@ -483,7 +487,15 @@ export interface components {
     Readiness: {
       /** @enum {string} */
       status: "ready" | "not ready";
+      /** @description Why nothing can be served. */
       reason?: string;
+      /** @description What is wrong; a service with problems may still be ready. Absent where nothing is. */
+      problems?: ({
+          /** @enum {string} */
+          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "head_old";
+          chain?: string;
+          reason: string;
+        })[];
     };
     SolanaFailure: {
       message: string;
@@ -1207,10 +1219,10 @@ export interface operations {
       };
     };
   };
-  /** The store answers and no chain lags too far */
+  /** Requests can be served; names what is wrong */
   getReadiness: {
     responses: {
-      /** @description Ready to serve. */
+      /** @description Ready to serve. `problems` names what does not stop it. */
       200: {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
@@ -1220,7 +1232,7 @@ export interface operations {
           "application/json": components["schemas"]["Readiness"];
         };
       };
-      /** @description Not ready, with the reason. */
+      /** @description The store does not answer, or is gone, replaced or damaged. */
       503: {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */

@@ -1,9 +1,8 @@
 // The routes for operators: health, readiness, status, metrics and the contracts of a chain.
-import { within } from '../abort.ts'
 import { shownName } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
-import { AlmanacError, type ErrorCode } from '../errors.ts'
-import type { StoreInfo } from '../store/store.ts'
+import type { ErrorCode } from '../errors.ts'
+import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { shownStore } from './live-feed.ts'
@@ -16,7 +15,6 @@ import {
   readParameter,
   wholeParameter,
 } from './params.ts'
-import { codeOf } from './problem.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
 
@@ -52,64 +50,47 @@ export const health: RouteParts = {
 
 const readinessMs = 1_000
 
-/** Ready: the store answers and no followed chain lags more than allowed. Otherwise a sentence says why not. */
+type Findings = { askedMs: number; problems: Promise<Problem[]> }
+
+/** The route needs no key, so problems are looked for at most once a second. */
+function problemFinder(context: Context): () => Promise<Problem[]> {
+  const { store, status, chains, settings } = context
+  let known: Findings | undefined
+  return () => {
+    if (known === undefined || performance.now() - known.askedMs >= readinessMs) {
+      const problems = findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds })
+      known = { askedMs: performance.now(), problems }
+    }
+    return known.problems
+  }
+}
+
+/** Ready: the store answers and is the one that was opened, whole. What is wrong besides is named. */
 export const readiness: RouteParts = {
   answer: context => {
-    let known: { askedMs: number; reason: Promise<string | undefined> } | undefined
+    const find = problemFinder(context)
     return async () => {
-      // The route needs no key, so the reason is worked out at most once a second.
-      if (known === undefined || performance.now() - known.askedMs >= readinessMs) {
-        known = { askedMs: performance.now(), reason: reasonNotReady(context) }
-      }
-      const reason = await known.reason
-      if (reason === undefined) return jsonAnswer({ status: 'ready' })
-      return jsonAnswer({ status: 'not ready', reason }, { status: 503 })
+      const problems = await find()
+      const reason = problems.find(stopsServing)?.reason
+      if (reason !== undefined) return jsonAnswer({ status: 'not ready', reason, problems }, { status: 503 })
+      return jsonAnswer(problems.length === 0 ? { status: 'ready' } : { status: 'ready', problems })
     }
   },
   document: {
     id: 'getReadiness',
-    summary: 'The store answers and no chain lags too far',
+    summary: 'Requests can be served; names what is wrong',
     answers: {
-      200: jsonSuccess('Readiness', 'Ready to serve.', {}, 'ready'),
-      503: jsonSuccess('Readiness', 'Not ready, with the reason.', {}, 'lagging'),
+      200: jsonSuccess('Readiness', 'Ready to serve. `problems` names what does not stop it.', {}, 'ready'),
+      503: jsonSuccess('Readiness', 'The store does not answer, or is gone, replaced or damaged.', {}, 'notReady'),
     },
     open: true,
   },
 }
 
-async function reasonNotReady(context: Context): Promise<string | undefined> {
-  const { status, settings, log } = context
-  // Both at once: together they may take as long as each.
-  const reported = status()
-  reported.catch(() => {})
-  try {
-    await storeInfo(context)
-  } catch (error) {
-    log.warn({ err: error }, 'Store does not answer')
-    return `The store does not answer (${codeOf(error)}).`
-  }
-  const report = await reported
-  if (report.indexer?.answers === false) return 'The indexer does not answer.'
-  const lagging = [...Object.entries(report.chains), ...Object.entries(report.solana)].filter(
-    ([, { lag_seconds }]) => lag_seconds > settings.lagMaxSeconds,
-  )
-  if (lagging.length === 0) return undefined
-  const lags = lagging.map(([name, { lag_seconds }]) => `${name} is ${Math.round(lag_seconds)} s behind`)
-  return `${lags.join(', ')}; at most ${settings.lagMaxSeconds} s are allowed.`
-}
-
-/** Of two seconds; the status has its own bound. */
-const storeMsMax = 1_500
-
-function storeInfo({ store }: Context): Promise<StoreInfo> {
-  const late = () => new AlmanacError('timeout', 'The store does not answer.', { retryable: true })
-  return within(storeMsMax, store.info(), late)
-}
-
 export const status: RouteParts = {
   answer: context => async request => {
     await admitOperator(context, request)
-    const [report, store] = await Promise.all([context.status(), storeInfo(context)])
+    const [report, store] = await Promise.all([context.status(), storeInfo(context.store)])
     return jsonAnswer({ ...report, store: shownStore(store), version: context.version })
   },
   document: {
@@ -121,11 +102,18 @@ export const status: RouteParts = {
 }
 
 export const metrics: RouteParts = {
-  answer: context => async request => {
-    await admitOperator(context, request)
-    const { registry, http } = context.metrics
-    http.inFlight.set(context.queue.running)
-    return textAnswer(registry.contentType, (await registry.metrics()) + ((await context.threadMetrics?.()) ?? ''))
+  answer: context => {
+    const find = problemFinder(context)
+    return async request => {
+      await admitOperator(context, request)
+      const { registry, http, problems } = context.metrics
+      http.inFlight.set(context.queue.running)
+      // Both at once: each may take most of the two seconds in which this answers.
+      const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.()])
+      problems.reset()
+      for (const { problem, chain = '' } of found) problems.set({ problem, chain }, 1)
+      return textAnswer(registry.contentType, (await registry.metrics()) + ofThreads)
+    }
   },
   document: {
     id: 'getMetrics',

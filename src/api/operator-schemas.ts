@@ -2,13 +2,21 @@
 import { z } from 'zod'
 import { keyNamePattern, scopes } from '../keys/keys.ts'
 import { type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
+import { problemKinds } from '../query/problems.ts'
 import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 
 export const health = z.object({ status: z.literal('ok') })
-export const readiness = z.object({ status: z.enum(['ready', 'not ready']), reason: z.string().optional() })
+export const readiness = z.object({
+  status: z.enum(['ready', 'not ready']),
+  reason: z.string().optional().describe('Why nothing can be served.'),
+  problems: z
+    .array(z.object({ problem: z.enum(problemKinds), chain: z.string().optional(), reason: z.string() }))
+    .optional()
+    .describe('What is wrong; a service with problems may still be ready. Absent where nothing is.'),
+})
 
 export const contractList = z.object({
   chain: z.string(),
@@ -84,7 +92,7 @@ const endpoint = z.object({
 }) satisfies z.ZodType<EndpointStatus>
 
 const chain = z.object({
-  state: z.enum(['backfilling', 'live', 'stalled', 'disputed']),
+  state: z.enum(['backfilling', 'live', 'stalled', 'disputed', 'store_full']),
   reason: z.string().optional(),
   dispute: z
     .object({
@@ -103,6 +111,11 @@ const chain = z.object({
   head: z.int().describe('-1 while unknown.'),
   finalized: z.int().describe('-1 while unknown.'),
   lag_seconds: z.number(),
+  head_age_seconds: z.number().nullish().describe('Age of the newest block by the clock of the service.'),
+  head_old: z
+    .boolean()
+    .optional()
+    .describe('The newest block is older than 30 usual block times and two minutes: the node may have stopped.'),
   complete: z.boolean(),
   eta_seconds: z.number().nullable(),
   rates: z

@@ -37,9 +37,10 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
     for (const [name, chain] of Object.entries(report.chains)) {
       const last = logged.get(name)
       const now = performance.now()
+      const state = chain.head_old === true ? `${chain.state}, old` : chain.state
       // A change is logged at once; a chain that stays live has no other news.
-      if (last?.state === chain.state && (chain.state === 'live' || now - last.atMs < logLineMs)) continue
-      logged.set(name, { state: chain.state, atMs: now })
+      if (last?.state === state && (chain.state === 'live' || now - last.atMs < logLineMs)) continue
+      logged.set(name, { state, atMs: now })
       logChain(log, name, chain)
     }
   }
@@ -64,10 +65,12 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
 }
 
 export function logChain(log: Log, chain: string, status: ChainStatus): void {
-  const { state, reason, head, lag_seconds, rates, eta_seconds } = status
-  if (state === 'stalled' || state === 'disputed') log.warn({ chain, reason }, `Chain ${state}`)
+  const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds } = status
+  if (isHeldUp(state)) log.warn({ chain, reason }, `Chain ${state}`)
   else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
   else log.info({ chain, head, ...coveredBlocks(status), ...rates, eta_seconds }, 'Chain backfilling')
+  if (status.head_old === true)
+    log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
 }
 
 /** One line for each chain, with the figures aligned. */
@@ -86,11 +89,11 @@ export function progressLines({ chains, solana }: StatusReport): string[] {
 
 function chainLine(label: string, status: ChainStatus): string {
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
-  if (state === 'stalled' || state === 'disputed') return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
+  if (isHeldUp(state)) return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
   const blocks = coveredBlocks(status)
   const contracts = contractsText(coveredContracts(status))
   if (state === 'live') {
-    const live = `live  head ${countText(head)}  ${behindText(lag_seconds)}`
+    const live = `live  head ${countText(head)}${ageText(status)}  ${behindText(lag_seconds)}`
     if (blocks === undefined) return `${label}  ${emptyBar('on demand')}${live}  ${contracts}`
     const { done, total } = blocks
     return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${live}`
@@ -105,13 +108,23 @@ function solanaLine(label: string, { state, slot, lag_seconds }: SolanaStatus): 
   return `${label}  ${emptyBar('')}${state}  slot ${countText(slot)}  ${behindText(lag_seconds)}`
 }
 
+/** States that have a reason instead of progress. */
+function isHeldUp(state: ChainStatus['state']): boolean {
+  return state === 'stalled' || state === 'disputed' || state === 'store_full'
+}
+
+/** Nothing while blocks arrive as usual. */
+function ageText({ head_age_seconds, head_old }: ChainStatus): string {
+  return head_old === true && head_age_seconds != null ? `, ${durationText(head_age_seconds)} old` : ''
+}
+
 function behindText(seconds: number): string {
   return seconds < 60 ? `${Math.round(seconds)} s behind` : `${durationText(seconds)} behind`
 }
 
 /** Colours the states. */
 export function tinted(line: string, paint: { live(text: string): string; stalled(text: string): string }): string {
-  if (/ {2}(stalled|disputed): /.test(line)) return paint.stalled(line)
+  if (/ {2}(stalled|disputed|store_full): |, \S.* old {2}/.test(line)) return paint.stalled(line)
   return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }
 

@@ -36,7 +36,7 @@ async function unfinalize(loaded: LoadedConfig, text: string, { to, yes, json }:
   const { name } = chooseChain(loaded, text)
   const chain = parseChain(loaded.chains, name)
   await using opened = new AsyncDisposableStack()
-  const store = await takeChain(loaded.config.store, chain, opened)
+  const store = await takeChain({ url: loaded.config.store, chain, opened, mustExist: true })
   const finalized = (await store.chainState(chain.id))?.finalized ?? -1
   if (to >= finalized) {
     const known = finalized < 0 ? 'no block of it is final' : `its highest final block is ${finalized}`

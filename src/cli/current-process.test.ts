@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
+import { AlmanacError } from '../errors.ts'
+import { exitCodeOf } from './current-process.ts'
 
 const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
 
@@ -18,9 +20,9 @@ describe('a defect', () => {
   test.each([
     ['thrown', 'setTimeout(() => { throw new Error("fetch https://rpc.example/S3cr3tS3cr3t failed") })'],
     ['rejected', 'Promise.reject(new Error("fetch https://rpc.example/S3cr3tS3cr3t failed"))'],
-  ])('that is %s ends the process with 1, and its log line has no secret', (_, program) => {
+  ])('that is %s ends the process with 70, and its log line has no secret', (_, program) => {
     const { status, stdout, stderr } = runWith(program)
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect({ status, stdout }).toEqual({ status: 70, stdout: '' })
     expect(stderr).not.toContain('S3cr3tS3cr3t')
     expect(JSON.parse(stderr)).toMatchObject({
       level: 'fatal',
@@ -28,6 +30,15 @@ describe('a defect', () => {
       err: { message: 'fetch https://rpc.example/… failed' },
     })
   })
+})
+
+test('a command ends with the code of its error', () => {
+  const refused = Object.assign(new Error('EACCES: permission denied'), { syscall: 'open' })
+  expect(exitCodeOf(new TypeError('x is not a function'))).toBe(70)
+  expect(exitCodeOf(new AlmanacError('internal', 'No such method.'))).toBe(70)
+  expect(exitCodeOf(new AlmanacError('internal', 'The indexer has stopped.', { retryable: true }))).toBe(75)
+  expect(exitCodeOf(new AlmanacError('config_invalid', 'Unknown key.'))).toBe(1)
+  expect(exitCodeOf(refused)).toBe(1)
 })
 
 describe('a signal', () => {

@@ -3,13 +3,16 @@ import { readFileSync } from 'node:fs'
 import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
-/** `change`: the user must change something. `tryLater`: the same command may work later. */
-export const exitCodes = { done: 0, change: 1, tryLater: 75, interrupted: 130 } as const
+/** `change`: the user must change something. `defect`: of Almanac. `tryLater`: the same command may work later. */
+export const exitCodes = { done: 0, change: 1, defect: 70, tryLater: 75, interrupted: 130 } as const
 
 export function exitCodeOf(error: unknown): number {
-  if (!(error instanceof AlmanacError)) return exitCodes.change
+  // The system refuses what a user asked for, such as a file.
+  if (error instanceof Error && 'syscall' in error) return exitCodes.change
+  if (!(error instanceof AlmanacError)) return exitCodes.defect
   if (error.code === 'interrupted') return exitCodes.interrupted
-  return error.retryable ? exitCodes.tryLater : exitCodes.change
+  if (error.retryable) return exitCodes.tryLater
+  return error.code === 'internal' ? exitCodes.defect : exitCodes.change
 }
 
 /** One Ctrl-C arrives twice under npm: from the terminal, and from npm, which passes it on. */
@@ -41,7 +44,7 @@ export function interruption(): AbortSignal {
 export function exitOnUncaught(log: Log): void {
   process.on('uncaughtException', error => {
     log.fatal({ err: error }, 'Uncaught exception; exiting')
-    process.exit(exitCodes.change)
+    process.exit(exitCodes.defect)
   })
   // A reader of the log may go away; the service stays.
   process.stderr.on('error', () => undefined)

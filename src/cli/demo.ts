@@ -14,6 +14,7 @@ import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
 import { commandLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
+import { announceSandbox } from './running-demo.ts'
 import { type Listening, start } from './service/service.ts'
 import { printNote } from './terminal.ts'
 
@@ -78,6 +79,7 @@ async function loadSandbox(unconfigured: boolean): Promise<typeof import('almana
 
 async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'almanac-sandbox-'))
+  let announced = (): void => {}
   try {
     const file = join(directory, 'almanac.yaml')
     writeFileSync(file, stringify(configurationOf(sandbox, join(directory, 'almanac.db'))))
@@ -86,11 +88,13 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const whenListening = async (service: Listening): Promise<void> => {
       await annotateSandbox(sandbox, loaded.config.store)
       sandbox.begin(failure => service.log.warn({ reason: failure }, 'Sandbox traffic stopped'))
+      announced = announceSandbox({ store: loaded.config.store, url: service.url, key })
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }
     await start(loaded, { key, whenListening })
   } finally {
+    announced()
     rmSync(directory, { recursive: true, force: true })
   }
 }

@@ -28,10 +28,12 @@ export function connectNodes(
 
 const leaseMs = 10_000
 
+export type TakeOptions = { url: string; chain: Chain; opened: AsyncDisposableStack; mustExist: boolean }
+
 /** For a command that writes: opens the store as its owner and takes the lease of the chain. `opened` returns both. */
-export async function takeChain(url: string, chain: Chain, opened: AsyncDisposableStack): Promise<Store> {
+export async function takeChain({ url, chain, opened, mustExist }: TakeOptions): Promise<Store> {
   const store = await openUnlocked(
-    () => openStore(url, { role: 'owner' }),
+    () => openStore(url, { role: 'owner', mustExist }),
     'stop it first: a running service fills its chains by itself.',
   )
   opened.defer(() => store.close())

@@ -1,10 +1,12 @@
-// Opens the configured store for one command and closes it again. It loads no indexer: most commands need none.
+// Opens the configured store for one command and closes it again. It loads no indexer, and creates no store: a wrong
+// directory or a typo would look like an empty one.
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { withConfig } from './options.ts'
+import { sandboxMeant } from './running-demo.ts'
 
 /** Completes a command that works on the store beside a running service. */
 export function withStore<Parameters extends unknown[]>(
@@ -13,12 +15,13 @@ export function withStore<Parameters extends unknown[]>(
 ): Command {
   return withConfig<Parameters>(command, ['store'], async (loaded, ...parameters) => {
     await using opened = new AsyncDisposableStack()
-    await run(await openTool(loaded.config.store, opened), loaded, ...parameters)
+    const url = sandboxMeant(loaded)?.store ?? loaded.config.store
+    await run(await openTool(url, opened), loaded, ...parameters)
   })
 }
 
 export async function openTool(url: string, opened: AsyncDisposableStack): Promise<Store> {
-  const store = await openStore(url, { role: 'tool' })
+  const store = await openStore(url, { role: 'tool', mustExist: true })
   opened.defer(() => store.close())
   return store
 }

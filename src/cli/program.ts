@@ -51,7 +51,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac config check                         check the configuration
   almanac store backup FILE                    copy the store while the service runs
 
-Exit codes: 0 done, 1 something must be changed, 75 try again later, 130 interrupted.`
+Exit codes: 0 done, 1 something must be changed, 70 a defect of Almanac, 75 try again later, 130 interrupted.`
 
 export async function runCommand(): Promise<void> {
   // A reader such as `head` closes the pipe when it has seen enough: not a failure.

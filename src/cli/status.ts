@@ -5,6 +5,7 @@ import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
+import { sandboxMeant } from './running-demo.ts'
 import {
   contractsText,
   countText,
@@ -29,6 +30,7 @@ const chainStatus = z.looseObject({
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
+  head_age_seconds: z.number().nullish(),
   covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
@@ -58,8 +60,10 @@ export function statusCommand(): Command {
     .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
     // An empty variable counts as unset.
-    const base = options.url ?? (process.env.ALMANAC_URL || configuredUrl(command))
-    const text = await askStatus(base, options.key ?? (process.env.ALMANAC_KEY || undefined))
+    const url = options.url ?? (process.env.ALMANAC_URL || undefined)
+    const key = options.key ?? (process.env.ALMANAC_KEY || undefined)
+    const { url: base, key: meant } = url === undefined ? serverMeant(command) : { url }
+    const text = await askStatus(base, key ?? meant)
     printData(options.json ? text : describeStatus(readStatus(base, text)))
   })
   return command
@@ -122,7 +126,7 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
     ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  const titles = ['CHAIN', 'STATE', 'HEAD', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
+  const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
   return [paint.bold(heading), table(titles, rows), ...problems(status)].join('\n')
 }
 
@@ -135,16 +139,17 @@ function chainRow(name: string, chain: ShownChain): string[] {
   return rowOf(name, chain, head, [coverageText(chain), rate, left])
 }
 
-type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'>
+type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'> & Partial<Pick<ShownChain, 'head_age_seconds'>>
 type Figures = readonly [covered?: string, rate?: string | undefined, left?: string | undefined]
 
 function rowOf(name: string, shown: Shown, height: number | null | undefined, figures: Figures): string[] {
-  const { state = '-', lag_seconds, rpc } = shown
+  const { state = '-', lag_seconds, head_age_seconds, rpc } = shown
   const [covered = '-', rate = '-', left = '-'] = figures
   const head = height == null || height < 0 ? '-' : countText(height)
   const behind = lag_seconds == null ? '-' : durationText(lag_seconds)
+  const age = head_age_seconds == null ? '-' : durationText(head_age_seconds)
   const healthy = `${rpc.filter(endpoint => endpoint.healthy).length} of ${rpc.length} healthy`
-  return [printable(name), printable(state), head, behind, covered, rate, left, healthy]
+  return [printable(name), printable(state), head, age, behind, covered, rate, left, healthy]
 }
 
 function coverageText(chain: ShownChain): string {
@@ -170,11 +175,13 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   return [...stalled, ...failing]
 }
 
-/** The URL of the configured server; one that listens everywhere is asked on this machine. */
-function configuredUrl(command: Command): string {
+/** The configured server; one that listens everywhere is asked on this machine. */
+function serverMeant(command: Command): { url: string; key?: string } {
   const loaded = loadConfigFor(command)
   printWarnings(loaded)
+  const sandbox = sandboxMeant(loaded)
+  if (sandbox !== undefined) return sandbox
   const { host, port } = parseListen(loaded.config.listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`
+  return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
 }

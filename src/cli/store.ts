@@ -8,6 +8,7 @@ import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.
 import { commandLine, interruption } from './current-process.ts'
 import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
+import { sandboxMeant } from './running-demo.ts'
 import { bytesText, countText, durationText, ProgressLine, printData, printJson, printNote, table } from './terminal.ts'
 
 export function storeCommand(): Command {
@@ -31,9 +32,9 @@ export function storeCommand(): Command {
     .addCommand(withConfig(backupCommand, ['store'], backUp))
 }
 
-async function backUp({ config }: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {
+async function backUp(loaded: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {
   const target = resolve(file)
-  const { bytes } = await backUpStore(config.store, target)
+  const { bytes } = await backUpStore(sandboxMeant(loaded)?.store ?? loaded.config.store, target)
   if (json) printJson({ file: target, bytes })
   else printData(`${target}: ${bytesText(bytes)}, checked.`)
 }
@@ -41,14 +42,14 @@ async function backUp({ config }: LoadedConfig, file: string, { json }: { json?:
 async function copy({ from, to, json }: { from: string; to: string; json?: true }): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const open = async (url: string) => {
+  const open = async (url: string, mustExist: boolean) => {
     const hint = `stop it first. To copy a file beside a running service, use ${commandLine} store backup.`
-    const store = await openUnlocked(() => openStoreParts(url), hint)
+    const store = await openUnlocked(() => openStoreParts(url, { mustExist }), hint)
     opened.defer(() => store.close())
     return store
   }
-  const source = await open(from)
-  const target = await open(to)
+  const source = await open(from, true)
+  const target = await open(to, false)
   const line = new ProgressLine()
   opened.defer(() => line.close())
   const onProgress = showCopy(line, await source.transferRows())

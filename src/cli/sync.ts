@@ -39,7 +39,7 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
     counted.requests++
     counted.bytes += bytes
   })
-  const store = await takeChain(loaded.config.store, chain, opened)
+  const store = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()

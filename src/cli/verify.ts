@@ -53,7 +53,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const signal = interruption()
   const { chain, rpc } = connectNodes(loaded, chosen, opened)
   const store = await (flags.repair
-    ? takeChain(loaded.config.store, chain, opened)
+    ? takeChain({ url: loaded.config.store, chain, opened, mustExist: true })
     : openTool(loaded.config.store, opened))
   const { senderSample } = chosen.settings
   const sourceOf = (some: RpcPort): AuditSource =>

@@ -211,7 +211,7 @@ export const settingsSchema = section({
       accepts: 'a whole number of milliseconds, at least 1',
     }),
     lag_max_seconds: setting(count.default(300), {
-      about: 'Maximum lag of a followed chain; beyond it /ready answers 503.',
+      about: 'Maximum lag of a followed chain; beyond it /ready names the chain.',
       accepts: 'a whole number of seconds, at least 1',
     }),
   }),

@@ -24,9 +24,12 @@ export function readYamlFile(path: string): YamlFile {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
+    const isRefused = (error as NodeJS.ErrnoException).code === 'EACCES'
     throw new AlmanacError('config_invalid', `Cannot read the configuration file ${path}.`, {
       cause: error,
-      hint: 'pass another file with --config.',
+      hint: isRefused
+        ? `let user ${process.getuid?.()} read it, or run as its owner; for a container see the head of the Dockerfile.`
+        : 'pass another file with --config.',
     })
   }
   return parseYamlFile(path, text)

@@ -107,7 +107,10 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
       const asked = running.find(({ name }) => name === chain)
       return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
     },
-    metrics: () => metrics.registry.metrics(),
+    metrics() {
+      for (const { indexer } of running) indexer()?.measureHeadAge()
+      return metrics.registry.metrics()
+    },
     async close() {
       await Promise.all(running.map(({ job }) => job.stop()))
       await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])

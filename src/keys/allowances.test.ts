@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { AlmanacError } from '../errors.ts'
 import type { KeyStore } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { msUntilTomorrow, UseMeter } from './allowances.ts'
+import { Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 
 let directory: string
 let store: Store
@@ -32,6 +33,25 @@ test('a day ends at midnight UTC, and what was not written by then is written to
   const use = { keyId: 'a' }
   expect(await store.usesOf('2026-11-15')).toEqual([{ ...use, day: '2026-11-15', operation: 'portfolio', count: 2 }])
   expect(await store.usesOf('2026-11-16')).toEqual([{ ...use, day: '2026-11-16', operation: 'ops', count: 1 }])
+})
+
+test('while the store cannot be written to, limits go on in memory from what it last said', async () => {
+  let failing = false
+  let now = 0
+  const flaky: Pick<KeyStore, 'takeAllowance'> = {
+    takeAllowance: async asked => {
+      if (failing) throw new AlmanacError('store_full', 'The disk is full.', { retryable: true })
+      return await store.takeAllowance(asked)
+    },
+  }
+  const allowances = new Allowances(flaky, () => now)
+  const limits = { id: 'a', ratePerSecond: 3, quotaPerDay: 5 }
+  const take = async () => (await allowances.take(limits)).refusedBy ?? 'admitted'
+  expect(await take()).toBe('admitted')
+  failing = true
+  expect([await take(), await take(), await take()]).toEqual(['admitted', 'admitted', 'rate'])
+  now += 1_001
+  expect([await take(), await take(), await take()]).toEqual(['admitted', 'admitted', 'quota'])
 })
 
 test('what a failing store did not take is written once it works again, each use once', async () => {

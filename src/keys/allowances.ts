@@ -5,7 +5,11 @@
 // allows, however many processes there are. Requests that arrive while a grant is pending share the next one. A process
 // that admits many requests of a key takes a few ahead, up to a sixteenth of those admitted within the last second:
 // other processes may lack as many.
+//
+// While the store cannot be written to, as on a full disk, this process grants from its own memory: the limits still
+// hold, for each process on its own.
 import { LRUCache } from 'lru-cache'
+import { AlmanacError } from '../errors.ts'
 import type { AllowanceGrant, KeyRecord, KeyStore, KeyUse } from '../store/key-store.ts'
 
 const aheadShare = 16
@@ -30,6 +34,7 @@ type KeyState = {
   /** Granted ahead and not used yet. */
   ahead: number
   day: string
+  usedInDay: number
   usedInSecond: number
   secondEndsAtMs: number
   refusedBy: 'rate' | 'quota' | undefined
@@ -105,14 +110,20 @@ export class Allowances {
     state.ahead = 0
     const askedMs = this.#nowMs()
     const wanted = Math.min(waiting + ahead, lotMax)
-    const grant = await this.#store.takeAllowance({ keyId, ratePerSecond, quotaPerDay, wanted, unused })
-    return { ...grant, askedMs }
+    try {
+      const grant = await this.#store.takeAllowance({ keyId, ratePerSecond, quotaPerDay, wanted, unused })
+      return { ...grant, askedMs }
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      return { ...ownGrant(state, waiting, askedMs), askedMs }
+    }
   }
 
   /** The second counts from before the store was asked, so that nothing granted ahead is used after its end. */
   #share(state: KeyState, waiters: readonly Waiter[], grant: AllowanceGrant & { askedMs: number }): void {
     const { quotaPerDay } = state.limits
     state.day = grant.day
+    state.usedInDay = grant.usedInDay
     state.usedInSecond = grant.usedInSecond
     state.secondEndsAtMs = grant.askedMs + grant.secondEndsInMs
     const refusedBy = quotaPerDay !== undefined && grant.usedInDay >= quotaPerDay ? 'quota' : 'rate'
@@ -149,11 +160,41 @@ export class Allowances {
       return known
     }
     const state: KeyState = {
-      ...{ limits, ahead: 0, day: '', usedInSecond: 0, secondEndsAtMs: 0, refusedBy: undefined, refusedUntilMs: 0 },
+      ...{
+        limits,
+        ahead: 0,
+        day: '',
+        usedInDay: 0,
+        usedInSecond: 0,
+        secondEndsAtMs: 0,
+        refusedBy: undefined,
+        refusedUntilMs: 0,
+      },
       ...{ waiters: [], asking: false, admitted: 0, admittedBefore: 0, countedSinceMs: this.#nowMs() },
     }
     this.#keys.set(limits.id, state)
     return state
+  }
+}
+
+function isUnwritable(error: unknown): boolean {
+  return error instanceof AlmanacError && (error.code === 'store_full' || error.code === 'store_failed')
+}
+
+/** Continues from what the store last said. */
+function ownGrant(state: KeyState, wanted: number, nowMs: number): AllowanceGrant {
+  const { ratePerSecond = Number.POSITIVE_INFINITY, quotaPerDay = Number.POSITIVE_INFINITY } = state.limits
+  const isSameSecond = nowMs < state.secondEndsAtMs
+  const day = new Date().toISOString().slice(0, 10)
+  const usedInSecond = isSameSecond ? state.usedInSecond : 0
+  const usedInDay = state.day === day ? state.usedInDay : 0
+  const granted = Math.max(0, Math.min(wanted, ratePerSecond - usedInSecond, quotaPerDay - usedInDay))
+  return {
+    granted,
+    usedInSecond: usedInSecond + granted,
+    secondEndsInMs: isSameSecond ? state.secondEndsAtMs - nowMs : 1_000,
+    day,
+    usedInDay: usedInDay + granted,
   }
 }
 

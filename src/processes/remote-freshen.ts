@@ -45,7 +45,14 @@ export function remoteFreshen(store: Store, reports: Reports): Required<Freshen>
 /** Counts against the indexing limit of a key, which all processes share. */
 export async function mayIndex(store: Store, key: IndexingKey, target: string): Promise<boolean> {
   const { id: keyId, indexPerDay: perDay } = key
-  return perDay === undefined || (await store.takeIndexing({ keyId, target, perDay }))
+  if (perDay === undefined) return true
+  try {
+    return await store.takeIndexing({ keyId, target, perDay })
+  } catch (error) {
+    // Nothing could be stored either: the answer is what is there.
+    if (error instanceof AlmanacError && error.code.startsWith('store_')) return false
+    throw error
+  }
 }
 
 /** Without help the store still answers, and the answer says that it is not complete. */

@@ -14,14 +14,17 @@ export type OpenStoreOptions = {
    * that never block its thread. `tool`: a command with short writes beside a running owner.
    */
   role: StoreRole
-}
+} & MayCreate
 
-export async function openStore(url: string, { role }: OpenStoreOptions): Promise<Store> {
-  if (url.startsWith('file:')) return await openSqliteStore(resolve(pathOf(url)), role)
+/** `not_found` where there is no store at the address. Otherwise one is created there. */
+export type MayCreate = { mustExist?: boolean }
+
+export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
+  if (url.startsWith('file:')) return await openSqliteStore(resolve(pathOf(url)), options)
   if (/^postgres(ql)?:/i.test(url)) {
     // Loaded only here: a store in a file needs no driver in memory.
     const { openPostgresStore } = await import('./postgres/postgres-store.ts')
-    return await openPostgresStore(url)
+    return await openPostgresStore(url, options)
   }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
   throw new AlmanacError('not_configured', `Almanac has no store for addresses with ${scheme}.`, {
@@ -39,13 +42,13 @@ export async function openReplica(store: Store, url: string, lagMsMax: number): 
 }
 
 /** A store as plain parts, for copying it: no process may write to it meanwhile. */
-export async function openStoreParts(url: string): Promise<StoreParts> {
+export async function openStoreParts(url: string, options: MayCreate = {}): Promise<StoreParts> {
   if (url.startsWith('file:')) {
     const { openSqliteParts } = await import('./sqlite/parts.ts')
-    return await openSqliteParts(resolve(pathOf(url)))
+    return await openSqliteParts(resolve(pathOf(url)), options)
   }
   const { openPostgresParts } = await import('./postgres/parts.ts')
-  return await openPostgresParts(url)
+  return await openPostgresParts(url, options)
 }
 
 /** Copies a store in a file while it is in use. */
@@ -61,6 +64,12 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
       hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
     },
   )
+}
+
+/** Looks for damage in a store in a file: `ok`, or what was found first. It takes minutes for a large one. */
+export async function checkFile(url: string): Promise<string> {
+  const { findDamage } = await import('./sqlite/backup.ts')
+  return findDamage(resolve(pathOf(url)))
 }
 
 /** `file:./x.db`, `file:/abs/x.db` and `file:///abs/x.db`. */

@@ -1,4 +1,4 @@
-// What the schemas of both engines share: how steps and versions relate, and which versions are refused. No SQL here.
+// What the schemas of both engines share: how steps and versions relate, and which stores are refused. No SQL here.
 import { AlmanacError } from '../errors.ts'
 
 /** Kept counts are summed over this many blocks. */
@@ -19,6 +19,13 @@ export function nextStep(steps: readonly string[], version: number): { sql: stri
   const at = version === 0 ? 0 : version - firstVersion + 1
   const sql = steps[at]
   return sql === undefined ? undefined : { sql, version: firstVersion + at }
+}
+
+/** For a caller that must not create a store: a typo in its address would look like an empty one. */
+export function noStoreAt(location: string): AlmanacError {
+  return new AlmanacError('not_found', `There is no store at ${location.replace(/^file:/, '')}.`, {
+    hint: 'run it where the service runs, or give --store or --config.',
+  })
 }
 
 /** Refuses a store, 0 being an empty one, that this version of Almanac cannot use. */

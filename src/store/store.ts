@@ -48,7 +48,16 @@ export interface Store
   /** 32 random bytes, made with the store and the same for every process: signs cursors. */
   secret(): Promise<Uint8Array>
   info(): Promise<StoreInfo>
+  /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
+  problems(): Promise<StoreProblem[]>
   close(): Promise<void>
+}
+
+export type StoreProblem = {
+  /** The last three mean that answers may be wrong or lost. */
+  problem: 'store_full' | 'worker_dead' | 'store_missing' | 'store_replaced' | 'store_damaged'
+  /** Fit for everybody: no path and no host. */
+  reason: string
 }
 
 export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }

@@ -31,6 +31,7 @@ import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../cur
 import { transactionAsker } from '../open-chain.ts'
 import { printNote, Screen, stderrColours } from '../terminal.ts'
 import { type Indexers, startIndexers } from './start-indexers.ts'
+import { StoreWatch } from './store-watch.ts'
 
 export type Role = 'api' | 'index'
 
@@ -74,6 +75,8 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
       ? await openForServing(config.store, opened)
       : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
+  const watch = new StoreWatch({ store, url: config.store, log, metrics, checks: only !== 'api' })
+  opened.defer(() => watch.close())
   if (only !== 'api') await providePack(store, log)
   if (only !== 'index') {
     const operatorKeyId = await registerKnownKey(store, log, key)

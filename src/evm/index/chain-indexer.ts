@@ -21,6 +21,7 @@ import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts
 import { ChainStats, type Part } from './chain-stats.ts'
 import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
 import { Follower } from './follow.ts'
+import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
@@ -216,6 +217,15 @@ export class ChainIndexer {
     }
   }
 
+  /** Reads the clock: a metric that was set with the last block would stay young. */
+  measureHeadAge(): void {
+    const { chain } = this.setup
+    if (chain.retired) return
+    const blockTimeSeconds = usualBlockTime(chain, this.#follower.hot)
+    const { head_age_seconds } = headAge(chain, this.#follower.latest, blockTimeSeconds)
+    this.#stats.measured(head_age_seconds, blockTimeSeconds)
+  }
+
   /** Repeats one part of the work until the stop. A failure of a node or the store is reported and retried. */
   async #rounds(part: Part, round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
@@ -234,6 +244,7 @@ export class ChainIndexer {
         if (!isExpected)
           this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying')
         this.#stats.failed(part, reasonOf(error))
+        if (error instanceof AlmanacError && error.code === 'store_full') this.#stats.foundStoreFull(reasonOf(error))
         await this.#rest(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }

@@ -10,6 +10,7 @@ import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type ChainStats, coverageReport } from './chain-stats.ts'
 import type { Follower } from './follow.ts'
+import { headAge, usualBlockTime } from './head-age.ts'
 
 export type StatusOptions = {
   setup: { chain: Chain; index: 'full' | 'on-demand'; from: number; pollMs: number }
@@ -41,11 +42,12 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0
   const complete = nothingLeft && head >= from
   const { dispute } = finality
-  const stalledBy = stats.failures.stalledBy ?? whyUnheard(options)
+  const { storeFull } = stats
+  const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
   const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
   const doubt = source instanceof FullSource ? source.doubt : undefined
   return {
-    state: stateOf({ stalledBy, disputed: dispute !== undefined }, indexing),
+    state: storeFull === undefined ? stateOf({ stalledBy, disputed: dispute !== undefined }, indexing) : 'store_full',
     ...(reason === undefined ? {} : { reason }),
     ...(dispute === undefined ? {} : { dispute }),
     ...(doubt === undefined ? {} : { evidence_reason: doubt }),
@@ -53,6 +55,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     head,
     finalized: follower.finalized,
     lag_seconds: lagSeconds(options, indexing),
+    ...headAge(chain, follower.latest, usualBlockTime(chain, follower.hot)),
     covered,
     complete,
     eta_seconds: stats.progress.secondsFor(stats.blocksLeft) ?? null,

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { ChainSource, DecodedRange, Header, HeadReport, RangeHeader } from '../source/chain-source.ts'
 import type { Finality } from '../source/finality.ts'
+import { survivingBlock } from '../source/header-walk.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
 import { Genesis } from './genesis.ts'
@@ -92,6 +93,11 @@ export class Follower {
 
   get tip(): Block | undefined {
     return this.#hot.at(-1)
+  }
+
+  /** The stored blocks that are not final, lowest first. */
+  get hot(): readonly Block[] {
+    return this.#hot
   }
 
   async step(signal: AbortSignal): Promise<FollowStep> {
@@ -334,17 +340,4 @@ export class Follower {
 
 function blockOf({ number, hash, timestamp }: Block): Block {
   return { number, hash, timestamp }
-}
-
-/** The highest hot block that the chain still has, after an absence. `hot` is lowest first. */
-export async function survivingBlock(
-  hot: readonly Block[],
-  source: Pick<ChainSource, 'headerByNumber'>,
-  signal: AbortSignal,
-): Promise<Block | undefined> {
-  for (const block of hot.toReversed()) {
-    const now = await source.headerByNumber(block.number, signal)
-    if (now?.hash === block.hash) return block
-  }
-  return undefined
 }

@@ -10,6 +10,7 @@ import type { Lease, Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 import { coverageReport } from './chain-stats.ts'
+import { headAge, usualBlockTime } from './head-age.ts'
 
 export type LeasedIndexerOptions = {
   setup: ChainSetup
@@ -69,6 +70,7 @@ export class LeasedIndexer {
       head,
       finalized: state?.finalized ?? -1,
       lag_seconds: 0,
+      ...headAge(chain, state?.head, usualBlockTime(chain, [])),
       covered,
       complete,
       eta_seconds: null,

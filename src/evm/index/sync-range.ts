@@ -8,11 +8,11 @@ import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
 import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
+import { survivingBlock } from '../source/header-walk.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
-import { survivingBlock } from './follow.ts'
 
 export type SyncOptions = {
   chain: Chain

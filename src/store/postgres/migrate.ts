@@ -2,7 +2,7 @@
 // processes may start at once: the first one migrates, the others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
-import { nextStep, requireKnown, versionAfter } from '../schema.ts'
+import { nextStep, noStoreAt, requireKnown, versionAfter } from '../schema.ts'
 import type { Database, Transaction } from './database.ts'
 import { migrations } from './migrations.ts'
 
@@ -12,6 +12,12 @@ const migrationLock = 0x414c4d4e
 /** Each step is its own transaction: a later failure does not undo it. */
 export async function migrate(database: Database, steps = migrations): Promise<void> {
   while (!(await database.transaction(transaction => migrateOnce(transaction, database.location, steps))));
+}
+
+/** For callers that must not create a store. */
+export async function requireStore(database: Database): Promise<void> {
+  const [[table] = []] = await database.read("SELECT to_regclass('almanac_schema')::text")
+  if (table === null) throw noStoreAt(database.location)
 }
 
 /** Returns whether nothing is left to do. */

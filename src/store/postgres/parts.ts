@@ -17,7 +17,7 @@ import {
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { Database, type Row, type Transaction } from './database.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { databaseOptions } from './store-database.ts'
@@ -66,9 +66,10 @@ const conditions: Partial<Record<ReadableName, string>> = {
   transfer_counts: 'bucket >= 0',
 }
 
-export async function openPostgresParts(url: string): Promise<StoreParts> {
+export async function openPostgresParts(url: string, { mustExist = false } = {}): Promise<StoreParts> {
   const database = new Database(databaseOptions(url))
   try {
+    if (mustExist) await requireStore(database)
     await migrate(database)
   } catch (error) {
     await database.close()

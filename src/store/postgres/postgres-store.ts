@@ -5,10 +5,11 @@ import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
 import { chainReader, chainWriter } from './chain.ts'
+import { deadWorkers } from './citus-commits.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { keyStore } from './keys.ts'
-import { hasCitus, migrate } from './migrate.ts'
+import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStore } from './solana-holdings.ts'
@@ -20,10 +21,11 @@ import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 export type PostgresStore = Store & { seen(): Seen }
 type Seen = { commits: number; atMs: number }
 
-export async function openPostgresStore(url: string): Promise<PostgresStore> {
+export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<PostgresStore> {
   const options = databaseOptions(url)
   const database = new Database(options)
   try {
+    if (mustExist) await requireStore(database)
     await migrate(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()
@@ -54,6 +56,7 @@ function postgresStore(store: StoreDatabase): PostgresStore {
       const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
       return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes: Number(size) }
     },
+    problems: async () => (store.distributed ? await deadWorkers(database) : []),
     close: () => store.close(),
     ...chainReader(store),
     ...chainWriter(store),

@@ -12,6 +12,7 @@ import type { ColdCommit, Store } from '../store.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { migrations, schemaVersion } from './migrations.ts'
+import { openPostgresParts } from './parts.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
@@ -87,6 +88,16 @@ describe('opening', () => {
     await query(foreign, 'CREATE TABLE transfers (x int)')
     await expect(openPostgresStore(foreign)).rejects.toMatchObject({ code: 'store_corrupt' })
     expect((await query(foreign, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('1')
+  })
+
+  test('a store that must exist is not created', async () => {
+    const url = await server.createDatabase()
+    const failure = { code: 'not_found', message: expect.stringMatching(/^There is no store at postgres:/) }
+    await expect(openPostgresStore(url, { mustExist: true })).rejects.toMatchObject(failure)
+    await expect(openPostgresParts(url, { mustExist: true })).rejects.toMatchObject(failure)
+    expect((await query(url, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('0')
+    await (await openPostgresStore(url)).close()
+    await (await openPostgresStore(url, { mustExist: true })).close()
   })
 
   test('later steps run once, one version each, and keep the rows', async () => {

@@ -54,6 +54,10 @@ export class StoreDatabase {
     this.dictionary = parts.dictionary
   }
 
+  get distributed(): boolean {
+    return this.#parts.distributed
+  }
+
   get isOpen(): boolean {
     return !this.#closed
   }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
 import { createPrivate, makeDatabasePrivate, makePrivate } from '../../private-file.ts'
-import { nextStep, requireKnown } from '../schema.ts'
+import { nextStep, noStoreAt, requireKnown } from '../schema.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
 import { applicationId, migrations } from './migrations.ts'
@@ -50,6 +50,11 @@ function requirePlace(path: string): void {
     throw new AlmanacError('store_failed', `The store ${location} cannot be opened: it is a directory.`, {
       hint: 'name a file under store, such as file:./almanac.db.',
     })
+}
+
+/** For callers that must not create a store. An empty file is not one. */
+export function requireStoreFile(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) throw noStoreAt(`file:${path}`)
 }
 
 /** Creates the file or brings it to the current schema, waiting for others without blocking the thread. */

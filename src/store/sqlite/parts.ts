@@ -17,7 +17,7 @@ import {
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
-import { Ownership, ownerWriteOptions, prepareFile } from './open-file.ts'
+import { Ownership, ownerWriteOptions, prepareFile, requireStoreFile } from './open-file.ts'
 import { versionBytes } from './solana-holdings.ts'
 import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
 
@@ -98,9 +98,10 @@ function layoutOf(part: ReadableName): Layout & { key: readonly string[] } {
 }
 
 /** The process owns the file meanwhile: no other may index into a store that is copied. */
-export async function openSqliteParts(path: string): Promise<StoreParts> {
+export async function openSqliteParts(path: string, { mustExist = false } = {}): Promise<StoreParts> {
   let ownership: Ownership | undefined
   try {
+    if (mustExist) requireStoreFile(path)
     await prepareFile(path)
     ownership = new Ownership(path)
     return new SqliteParts(path, new Connection(path, ownerWriteOptions), ownership)

@@ -2,6 +2,7 @@
 // for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
 // schema; `keys.ts` and `work.ts` use it.
 import { createPrivate, makeDatabasePrivate } from '../../private-file.ts'
+import type { FileCondition } from './condition.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'
@@ -44,12 +45,13 @@ export class SharedFile {
   readonly #queue: WriteQueue
   #read: Connection | undefined
 
-  constructor(path: string) {
+  constructor(path: string, condition: FileCondition) {
     this.#path = path
     this.#queue = new WriteQueue(() => this.#open(options), {
       location: `file:${path}`,
       waitMsMax,
       onRollback: () => {},
+      onEnd: failure => condition.wrote('shared', failure),
     })
   }
 

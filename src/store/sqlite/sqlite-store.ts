@@ -4,11 +4,12 @@ import type { Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { chainReader, chainWriter } from './chain.ts'
+import { FileCondition } from './condition.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
-import { Ownership, ownerWriteOptions, prepareFile, readOptions, writeOptions } from './open-file.ts'
+import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
@@ -20,10 +21,13 @@ export type StoreRole = 'owner' | 'reader' | 'tool'
 /** How long a write waits for other processes. */
 const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, tool: 60_000 }
 
-export async function openSqliteStore(path: string, role: StoreRole): Promise<Store> {
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean }
+
+export async function openSqliteStore(path: string, { role, mustExist = false }: OpenFileOptions): Promise<Store> {
   const location = `file:${path}`
   let ownership: Ownership | undefined
   try {
+    if (mustExist) requireStoreFile(path)
     await prepareFile(path)
     if (role === 'owner') ownership = new Ownership(path)
     const options = role === 'owner' ? ownerWriteOptions : writeOptions
@@ -40,11 +44,12 @@ export async function openSqliteStore(path: string, role: StoreRole): Promise<St
   }
 }
 
-export type SqliteStoreParts = StoreFileParts & { ownership: Ownership | undefined }
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition'> & { ownership: Ownership | undefined }
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
-  const file = new StoreFile(parts)
-  const shared = new SharedFile(`${parts.path}-shared`)
+  const condition = new FileCondition(parts.path)
+  const file = new StoreFile({ ...parts, condition })
+  const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',
     location: file.location,
@@ -57,6 +62,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       const sizeBytes = sizeOf(parts.path) + sizeOf(`${parts.path}-wal`)
       return { engine: 'sqlite', location: file.location, schemaVersion, sizeBytes }
     },
+    problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()
       await file.close()

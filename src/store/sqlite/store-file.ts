@@ -1,6 +1,7 @@
 // The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
 // contracts. It knows no other table.
 import type { Address, ChainId } from '../../model.ts'
+import type { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
 import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
@@ -11,7 +12,13 @@ export type WriteContext = { connection: Connection; dictionary: Dictionary }
 /** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
 
-export type StoreFileParts = { path: string; read: Connection; openWrite: () => Connection; waitMsMax: number }
+export type StoreFileParts = {
+  path: string
+  read: Connection
+  openWrite: () => Connection
+  waitMsMax: number
+  condition: FileCondition
+}
 
 /** The one writer of a store, with the numbers that it knows. */
 type Writer = { queue: WriteQueue; dictionary: Dictionary | undefined }
@@ -45,7 +52,9 @@ export class StoreFile {
     try {
       return work(this.#read)
     } catch (error) {
-      throw storeFailure(error, this.location)
+      const failure = storeFailure(error, this.location)
+      this.#parts.condition.failed(failure)
+      throw failure
     }
   }
 
@@ -94,9 +103,10 @@ export class StoreFile {
   }
 }
 
-function newWriter(location: string, { openWrite, waitMsMax }: StoreFileParts): Writer {
+function newWriter(location: string, { openWrite, waitMsMax, condition }: StoreFileParts): Writer {
+  const onEnd = (failure: unknown): void => condition.wrote('store', failure)
   const writer: Writer = {
-    queue: new WriteQueue(openWrite, { location, waitMsMax, onRollback: () => writer.dictionary?.forget() }),
+    queue: new WriteQueue(openWrite, { location, waitMsMax, onRollback: () => writer.dictionary?.forget(), onEnd }),
     dictionary: undefined,
   }
   return writer

@@ -9,7 +9,13 @@ const pollMs = 2
 const longTransactionMs = 20
 const pauseMs = 3 * pollMs
 
-export type WriteQueueOptions = { location: string; waitMsMax: number; onRollback: () => void }
+export type WriteQueueOptions = {
+  location: string
+  waitMsMax: number
+  onRollback: () => void
+  /** Hears how each transaction ended: undefined, or why it failed. */
+  onEnd?: (failure: unknown) => void
+}
 
 export class WriteQueue {
   readonly #open: () => Connection
@@ -28,7 +34,8 @@ export class WriteQueue {
   /** Runs `work` in one transaction. It must be synchronous, and it is rolled back when it throws. */
   transaction<T>(work: (connection: Connection) => T): Promise<T> {
     const result = this.#tail.then(() => this.#run(work))
-    this.#tail = result.catch(() => {})
+    const { onEnd } = this.#options
+    this.#tail = result.then(() => onEnd?.(undefined), onEnd)
     return result
   }
 

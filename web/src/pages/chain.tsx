@@ -31,6 +31,7 @@ export function ChainPage({ name }: { name: string }) {
 
 function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
   const { state, reason, head, finalized, lag_seconds, rates, eta_seconds, index = 'full', from = 0 } = chain
+  const { head_age_seconds, head_old } = chain
   const known = (number: number) => (number < 0 ? '–' : countText(number))
   return (
     <>
@@ -44,8 +45,14 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
           {reason}
         </p>
       )}
+      {head_old === true && head_age_seconds != null && (
+        <p class="note note-bad" role="alert">
+          The newest block is {spanText(head_age_seconds)} old: the node may have stopped importing blocks.
+        </p>
+      )}
       <dl class="facts wide">
         <Fact title="Head">{known(head)}</Fact>
+        <Fact title="Head age">{head_age_seconds == null ? '–' : spanText(head_age_seconds)}</Fact>
         <Fact title="Final">{known(finalized)}</Fact>
         <Fact title="Behind">{spanText(lag_seconds)}</Fact>
         <Fact title="Blocks/s">{rateText(rates?.blocks_per_second ?? 0)}</Fact>

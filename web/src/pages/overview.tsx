@@ -93,6 +93,7 @@ function NothingIndexed() {
 
 function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
   const { state, head, lag_seconds, rates, eta_seconds, coverage, rpc, index, from = 0, reason } = chain
+  const { head_age_seconds, head_old } = chain
   const total = head - from + 1
   return (
     <li class="card">
@@ -106,6 +107,9 @@ function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
         </span>
       </div>
       {reason !== undefined && <p class="card-trouble">{reason}</p>}
+      {head_old === true && head_age_seconds != null && (
+        <p class="card-trouble">The newest block is {spanText(head_age_seconds)} old.</p>
+      )}
       {index === 'on-demand' ? (
         <Contracts name={name} chain={chain} from={from} />
       ) : (

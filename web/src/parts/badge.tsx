@@ -9,6 +9,7 @@ const tones: Readonly<Record<string, Tone>> = {
   backfilling: 'busy',
   stalled: 'bad',
   disputed: 'bad',
+  store_full: 'bad',
   failing: 'bad',
   revoked: 'quiet',
   expired: 'quiet',

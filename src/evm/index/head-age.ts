@@ -1,0 +1,34 @@
+// How old the newest block of a chain is, held against the usual time between its blocks: a node that stopped importing
+// blocks shows in nothing else. It decides nothing.
+import type { Chain } from '../../chains.ts'
+import type { Block } from '../../model.ts'
+
+export type HeadAge = {
+  /** By this machine's clock; null while no block is known. */
+  head_age_seconds: number | null
+  /** Older than a chain that runs lets it become. */
+  head_old: boolean
+}
+
+/** Blocks that may be missing before the head counts as old. */
+const blocksMissed = 30
+/** Fast chains pause too, and clocks differ. */
+const oldSecondsMin = 120
+
+export function headAge(chain: Pick<Chain, 'retired'>, head: Block | undefined, blockTimeSeconds: number): HeadAge {
+  if (head === undefined) return { head_age_seconds: null, head_old: false }
+  const age = Math.max(0, Math.round(Date.now() / 1_000 - head.timestamp))
+  const oldSeconds = Math.max(oldSecondsMin, blocksMissed * blockTimeSeconds)
+  return { head_age_seconds: age, head_old: !chain.retired && age > oldSeconds }
+}
+
+/**
+ * Of the chain table, or of the blocks that are not final where those took longer: the table knows nothing of a chain
+ * that an operator added.
+ */
+export function usualBlockTime({ blockTimeMs }: Pick<Chain, 'blockTimeMs'>, blocks: readonly Block[]): number {
+  const [first, last] = [blocks[0], blocks.at(-1)]
+  const usual = blockTimeMs / 1_000
+  if (first === undefined || last === undefined || last.number === first.number) return usual
+  return Math.max(usual, (last.timestamp - first.timestamp) / (last.number - first.number))
+}

@@ -1,0 +1,113 @@
+// What is wrong with the service, in the words of `/ready`: one list for its body, for metrics and for alerts. Nobody
+// needs a key to read it, so it names chains and no hosts, paths or causes.
+import { within } from '../abort.ts'
+import type { ChainTable } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
+import type { ChainStatus, StatusReport } from '../model.ts'
+import type { Store, StoreInfo, StoreProblem } from '../store/store.ts'
+
+export const problemKinds = [
+  'store_silent',
+  'store_missing',
+  'store_replaced',
+  'store_damaged',
+  'store_full',
+  'worker_dead',
+  'indexer_silent',
+  'chain_behind',
+  'chain_disputed',
+  'head_old',
+] as const
+export type ProblemKind = (typeof problemKinds)[number]
+
+export type Problem = { problem: ProblemKind; chain?: string; reason: string }
+
+const servesNothing: ReadonlySet<ProblemKind> = new Set([
+  'store_silent',
+  'store_missing',
+  'store_replaced',
+  'store_damaged',
+])
+
+/** Whether nothing can be served, or not to be trusted. What is wrong with one chain does not stop the others. */
+export function stopsServing({ problem }: Problem): boolean {
+  return servesNothing.has(problem)
+}
+
+export type ProblemSources = {
+  store: Pick<Store, 'info' | 'problems'>
+  status: () => Promise<StatusReport>
+  chains: ChainTable
+  lagMaxSeconds: number
+}
+
+export async function findProblems({ store, status, chains, lagMaxSeconds }: ProblemSources): Promise<Problem[]> {
+  // Both at once: together they may take as long as each.
+  const reported = status()
+  reported.catch(() => {})
+  const ofStore = await storeProblems(store)
+  if (ofStore.some(({ problem }) => problem === 'store_silent')) return ofStore
+  const report = await reported
+  const ofChains = Object.entries(report.chains).flatMap(([name, chain]) =>
+    // A network that no longer runs has no head to follow.
+    chains.parse(name)?.retired === true ? [] : chainProblems(name, chain, lagMaxSeconds),
+  )
+  const ofNetworks = Object.entries(report.solana).flatMap(([name, { lag_seconds }]) =>
+    behind(`solana ${name}`, lag_seconds, lagMaxSeconds),
+  )
+  const silent: Problem = { problem: 'indexer_silent', reason: 'The indexer does not answer.' }
+  const full = Object.values(report.chains).some(({ state }) => state === 'store_full')
+  return [
+    ...ofStore,
+    ...(full && !ofStore.some(({ problem }) => problem === 'store_full') ? [storeFull] : []),
+    ...(report.indexer?.answers === false ? [silent] : []),
+    ...ofChains,
+    ...ofNetworks,
+  ]
+}
+
+const storeFull: StoreProblem = {
+  problem: 'store_full',
+  reason: 'The disk of the store is full: nothing new is stored.',
+}
+
+/** Of two seconds in which the caller answers; the status has its own bound. */
+const storeMsMax = 1_500
+
+async function storeProblems(store: ProblemSources['store']): Promise<Problem[]> {
+  try {
+    const [, problems] = await Promise.all([storeInfo(store), withinBound(store.problems())])
+    return problems
+  } catch (error) {
+    const code = error instanceof AlmanacError ? error.code : 'internal'
+    if (code === 'store_corrupt')
+      return [{ problem: 'store_damaged', reason: 'The store is damaged: answers may lack rows.' }]
+    return [{ problem: 'store_silent', reason: `The store does not answer (${code}).` }]
+  }
+}
+
+export function storeInfo(store: Pick<Store, 'info'>): Promise<StoreInfo> {
+  return withinBound(store.info())
+}
+
+function withinBound<T>(answer: Promise<T>): Promise<T> {
+  const late = () => new AlmanacError('timeout', 'The store does not answer.', { retryable: true })
+  return within(storeMsMax, answer, late)
+}
+
+function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
+  const { state, lag_seconds, head_age_seconds, head_old } = status
+  const disputed = 'Its endpoints disagree on a block that should be final.'
+  const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
+  return [
+    ...behind(chain, lag_seconds, lagMaxSeconds),
+    ...(state === 'disputed' ? [{ problem: 'chain_disputed', chain, reason: disputed } as const] : []),
+    ...(head_old === true ? [{ problem: 'head_old', chain, reason: age } as const] : []),
+  ]
+}
+
+function behind(chain: string, lagSeconds: number, lagMaxSeconds: number): Problem[] {
+  if (lagSeconds <= lagMaxSeconds) return []
+  const reason = `It is ${Math.round(lagSeconds)} s behind; at most ${lagMaxSeconds} s are allowed.`
+  return [{ problem: 'chain_behind', chain, reason }]
+}
