@@ -93,15 +93,16 @@ export class UnsentAnswers {
     const stalledSinceMs = performance.now() - this.#stalledMs
     for (const [outgoing, { sinceMs }] of this.#responses) {
       if (sinceMs > stalledSinceMs || this.#bytes + length <= this.#bytesMax) break
-      this.sent(outgoing)
+      this.#remove(outgoing)
       outgoing.destroy()
     }
     return this.#bytes + length <= this.#bytesMax
   }
 
-  /** Counts a body that is about to be sent, until `sent` is called. */
-  sending(outgoing: ServerResponse, body: NonNullable<Answer['body']>): void {
+  /** Counts a body that the system has not taken whole, until its response is closed: sent or given up. */
+  add(outgoing: ServerResponse, body: NonNullable<Answer['body']>): void {
     if (body.length < countedBytes) return
+    outgoing.once('close', () => this.#remove(outgoing))
     const memory = body.buffer
     const senders = this.#senders.get(memory) ?? 0
     if (senders === 0) this.#bytes += memory.byteLength
@@ -109,8 +110,7 @@ export class UnsentAnswers {
     this.#responses.set(outgoing, { memory, sinceMs: performance.now() })
   }
 
-  /** The response is closed: sent, or given up. */
-  sent(outgoing: ServerResponse): void {
+  #remove(outgoing: ServerResponse): void {
     const memory = this.#responses.get(outgoing)?.memory
     if (memory === undefined) return
     this.#responses.delete(outgoing)

@@ -186,20 +186,17 @@ export function sendAnswer(
     release?.()
     return
   }
-  const isBodySent = body !== null && outgoing.req.method !== 'HEAD'
-  if (isBodySent) unsent.sending(outgoing, body)
-  outgoing.once('close', () => {
-    unsent.sent(outgoing)
-    release?.()
-  })
+  if (release !== undefined) outgoing.once('close', release)
   if (stream !== undefined) {
     outgoing.writeHead(status, headers).flushHeaders()
     pipeline(stream, outgoing, () => undefined)
-  } else if (!isBodySent) {
+  } else if (body === null || outgoing.req.method === 'HEAD') {
     outgoing.writeHead(status, headers).end()
   } else {
     const hasLength = headers['Content-Length'] !== undefined
     outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${body.length}` })
     outgoing.end(body)
+    // Most of the time the system has taken it all.
+    if (outgoing.writableLength > 0) unsent.add(outgoing, body)
   }
 }

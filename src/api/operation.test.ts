@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../metrics.ts'
@@ -58,18 +59,18 @@ function service({ unsent = new UnsentAnswers(100_000), timeoutMs = 1_000 } = {}
 test('requests are refused while clients do not take the answers to others', async () => {
   const unsent = new UnsentAnswers(100_000)
   const { ask, shed, lent } = service({ unsent })
-  const response = () => ({}) as ServerResponse
+  const response = () => new EventEmitter() as ServerResponse
   const refusal = { code: 'overloaded', retryAfterMs: 1_000 }
   const [first, second] = [response(), response()]
-  unsent.sending(first, new Uint8Array(60_000))
+  unsent.add(first, new Uint8Array(60_000))
   // There is room before the answer is made, and none for the answer.
   await expect(ask()).rejects.toMatchObject(refusal)
   expect([await shed(), lent.released]).toEqual([1, 1])
-  unsent.sending(second, new Uint8Array(60_000))
+  unsent.add(second, new Uint8Array(60_000))
   await expect(ask()).rejects.toMatchObject(refusal)
   expect([await shed(), lent.released]).toEqual([2, 1])
-  unsent.sent(first)
-  unsent.sent(second)
+  first.emit('close')
+  second.emit('close')
   expect((await ask()).status).toBe(200)
 })
 

@@ -79,7 +79,13 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
   return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
 }
 
-type Connection = { isBusy: boolean; waiting: Parameters<App>[]; refusal: (() => void) | undefined }
+/** `isWatched`: the next one is started once the current one is closed. */
+type Connection = {
+  current: ServerResponse
+  waiting: Parameters<App>[]
+  refusal: (() => void) | undefined
+  isWatched: boolean
+}
 
 /**
  * Hands over the requests of a connection one at a time: an answer that is made before its turn would be held in memory
@@ -98,51 +104,62 @@ class Connections {
   readonly answer: App = (incoming, outgoing) => {
     const { socket } = incoming
     if (socket.destroyed) return
-    let connection = this.#known.get(socket)
+    const connection = this.#known.get(socket)
     if (connection === undefined) {
-      connection = { isBusy: false, waiting: [], refusal: undefined }
-      this.#known.set(socket, connection)
-    }
-    if (!connection.isBusy) this.#start(connection, incoming, outgoing)
-    else if (connection.waiting.length >= waitingMax || this.#waiting >= waitingInAllMax) cutOff(socket)
-    else {
+      this.#known.set(socket, { current: outgoing, waiting: [], refusal: undefined, isWatched: false })
+      this.#app(incoming, outgoing)
+    } else if (!isBusy(connection)) {
+      connection.current = outgoing
+      this.#app(incoming, outgoing)
+    } else if (connection.waiting.length >= waitingMax || this.#waiting >= waitingInAllMax) {
+      cutOff(socket)
+    } else {
       connection.waiting.push([incoming, outgoing])
       this.#waiting++
+      this.#watch(connection, socket)
     }
   }
 
   /** Refuses what is not a request, after the answers to the requests before it. */
   refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: number): void {
     const connection = this.#known.get(socket)
-    if (connection?.isBusy && problem !== undefined) connection.refusal = () => refuse(socket, problem, lingerMs)
-    else refuse(socket, problem, lingerMs)
-  }
-
-  #start(connection: Connection, incoming: IncomingMessage, outgoing: ServerResponse): void {
-    connection.isBusy = true
-    outgoing.once('close', () => this.#closed(connection, incoming.socket))
-    this.#app(incoming, outgoing)
+    if (connection === undefined || problem === undefined || !isBusy(connection)) {
+      refuse(socket, problem, lingerMs)
+      return
+    }
+    connection.refusal = () => refuse(socket, problem, lingerMs)
+    this.#watch(connection, socket)
   }
 
   /** The next one waits for a turn of the event loop, so that a connection with many does not keep others waiting. */
-  #closed(connection: Connection, socket: Socket): void {
-    if (connection.waiting.length > 0) {
-      setImmediate(() => this.#startNext(connection, socket))
-      return
-    }
-    connection.isBusy = false
-    connection.refusal?.()
+  #watch(connection: Connection, socket: Duplex): void {
+    if (connection.isWatched) return
+    connection.isWatched = true
+    connection.current.once('close', () => setImmediate(() => this.#startNext(connection, socket)))
   }
 
-  #startNext(connection: Connection, socket: Socket): void {
+  #startNext(connection: Connection, socket: Duplex): void {
+    connection.isWatched = false
     if (socket.destroyed || socket.writableEnded) {
       this.#waiting -= connection.waiting.length
       connection.waiting = []
       return
     }
+    const next = connection.waiting.shift()
+    if (next === undefined) {
+      connection.refusal?.()
+      return
+    }
     this.#waiting--
-    this.#start(connection, ...connection.waiting.shift()!)
+    connection.current = next[1]
+    if (connection.waiting.length > 0 || connection.refusal !== undefined) this.#watch(connection, socket)
+    this.#app(...next)
   }
+}
+
+/** A response is destroyed once it is sent, too. */
+function isBusy({ current, isWatched }: Connection): boolean {
+  return isWatched || !current.destroyed
 }
 
 /** The parser would go on to the end of what it has read, at 20 µs a request. A result below zero ends it at the next. */
