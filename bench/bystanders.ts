@@ -39,7 +39,8 @@ function bystanders({ url, count, begin, againMs }: Kind): Bystanders {
     socket.on('error', () => undefined)
     socket.on('close', () => {
       sockets.delete(socket)
-      if (!closed) later(againMs)
+      // Not all at once.
+      if (!closed) later(againMs * (0.75 + Math.random() / 2))
     })
     begin(socket)
   }

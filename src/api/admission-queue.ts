@@ -6,7 +6,7 @@ export function overloaded(message: string): AlmanacError {
 }
 
 /** A turn that is over sooner makes nobody wait, however many requests it has. */
-const longTurnMs = 20
+const longTurnMs = 10
 const overloadShare = 0.8
 
 /**

@@ -43,6 +43,9 @@ const defaults = {
 const waitingMax = 32
 const waitingInAllMax = 2_048
 
+/** Connections that wait to be accepted. The system drops packets of any more, whose clients then wait for a second. */
+const backlog = 4_096
+
 const drainSweepMs = 25
 
 /** How often connections are checked for requests that arrive too slowly. */
@@ -206,7 +209,7 @@ function refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: num
 async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenFailure(error, { host, port })))
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog }, resolve)
   })
   server.removeAllListeners('error')
 }
