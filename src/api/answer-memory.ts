@@ -2,12 +2,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Answer } from './answer.ts'
 
-// Lent memory. New memory for each page of 68 kB took a fifth of the page's time: it is cold, and V8 collects everything
-// whenever memory beside its heap has grown by some megabytes.
+// Lent memory. New memory for each page of 68 kB took a fifth of the page's time: it is cold, and V8 collects
+// everything whenever memory beside its heap has grown by some megabytes.
 
 export type Memory = { bytes: Buffer<ArrayBuffer>; view: DataView }
 
-/** Sizes are powers of two: a page of 20 takes 32 KiB, one of 100 takes 128 KiB. A larger answer gets its exact size. */
+/** Powers of two: a page of 20 takes 32 KiB, one of 100 takes 128 KiB. Larger answers get their exact size. */
 const smallestBits = 15
 const largestBits = 21
 const idleBytesMax = 64 * 1024 * 1024

@@ -165,7 +165,7 @@ function isBusy({ current, isWatched }: Connection): boolean {
   return isWatched || !current.destroyed
 }
 
-/** The parser would go on to the end of what it has read, at 20 µs a request. A result below zero ends it at the next. */
+/** The parser would go on with all that it has read, at 20 µs a request. A result below zero ends it at the next. */
 function cutOff(socket: Socket): void {
   const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null }
   if (parser) parser.onIncoming = () => -1
