@@ -43,7 +43,7 @@ export async function runLoad({ url, connections, durationMs, request }: Load): 
   return { perSecond: answers / seconds, bytesPerSecond: bytes / seconds, answers }
 }
 
-/** One connection. Throws for any status but 200 and for a body without a length. */
+/** One connection. Throws for a body without a length and, where lengths are counted, for any status but 200. */
 export class Client {
   readonly #socket: Socket
   #head = ''
@@ -86,6 +86,12 @@ export class Client {
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  /** The status, whatever it is. */
+  async statusOf(request: Buffer): Promise<number> {
+    await this.#ask(request)
+    return this.#status
   }
 
   /** The length of the answer's body. */

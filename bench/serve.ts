@@ -1,9 +1,9 @@
 // How fast pages of 100 transfers are served over HTTP, measured from a second process against a bare `node:http` server
 // that sends the same bytes in the same run. See README.md here.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -12,6 +12,7 @@ import { type RunningAlmanac, startAlmanac } from '../test/running-almanac.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import { Client, requestBytes, runLoad } from './load.ts'
 import { distinctPages, key } from './page-requests.ts'
+import { pinToOwnCores } from './pinning.ts'
 import { summariseProfile } from './profile.ts'
 import { measureLatency } from './serve-latency.ts'
 import { type FilledStore, filledStore } from './serve-store.ts'
@@ -40,10 +41,7 @@ const distinctBodies = 512
 const repeatedPages = 16
 const warmUpMs = 1_500
 
-// The server has the first core, this process the second.
-const pinning = availableParallelism() > 1 && existsSync('/usr/bin/taskset')
-const runner = pinning ? ['taskset', '-c', '0'] : []
-if (pinning) execFileSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
+const { pinning, runner } = pinToOwnCores()
 
 const largeStore = await filledStore(join(here, 'data'), large)
 const scratch = mkdtempSync(join(tmpdir(), 'almanac-bench-'))

@@ -26,6 +26,10 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means: 'The request did not arrive within 30 seconds.',
     solve: 'Look for a slow client or a proxy that delays requests.',
   },
+  http_version_not_supported: {
+    means: 'The request line names another version of HTTP than 1.1 or 1.0.',
+    solve: 'Send HTTP/1.1; a proxy in front can take HTTP/2 from clients.',
+  },
   uri_too_long: {
     means: 'The URL is longer than `limits.url_bytes_max`.',
     solve: 'Request less at once, or raise the limit.',
@@ -47,7 +51,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Wait for midnight UTC, or give the key a higher `--quota`.',
   },
   overloaded: {
-    means: 'More requests are waiting than `limits.queue_max` allows.',
+    means: 'More requests arrive than can be answered, or clients do not take their answers (see `limits`).',
     solve: 'Try again after `Retry-After`; if it persists, add API processes (docs/scale.md).',
   },
   timeout: {

@@ -8,6 +8,7 @@ export const errorCodes = [
   'not_found',
   'method_not_allowed',
   'request_timeout',
+  'http_version_not_supported',
   'uri_too_long',
   'headers_too_large',
   'answer_too_large',

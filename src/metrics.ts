@@ -18,6 +18,7 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
       ),
       inFlight: gauge('almanac_http_requests_in_flight', 'Requests being handled.'),
+      unsentBytes: gauge('almanac_http_unsent_bytes', 'Memory of answers that clients have not taken yet.'),
       shed: counter('almanac_http_requests_shed_total', 'Requests refused with 503 for overload.'),
       answerBytes: counter('almanac_http_answer_bytes_total', 'Bytes of answer bodies, as sent.', ['route']),
     },

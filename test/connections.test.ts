@@ -54,10 +54,70 @@ test('a request that does not arrive in time is answered with 408', async () => 
 })
 
 test('a client that asks and does not take its answers loses its place', async () => {
-  api = await serveApi({ fill: seed, serve: { connectionsMax: 1, requestTimeoutMs: 0, stallTimeoutMs: 300 } })
-  const request = `GET /api/v2/nft/${seeded.collection}/transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`
-  cling(request.repeat(300)).pause()
+  const serve = { connectionsMax: 1, requestTimeoutMs: 0, stallTimeoutMs: 300 }
+  api = await serveApi({ fill: seed, settings: { pageSizeMax: 1_000 }, serve })
+  // More than the system takes for a client that does not read.
+  const request = `GET /api/v2/nft/${seeded.collection}/transfers?limit=1000 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`
+  cling(request.repeat(32)).pause()
   await placeIsFree()
+})
+
+test('requests that are sent ahead are answered in order, up to 32 of them', async () => {
+  api = await serveApi()
+  const ahead = (count: number) =>
+    Array.from({ length: count }, (_, at) => `GET /health HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${at}\r\n\r\n`).join('')
+  const socket = cling(`${ahead(32)}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${ahead(5)}`)
+  let text = ''
+  for await (const chunk of socket) text += chunk.toString('latin1')
+  expect([...text.matchAll(/X-Request-Id: (r\d+)/g)].map(([, id]) => id)).toEqual(
+    Array.from({ length: 32 }, (_, at) => `r${at}`),
+  )
+  // Nothing follows the answer that closes the connection.
+  expect(text.split('HTTP/1.1 200').length - 1).toBe(33)
+})
+
+test('what is not a request is refused after the answers to the requests before it', async () => {
+  api = await serveApi({ fill: seed })
+  const page = `GET /api/v2/nft/${seeded.collection}/transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`
+  let text = ''
+  for await (const chunk of cling(`${page.repeat(3)}nonsense\r\n\r\n`)) text += chunk.toString('latin1')
+  expect([...text.matchAll(/HTTP\/1.1 (\d+) /g)].map(([, status]) => status)).toEqual(['200', '200', '200', '400'])
+})
+
+test('a connection that sends more ahead than may wait is closed, and the others are not', async () => {
+  api = await serveApi()
+  const honest = cling('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(honest, 'data')
+  const greedy = cling('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000))
+  greedy.on('error', error => greedy.emit('end', error))
+  await once(greedy.resume(), 'end')
+  honest.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(`${(await once(honest, 'data'))[0]}`).toMatch(/^HTTP\/1.1 200 /)
+})
+
+test.each([
+  ['with headers of exactly the bound', `X: ${'a'.repeat(16_384 - 5 - 9)}\r\n`, 200],
+  ['with a byte more', `X: ${'a'.repeat(16_384 - 4 - 9)}\r\n`, 431],
+  ['with 20 kB of headers', `X: ${'a'.repeat(10_000)}\r\nY: ${'a'.repeat(10_000)}\r\n`, 431],
+  ['with more headers than a parser counts', `${'a:\r\n'.repeat(3_000)}Host: y\r\n`, 400],
+])('a request %s is answered with its status', async (_, headers, status) => {
+  api = await serveApi()
+  const answer = await rawRequest(api.url, `GET /health HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+  expect(answer.status).toBe(status)
+  if (status !== 200) expect(answer.headers.get('connection')).toBe('close')
+})
+
+test.each([
+  ['GET /health'],
+  ['GET /health HTTP/0.9'],
+  ['GET /health HTTP/2.0'],
+  ['GET /health HTTP/9.9'],
+  ['PRI * HTTP/2.0'],
+])('%s is refused with 505', async line => {
+  api = await serveApi()
+  const answer = await rawRequest(api.url, `${line}\r\n\r\nSM\r\n\r\n`)
+  expect([answer.status, answer.headers.get('connection')]).toEqual([505, 'close'])
+  expect(schemas.failure.parse(JSON.parse(answer.body))).toMatchObject({ code: 'http_version_not_supported' })
 })
 
 test('OPTIONS of the server as a whole says what it allows', async () => {
@@ -67,7 +127,7 @@ test('OPTIONS of the server as a whole says what it allows', async () => {
 })
 
 test('answers on many connections at once, some cut in the middle and some taken late, never mix', async () => {
-  api = await serveApi({ fill: seed })
+  api = await serveApi({ fill: seed, settings: { overloadRequestsMax: 1_000 } })
   const pages = [seeded.collection, seeded.editions, seeded.range].flatMap(contract =>
     Array.from(
       { length: 20 },
@@ -80,16 +140,15 @@ test('answers on many connections at once, some cut in the middle and some taken
     const bytes = Buffer.from(await (await api.get(page, identity)).arrayBuffer())
     expected.set(page, bytes.toString('latin1'))
   }
-  const shuffled = (by: number, count: number) =>
-    Array.from({ length: count }, (_, index) => pages[(index * 7 + by * 13) % pages.length]!)
-  const quick = Array.from({ length: 8 }, (_, by) => by)
-  // More than the system takes for a client that does not read, so that bodies wait in the server meanwhile.
-  const late = [shuffled(1, 800), shuffled(2, 800)].map(order => ask(order))
-  await Promise.all(quick.map(by => ask(shuffled(by, 200), by % 4 === 3 ? 30_000 : undefined).read(expected)))
+  const shuffled = (by: number) =>
+    Array.from({ length: 32 }, (_, index) => pages[(index * 7 + by * 13) % pages.length]!)
+  const quick = Array.from({ length: 50 }, (_, by) => by)
+  const late = Array.from({ length: 16 }, (_, by) => ask(shuffled(by)))
+  await Promise.all(quick.map(by => ask(shuffled(by), by % 4 === 3 ? 30_000 : undefined).read(expected)))
   await Promise.all(late.map(walk => walk.read(expected)))
 })
 
-/** Asks for all pages in one go; they come back in the same order. */
+/** Asks for all pages in one go, as many as may wait; they come back in the same order. */
 function ask(pages: readonly string[], leaveAfterBytes = Number.POSITIVE_INFINITY) {
   const { hostname, port } = new URL(api.url)
   const socket = connect({ host: hostname, port: Number(port) })

@@ -448,15 +448,48 @@ describe('events', () => {
     await serve()
   })
 
+  const opened = async (count: number, key?: string) => {
+    const readers = await Promise.all(Array.from({ length: count }, () => EventReader.open(key)))
+    expect(readers.every(({ response }) => response.ok)).toBe(true)
+    return readers
+  }
+
   test('are for a bounded number of clients, and those who leave make room', async () => {
     await serve()
-    const readers = await Promise.all(Array.from({ length: 64 }, () => EventReader.open()))
-    expect(readers.every(({ response }) => response.ok)).toBe(true)
-    const refused = await EventReader.open()
+    const [reader] = await opened(16)
+    for (let others = 0; others < 3; others++) await opened(16, await keyWith({}))
+    const refused = await EventReader.open(await keyWith({}))
     expect(refused.response.status).toBe(503)
     expect(refused.response.headers.get('retry-after')).toBe('10')
-    await readers[0]!.close()
+    await reader!.close()
     await expect.poll(async () => (await EventReader.open()).response.status).toBe(200)
+  })
+
+  test('are refused to a key that has many of them, and not to other keys', async () => {
+    await serve()
+    await opened(16)
+    expect((await EventReader.open()).response.status).toBe(503)
+    await opened(1, await keyWith({}))
+  })
+
+  test('that need no key are bounded by address, and leave room for keys', async () => {
+    await serve({ settings: { opsOpen: true } })
+    await opened(16, '')
+    expect((await EventReader.open('')).response.status).toBe(503)
+    await opened(16)
+    const wrong = await EventReader.open('not a key')
+    expect(wrong.response.status).toBe(503)
+  })
+
+  test('that need no key never take the last places', async () => {
+    const live = new LiveFeed({ status: async () => report(1), store: api.store, version: '0' })
+    const listener = { hear: () => undefined, end: () => undefined }
+    for (let at = 0; at < 48; at++) live.listen({ owner: { address: `10.0.0.${at}` }, ...listener })
+    expect(() => live.listen({ owner: { address: '10.0.1.1' }, ...listener })).toThrow('full')
+    for (let at = 0; at < 16; at++) live.listen({ owner: { key: 'a' }, ...listener })
+    expect(() => live.listen({ owner: { key: 'b' }, ...listener })).toThrow('full')
+    live.close()
+    await serve()
   })
 
   test('leave nothing behind of a client that finds no room', async () => {

@@ -50,7 +50,7 @@ export interface paths {
      * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
      * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
      *
-     * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
+     * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
      */
     get: operations["getEvents"];
   };
@@ -1284,7 +1284,7 @@ export interface operations {
    * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
    * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
    *
-   * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.
+   * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
    */
   getEvents: {
     responses: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AlmanacError } from '../errors.ts'
-import { AdmissionQueue } from './admission-queue.ts'
+import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 
 const code = (error: unknown) => (error as AlmanacError).code
 
@@ -80,4 +80,55 @@ test('work that waits for something else gives its slot to others', async () => 
   expect(await third).toBe('third')
   await new Promise(resolve => setImmediate(resolve))
   expect(queue.running).toBe(0)
+})
+
+test('work that ends after its time hands its result to be discarded', async () => {
+  const queue = new AdmissionQueue({ concurrencyMax: 1, queueMax: 0, timeoutMs: 10 })
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const discarded: string[] = []
+  await expect(
+    queue.run(
+      () => promise,
+      result => discarded.push(result),
+    ),
+  ).rejects.toMatchObject({ code: 'timeout' })
+  resolve('late')
+  await new Promise(setImmediate)
+  expect(discarded).toEqual(['late'])
+})
+
+describe('the load of turns', () => {
+  const requestsMax = 4
+
+  /** One turn with so many requests, each of which takes so long. Returns how many were refused. */
+  async function turn(load: TurnLoad, requests: number, eachMs: number): Promise<number> {
+    let refused = 0
+    for (let request = 0; request < requests; request++) {
+      if (load.isTooMuch(performance.now())) refused++
+      else work(eachMs)
+    }
+    await new Promise(setImmediate)
+    return refused
+  }
+
+  function work(forMs: number): void {
+    const endMs = performance.now() + forMs
+    while (performance.now() < endMs);
+  }
+
+  test('refuses nothing in a burst, and what is too much once the load has lasted', async () => {
+    const load = new TurnLoad(requestsMax, 250)
+    expect(await turn(load, 10, 10)).toBe(0)
+    // Each request takes 10 ms: a turn admits the four that are allowed, which take longer than a short turn.
+    const endMs = performance.now() + 2_000
+    let refused = 0
+    while (refused === 0 && performance.now() < endMs) refused = await turn(load, 20, 10)
+    expect(refused).toBe(16)
+    expect(await turn(load, 20, 10)).toBe(16)
+    // As many as are allowed are answered meanwhile, and more of them where they are quick.
+    expect(await turn(load, requestsMax, 10)).toBe(0)
+    expect(await turn(load, 20, 0)).toBe(0)
+    await new Promise(resolve => setTimeout(resolve, 300))
+    expect(await turn(load, 20, 10)).toBe(0)
+  })
 })

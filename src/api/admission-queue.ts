@@ -1,6 +1,59 @@
 // Bounds the work under way: how much runs at once, how much waits, how long each may take. Refuses the rest at once.
 import { AlmanacError } from '../errors.ts'
 
+export function overloaded(message: string): AlmanacError {
+  return new AlmanacError('overloaded', message, { retryable: true, retryAfterMs: 1_000 })
+}
+
+/** A turn that is over sooner makes nobody wait, however many requests it has. */
+const longTurnMs = 10
+const overloadShare = 0.8
+
+/**
+ * Tells overload by the turns of the event loop. Work on a file is done within the turn that asks for it, so requests
+ * wait in their sockets, where no queue sees them, about as long as a turn lasts. A burst is answered in full; once a
+ * second was spent on turns of too many requests, each turn answers as many as are allowed and refuses the rest.
+ */
+export class TurnLoad {
+  readonly #requestsMax: number
+  readonly #overloadMs: number
+  #turnStartedMs: number | undefined
+  #requests = 0
+  #countedFromMs = 0
+  #longTurnsMs = 0
+  #overloadedUntilMs = 0
+
+  constructor(requestsMax: number, overloadMs = 1_000) {
+    this.#requestsMax = requestsMax
+    this.#overloadMs = overloadMs
+  }
+
+  /** Whether the request that arrived now has to be refused. */
+  isTooMuch(nowMs: number): boolean {
+    if (this.#turnStartedMs === undefined) {
+      this.#turnStartedMs = nowMs
+      this.#requests = 0
+      setImmediate(this.#endTurn)
+    }
+    if (this.#requests++ < this.#requestsMax) return false
+    if (nowMs > this.#overloadedUntilMs || nowMs - this.#turnStartedMs < longTurnMs) return false
+    this.#overloadedUntilMs = nowMs + this.#overloadMs
+    return true
+  }
+
+  readonly #endTurn = (): void => {
+    const nowMs = performance.now()
+    const turnMs = nowMs - this.#turnStartedMs!
+    this.#turnStartedMs = undefined
+    if (this.#requests > this.#requestsMax && turnMs > longTurnMs) this.#longTurnsMs += turnMs
+    const countedMs = nowMs - this.#countedFromMs
+    if (countedMs < this.#overloadMs) return
+    if (this.#longTurnsMs > countedMs * overloadShare) this.#overloadedUntilMs = nowMs + this.#overloadMs
+    this.#countedFromMs = nowMs
+    this.#longTurnsMs = 0
+  }
+}
+
 export type AdmissionQueueOptions = { concurrencyMax: number; queueMax: number; timeoutMs: number; onShed?: () => void }
 
 export class AdmissionQueue {
@@ -17,22 +70,21 @@ export class AdmissionQueue {
     return this.#running
   }
 
-  /** Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds. */
-  run<Result>(work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds; its result
+   * goes to `discard`.
+   */
+  run<Result>(work: () => Promise<Result>, discard?: (result: Result) => void): Promise<Result> {
     if (this.#running >= this.#options.concurrencyMax && this.#queue.size >= this.#options.queueMax) {
       this.#options.onShed?.()
-      return Promise.reject(
-        new AlmanacError('overloaded', 'Too many requests are being worked on', {
-          retryable: true,
-          retryAfterMs: 1_000,
-        }),
-      )
+      return Promise.reject(overloaded('Too many requests are being worked on'))
     }
     return new Promise((resolve, reject) => {
+      let isLate = false
       const start = () => {
         this.#running++
         Promise.try(work)
-          .then(resolve, reject)
+          .then(result => (isLate ? discard?.(result) : resolve(result)), reject)
           .finally(() => {
             clearTimeout(timer)
             this.#running--
@@ -40,6 +92,7 @@ export class AdmissionQueue {
           })
       }
       const timer = setTimeout(() => {
+        isLate = true
         this.#queue.delete(start)
         reject(
           new AlmanacError('timeout', `The request took longer than ${this.#options.timeoutMs} ms`, {

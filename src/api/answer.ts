@@ -9,7 +9,7 @@ export type Answer = {
   status: number
   /** A plain object is the cheapest to copy. */
   headers: Readonly<Record<string, string>>
-  body: Uint8Array<ArrayBuffer> | string | null
+  body: Uint8Array<ArrayBuffer> | null
   /** Sent instead of the body, for as long as the client stays. */
   stream?: Readable
   /** The body is lent. Call once after sending. Only the sender may call it. */
@@ -59,7 +59,8 @@ export function jsonAnswer(value: unknown, { status = 200, headers = notStored a
   }
 }
 
-export function textAnswer(type: string, body: string): Answer {
+export function textAnswer(type: string, text: string): Answer {
+  const body = Buffer.from(text) as Buffer<ArrayBuffer>
   return { status: 200, headers: { 'Content-Type': type, ...notStored }, body }
 }
 
@@ -121,7 +122,8 @@ export type ReadyAnswer = {
   plain: Answer
   notModified: Answer
   tag: string
-  compressed: { [Name in Encoding]?: Answer }
+  /** A promise while it is made: many may ask for a kept answer at once. */
+  compressed: { [Name in Encoding]?: Answer | Promise<Answer> }
 }
 
 const vary = 'Accept-Encoding, X-Moralis-Platform'
@@ -174,11 +176,17 @@ export function deliver(ready: ReadyAnswer, request: ApiRequest): Answer | Promi
   const encoding = chooseEncoding(request.header('accept-encoding'))
   const body = ready.plain.body as Buffer<ArrayBuffer>
   if (encoding === undefined || body.length < compressedFrom) return ready.plain
-  return ready.compressed[encoding] ?? compressedAnswer(ready, body, encoding)
+  ready.compressed[encoding] ??= compressedAnswer(ready, body, encoding)
+  return ready.compressed[encoding]
 }
 
 async function compressedAnswer(ready: ReadyAnswer, body: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Answer> {
-  const compressed = await compress(body, encoding).finally(ready.plain.release)
+  const compressed = await compress(body, encoding)
+    .catch(error => {
+      delete ready.compressed[encoding]
+      throw error
+    })
+    .finally(ready.plain.release)
   const headers = { ...ready.plain.headers, 'Content-Length': `${compressed.length}`, 'Content-Encoding': encoding }
   const answer = { status: 200, headers, body: compressed }
   ready.compressed[encoding] = answer

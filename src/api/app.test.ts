@@ -5,9 +5,11 @@ import { Readable } from 'node:stream'
 import { afterEach, expect, test } from 'vitest'
 import { ChainTable } from '../chains.ts'
 import { createMetrics } from '../metrics.ts'
+import { UnsentAnswers } from './answer-memory.ts'
 import { createApp, sendAnswer } from './app.ts'
 import { type AppDependencies, defaultApiSettings } from './context.ts'
 
+const unsent = new UnsentAnswers(100_000_000)
 let close = async (): Promise<void> => undefined
 afterEach(async () => await close())
 
@@ -37,7 +39,7 @@ const lent = (length: number) => {
 test.each(['GET', 'HEAD'])('lent memory is released once it is sent to %s', async method => {
   const { socket, outgoing } = await asked(method)
   const lending = lent(100_000)
-  sendAnswer(outgoing, lending.answer)
+  sendAnswer(outgoing, lending.answer, unsent)
   socket.resume()
   await expect.poll(() => lending.released).toBe(1)
 })
@@ -45,7 +47,7 @@ test.each(['GET', 'HEAD'])('lent memory is released once it is sent to %s', asyn
 test('lent memory is released when the client goes away before or while it is sent', async () => {
   const during = await asked()
   const large = lent(50_000_000)
-  sendAnswer(during.outgoing, large.answer)
+  sendAnswer(during.outgoing, large.answer, unsent)
   await new Promise(resolve => setTimeout(resolve, 50))
   expect(large.released).toBe(0)
   during.socket.destroy()
@@ -57,7 +59,7 @@ test('lent memory is released when the client goes away before or while it is se
   await once(before.outgoing, 'close')
   const small = lent(10)
   const stream = Readable.from(['never read'])
-  sendAnswer(before.outgoing, { ...small.answer, stream })
+  sendAnswer(before.outgoing, { ...small.answer, stream }, unsent)
   expect(small.released).toBe(1)
   expect(stream.destroyed).toBe(true)
 })
@@ -65,7 +67,7 @@ test('lent memory is released when the client goes away before or while it is se
 test('lent memory is released once when it cannot be sent', async () => {
   const { outgoing } = await asked()
   const lending = lent(10)
-  expect(() => sendAnswer(outgoing, { ...lending.answer, headers: { 'X-Name': 'a\nb' } })).toThrow()
+  expect(() => sendAnswer(outgoing, { ...lending.answer, headers: { 'X-Name': 'a\nb' } }, unsent)).toThrow()
   outgoing.destroy()
   await expect.poll(() => lending.released).toBe(1)
 })
@@ -81,7 +83,7 @@ test('a file of the console that would take the place of a route is refused', ()
 test('a stream ends with its client', async () => {
   const { socket, outgoing } = await asked()
   const stream = new Readable({ read: () => undefined })
-  sendAnswer(outgoing, { status: 200, headers: {}, body: null, stream })
+  sendAnswer(outgoing, { status: 200, headers: {}, body: null, stream }, unsent)
   stream.push('first')
   const [chunk] = (await once(socket, 'data')) as [Buffer]
   expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)

@@ -2,16 +2,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
-import type { Log } from '../log.ts'
 import type { Freshen } from '../query/freshen.ts'
-import { AdmissionQueue } from './admission-queue.ts'
+import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { Handler } from './answer.ts'
 import { type Answer, AnswerCache } from './answer.ts'
+import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
 import { openApiAnswer } from './openapi.ts'
 import type { FailureSchema } from './openapi-parts.ts'
 import { methodNotAllowed } from './problem.ts'
-import { ApiRequest, type ApiVersion, hasSeveralHosts, pathOf, targetOf, versionPath } from './request.ts'
+import { ApiRequest, type ApiVersion, faultOf, pathOf, targetOf, versionPath } from './request.ts'
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
@@ -28,14 +28,16 @@ export function createApp(dependencies: AppDependencies): App {
   const router = routerOf(context)
   return (incoming, outgoing) => {
     const values: string[] = []
-    const severalHosts = hasSeveralHosts(incoming)
-    if (severalHosts) outgoing.shouldKeepAlive = false
-    const target = severalHosts ? undefined : targetOf(incoming)
+    const fault = faultOf(incoming, context.settings.headerBytesMax)
+    if (fault !== undefined) outgoing.shouldKeepAlive = false
+    const target = fault === undefined ? targetOf(incoming) : undefined
     const endpoint =
-      target === undefined ? invalidEndpoint(severalHosts) : endpointOf(router, incoming.method!, target, values)
+      target === undefined
+        ? refusing('unknown', fault ?? invalidTarget)
+        : endpointOf(router, incoming.method!, target, values)
     const request = new ApiRequest(incoming, target ?? '', endpoint, values)
     const answer = responder.answer(request, endpoint)
-    const exchange = { log: context.log, outgoing, request, route: endpoint.label }
+    const exchange = { context, outgoing, request, route: endpoint.label }
     if (answer instanceof Promise)
       answer.then(
         made => send(exchange, made),
@@ -45,11 +47,11 @@ export function createApp(dependencies: AppDependencies): App {
   }
 }
 
-type Exchange = { log: Log; outgoing: ServerResponse; request: ApiRequest; route: string }
+type Exchange = { context: Context; outgoing: ServerResponse; request: ApiRequest; route: string }
 
 function send(exchange: Exchange, answer: Answer): void {
   try {
-    sendAnswer(exchange.outgoing, answer)
+    sendAnswer(exchange.outgoing, answer, exchange.context.unsent)
   } catch (error) {
     answer.stream?.destroy()
     abandon(exchange, error)
@@ -57,10 +59,13 @@ function send(exchange: Exchange, answer: Answer): void {
 }
 
 /** The client sees its connection closed. */
-function abandon({ log, outgoing, request, route }: Exchange, error: unknown): void {
+function abandon({ context, outgoing, request, route }: Exchange, error: unknown): void {
   outgoing.destroy()
-  log.error({ err: error, request_id: request.requestId, route }, 'Answer could not be sent')
+  context.log.error({ err: error, request_id: request.requestId, route }, 'Answer could not be sent')
 }
+
+/** For clients that do not take their answers. Those who ask meanwhile are refused with 503. */
+const unsentBytesMax = 64 * 1024 * 1024
 
 function contextOf(dependencies: AppDependencies): Context {
   const { settings, metrics, store, replica } = dependencies
@@ -76,6 +81,8 @@ function contextOf(dependencies: AppDependencies): Context {
     cache: new AnswerCache(settings.answerCacheBytes),
     revision: readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0)),
     queue,
+    turnLoad: new TurnLoad(settings.overloadRequestsMax),
+    unsent: new UnsentAnswers(unsentBytesMax),
   }
 }
 
@@ -155,12 +162,7 @@ function failureSchemaNear(segments: readonly string[]): FailureSchema | undefin
 
 const withoutPath = { version: 'v2', names: [], failureSchema: undefined, crossOrigin: true } as const
 
-function invalidEndpoint(severalHosts: boolean): PathEndpoint {
-  const message = severalHosts
-    ? 'The request has more than one Host header'
-    : 'The request target or the Host header is not valid'
-  return refusing('unknown', new AlmanacError('bad_request', message))
-}
+const invalidTarget = new AlmanacError('bad_request', 'The request target or the Host header is not valid')
 
 function refusing(label: string, error: AlmanacError, failureSchema?: FailureSchema): PathEndpoint {
   return {
@@ -174,7 +176,11 @@ function refusing(label: string, error: AlmanacError, failureSchema?: FailureSch
 }
 
 /** Lent memory is released once the response closes: it was sent, the client went away, or sending failed. */
-export function sendAnswer(outgoing: ServerResponse, { status, headers, body, stream, release }: Answer): void {
+export function sendAnswer(
+  outgoing: ServerResponse,
+  { status, headers, body, stream, release }: Answer,
+  unsent: UnsentAnswers,
+): void {
   if (outgoing.destroyed) {
     stream?.destroy()
     release?.()
@@ -188,7 +194,9 @@ export function sendAnswer(outgoing: ServerResponse, { status, headers, body, st
     outgoing.writeHead(status, headers).end()
   } else {
     const hasLength = headers['Content-Length'] !== undefined
-    outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${Buffer.byteLength(body)}` })
+    outgoing.writeHead(status, hasLength ? headers : { ...headers, 'Content-Length': `${body.length}` })
     outgoing.end(body)
+    // Most of the time the system has taken it all.
+    if (outgoing.writableLength > 0) unsent.add(outgoing, body)
   }
 }

@@ -9,14 +9,17 @@ import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
-import type { AdmissionQueue } from './admission-queue.ts'
+import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { AnswerCache } from './answer.ts'
+import type { UnsentAnswers } from './answer-memory.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { StaticFiles } from './static-files.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache
   queue: AdmissionQueue
+  turnLoad: TurnLoad
+  unsent: UnsentAnswers
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }

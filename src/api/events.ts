@@ -2,9 +2,11 @@
 import { Readable } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import { safetyHeaders } from './answer.ts'
-import type { LiveEvent, LiveFeed } from './live-feed.ts'
+import type { Context } from './context.ts'
+import type { ListenerOwner, LiveEvent, LiveFeed } from './live-feed.ts'
 import { textSuccess } from './openapi-parts.ts'
-import { admitOperator } from './operator-routes.ts'
+import { admitOperator, secretOf } from './operator-routes.ts'
+import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
 
 /** A comment is sent this often, so that neither side takes a quiet connection for a dead one. */
@@ -22,6 +24,7 @@ export const events: RouteParts = {
     const secret = await admitOperator(context, request)
     if (live === undefined) throw new AlmanacError('not_configured', 'Live events are disabled')
     const stillAllowed = async () => secret === undefined || (await gatekeeper.stillHolds(secret, 'ops'))
+    const owner = secret === undefined ? await ownerWithoutNeed(context, request) : { key: secret }
     return {
       status: 200,
       headers: {
@@ -32,7 +35,7 @@ export const events: RouteParts = {
         ...safetyHeaders,
       },
       body: null,
-      ...(request.method === 'HEAD' ? {} : { stream: eventStream(live, stillAllowed) }),
+      ...(request.method === 'HEAD' ? {} : { stream: eventStream(live, owner, stillAllowed) }),
     }
   },
   document: {
@@ -42,7 +45,8 @@ export const events: RouteParts = {
       'Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five ' +
         '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +
         '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
-      'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back.',
+      'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. ' +
+        'A key may listen 16 times; more are refused with 503.',
     ].join('\n\n'),
     answers: {
       200: textSuccess(
@@ -55,7 +59,14 @@ export const events: RouteParts = {
   },
 }
 
-function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Readable {
+/** Where no key is needed, a client that has one still gets the places of its key. */
+async function ownerWithoutNeed({ gatekeeper }: Context, request: ApiRequest): Promise<ListenerOwner> {
+  const secret = secretOf(request)
+  if (secret !== undefined && (await gatekeeper.stillHolds(secret, 'ops').catch(() => false))) return { key: secret }
+  return { address: request.remoteAddress }
+}
+
+function eventStream(live: LiveFeed, owner: ListenerOwner, stillAllowed: () => Promise<boolean>): Readable {
   const timers: NodeJS.Timeout[] = []
   let leave = () => {}
   let ended = false
@@ -86,7 +97,7 @@ function eventStream(live: LiveFeed, stillAllowed: () => Promise<boolean>): Read
     end()
   }
   // Comes first: it throws where the feed takes no more listeners, and then no timer may be running.
-  leave = live.listen({ hear: event => send(frameOf(event)), end })
+  leave = live.listen({ owner, hear: event => send(frameOf(event)), end })
   if (ended) leave()
   else timers.push(setInterval(() => send(heartbeat), heartbeatMs).unref(), setInterval(check, keyCheckMs).unref())
   return stream

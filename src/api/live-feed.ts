@@ -25,11 +25,22 @@ export type LiveFeedOptions = {
   sampleEveryMs?: number
   samplesMax?: number
   listenersMax?: number
+  /** Of one key or one address. As many places are kept free for keys. */
+  listenersEachMax?: number
 }
 
-const defaults = { lookEveryMs: 1_000, sampleEveryMs: 5_000, samplesMax: 720, listenersMax: 64 }
+const defaults = {
+  lookEveryMs: 1_000,
+  sampleEveryMs: 5_000,
+  samplesMax: 720,
+  listenersMax: 64,
+  listenersEachMax: 16,
+}
 
-type Listener = { hear: (event: LiveEvent) => void; end: () => void }
+/** Who listens, so that one alone cannot take all places: a key or, where none is needed, an address. */
+export type ListenerOwner = { key: string } | { address: string }
+
+type Listener = { owner: ListenerOwner; hear: (event: LiveEvent) => void; end: () => void }
 
 export class LiveFeed {
   readonly #options: LiveFeedOptions & typeof defaults
@@ -50,14 +61,20 @@ export class LiveFeed {
   /** Starts with the history and the present state. The result stops listening; `end` is called when the feed ends. */
   listen(listener: Listener): () => void {
     if (this.#closed) throw new AlmanacError('interrupted', 'The service is stopping')
-    const { listenersMax } = this.#options
-    if (this.#listeners.size >= listenersMax) {
-      throw new AlmanacError('overloaded', `The live feed is full (${listenersMax} clients)`, { retryAfterMs: 10_000 })
-    }
+    this.#checkRoom(listener.owner)
     this.#listeners.add(listener)
     listener.hear({ name: 'history', data: this.#history.past() })
     void this.#look()
     return () => this.#listeners.delete(listener)
+  }
+
+  #checkRoom(owner: ListenerOwner): void {
+    const { listenersMax, listenersEachMax } = this.#options
+    const full = (message: string) => new AlmanacError('overloaded', message, { retryAfterMs: 10_000 })
+    const listenersMaxOf = 'key' in owner ? listenersMax : listenersMax - listenersEachMax
+    if (this.#listeners.size >= listenersMaxOf) throw full(`The live feed is full (${listenersMaxOf} clients)`)
+    const own = [...this.#listeners].filter(other => nameOf(other.owner) === nameOf(owner))
+    if (own.length >= listenersEachMax) throw full(`One client listens ${listenersEachMax} times already`)
   }
 
   close(): void {
@@ -116,6 +133,10 @@ export class LiveFeed {
   #publish(event: LiveEvent): void {
     for (const { hear } of this.#listeners) hear(event)
   }
+}
+
+function nameOf(owner: ListenerOwner): string {
+  return 'key' in owner ? `key ${owner.key}` : `address ${owner.address}`
 }
 
 // The state as the feed sends it: the report of the indexers, cut to a size that can be sent every second. Pure.

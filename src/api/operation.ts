@@ -2,6 +2,7 @@
 import { AlmanacError } from '../errors.ts'
 import type { Admission, Scope } from '../keys/gatekeeper.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
+import { overloaded } from './admission-queue.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
 import type { ApiRequest } from './request.ts'
@@ -13,31 +14,51 @@ export type Operation = {
   work: (admission: Admission) => Promise<{ ready: ReadyAnswer; keep: boolean }>
 }
 
-/** Answers at once, without a promise, when the key is known and the answer is kept. */
+/**
+ * Answers at once, without a promise, when the key is known and the answer is kept. Overload is refused before the key
+ * is looked at, so that a refusal costs it nothing.
+ */
 export function perform(context: Context, request: ApiRequest, operation: Operation): Answer | Promise<Answer> {
+  if (context.turnLoad.isTooMuch(request.startedMs)) throw refused(context, tooManyRequests)
+  if (!context.unsent.hasRoom()) throw refused(context, tooMuchUnsent)
   const admission = context.gatekeeper.admit(request.header('x-api-key'), operation.scope)
   return admission instanceof Promise
     ? admission.then(admitted => performAdmitted(context, request, operation, admitted))
     : performAdmitted(context, request, operation, admission)
 }
 
+// Made once: a stack for each would be a tenth of what a refusal costs.
+const tooManyRequests = overloaded('More requests arrive than can be answered')
+const tooMuchUnsent = overloaded('Clients have not taken the answers to earlier requests')
+
+function refused({ metrics }: Context, reason: AlmanacError): AlmanacError {
+  metrics.http.shed.inc()
+  return reason
+}
+
 function performAdmitted(
-  { cache, queue, revision: currentRevision, settings }: Context,
+  context: Context,
   request: ApiRequest,
   { cacheKey, work }: Operation,
   admission: Admission,
 ): Answer | Promise<Answer> {
+  const { cache, queue, unsent, revision: currentRevision, settings } = context
   request.rateLimit = admission.rateLimit
   const key = cacheKey && `${cacheKey} ${request.target}`
   const revision = currentRevision()
   const kept = key === undefined ? undefined : cache.get(key, revision)
   if (kept !== undefined) return deliver(kept, request)
-  return queue.run(async () => {
+  const answer = async () => {
     const { ready, keep } = await work(admission)
     checkLength(ready, settings)
+    if (!unsent.hasRoom(ready.plain.body!.length)) {
+      ready.plain.release?.()
+      throw refused(context, tooMuchUnsent)
+    }
     const sent = key !== undefined && keep ? cache.offer(key, revision, ready) : ready
     return await deliver(sent, request)
-  })
+  }
+  return queue.run(answer, ({ release }) => release?.())
 }
 
 /** A retry would end the same, so this is not a 503. */

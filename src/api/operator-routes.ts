@@ -27,10 +27,14 @@ export async function admitOperator(context: Context, request: ApiRequest): Prom
 
 /** For what asks nodes: `ops_open` does not open it. */
 export async function requireOperator({ gatekeeper }: Context, request: ApiRequest): Promise<string | undefined> {
-  const secret = request.header('x-api-key') ?? bearerOf(request.header('authorization'))
+  const secret = secretOf(request)
   const { rateLimit } = await gatekeeper.admit(secret, 'ops')
   request.rateLimit = rateLimit
   return secret
+}
+
+export function secretOf(request: ApiRequest): string | undefined {
+  return request.header('x-api-key') ?? bearerOf(request.header('authorization'))
 }
 
 /** How Prometheus sends its credentials. */
@@ -108,6 +112,7 @@ export const metrics: RouteParts = {
       await admitOperator(context, request)
       const { registry, http, problems } = context.metrics
       http.inFlight.set(context.queue.running)
+      http.unsentBytes.set(context.unsent.bytes)
       // Both at once: each may take most of the two seconds in which this answers.
       const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.()])
       problems.reset()

@@ -18,6 +18,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   request_timeout: [408],
   uri_too_long: [414],
   headers_too_large: [431],
+  http_version_not_supported: [505],
   answer_too_large: [400],
   rate_limited: [429],
   quota_exceeded: [429],

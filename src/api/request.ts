@@ -49,6 +49,10 @@ export class ApiRequest {
     this.requestId = given !== undefined && validRequestId.test(given) ? given : newRequestId()
   }
 
+  get remoteAddress(): string {
+    return this.#incoming.socket.remoteAddress ?? ''
+  }
+
   header(name: string): string | undefined {
     const value = this.#incoming.headers[name]
     return typeof value === 'string' ? value : value?.join(', ')
@@ -116,12 +120,30 @@ function isHost(header: string, hostname: string): boolean {
   return hostname.length === header.length || hostname === header.replace(/:\d+$/, '').toLowerCase()
 }
 
-/** RFC 9112, 3.2: a proxy could take another one than we do. Node keeps the first and drops the rest. */
-export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+/** What is wrong with a request before its target is looked at: its version, its headers. */
+export function faultOf(
+  { httpVersionMajor, rawHeaders }: IncomingMessage,
+  headerBytesMax: number,
+): AlmanacError | undefined {
+  // The parser also takes 0.9 and 2.0, whose clients would not understand the answer.
+  if (httpVersionMajor !== 1) return unsupportedVersion()
+  let headerBytes = 0
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    headerBytes += name.length + rawHeaders[at + 1]!.length + headerLineBytes
   }
-  return hosts > 1
+  // The parser bounds the headers together with the URL.
+  if (headerBytes > headerBytesMax) return new AlmanacError('headers_too_large', 'The request headers are too large')
+  // RFC 9112, 3.2: a proxy could take another one than we do. Node keeps the first and drops the rest.
+  if (hosts > 1) return new AlmanacError('bad_request', 'The request has more than one Host header')
+  return undefined
+}
+
+/** Of a colon, a space and the end of the line. */
+const headerLineBytes = 4
+
+export function unsupportedVersion(): AlmanacError {
+  return new AlmanacError('http_version_not_supported', 'The request is not HTTP/1.1 or HTTP/1.0')
 }

@@ -1,12 +1,12 @@
 // Puts the app on a socket: limits of the protocol, errors below HTTP, and an orderly end. No routes here.
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import type { App } from './app.ts'
 import { type ApiSettings, defaultApiSettings } from './context.ts'
-import { problemAnswer } from './problem.ts'
-import { newRequestId } from './request.ts'
+import { methodNotAllowed, problemAnswer } from './problem.ts'
+import { newRequestId, unsupportedVersion } from './request.ts'
 
 /** The limits of the settings, and others that have no setting. */
 export type ServeOptions = {
@@ -39,6 +39,13 @@ const defaults = {
   connectionsMax: 10_000,
 }
 
+/** Requests that may wait for an earlier one of their connection: on one connection, and on all of them. */
+const waitingMax = 32
+const waitingInAllMax = 2_048
+
+/** Connections that wait to be accepted. The system drops packets of any more, whose clients then wait for a second. */
+const backlog = 4_096
+
 const drainSweepMs = 25
 
 /** How often connections are checked for requests that arrive too slowly. */
@@ -46,6 +53,7 @@ const receiveCheckMsMax = 5_000
 
 export async function serveApp(app: App, options: ServeOptions): Promise<ServedApp> {
   const limits = { ...defaults, ...options }
+  const connections = new Connections(app)
   const server = createServer(
     {
       // The parser counts the URL as part of the headers. The app refuses a URL that is longer than its share.
@@ -57,19 +65,111 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
       requireHostHeader: false,
       noDelay: true,
     },
-    app,
+    connections.answer,
   )
+  // Their bytes are bounded. The parser would drop what is beyond a number of them, such as a second Host.
+  server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
   server.timeout = limits.requestTimeoutMs + limits.stallTimeoutMs
-  server.on('checkExpectation', app)
+  server.on('checkExpectation', connections.answer)
   server.on('clientError', (error, socket) =>
-    refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax), limits.lingerMs),
+    connections.refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax), limits.lingerMs),
   )
   server.on('connect', (_: IncomingMessage, socket) =>
-    refuse(socket, new AlmanacError('method_not_allowed', 'The method CONNECT is not allowed here'), limits.lingerMs),
+    connections.refuse(socket, methodNotAllowed('CONNECT', []), limits.lingerMs),
   )
   await listen(server, limits)
   return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
+}
+
+/** `isWatched`: the next one is started once the current one is closed. */
+type Connection = {
+  current: ServerResponse
+  waiting: Parameters<App>[]
+  refusal: (() => void) | undefined
+  isWatched: boolean
+}
+
+/**
+ * Hands over the requests of a connection one at a time: an answer that is made before its turn would be held in memory
+ * until a client, which may never do so, has read all before it.
+ */
+class Connections {
+  readonly #app: App
+  readonly #known = new WeakMap<Duplex, Connection>()
+  #waiting = 0
+
+  constructor(app: App) {
+    this.#app = app
+  }
+
+  /** A client that sends more ahead than may wait loses its connection. */
+  readonly answer: App = (incoming, outgoing) => {
+    const { socket } = incoming
+    if (socket.destroyed) return
+    const connection = this.#known.get(socket)
+    if (connection === undefined) {
+      this.#known.set(socket, { current: outgoing, waiting: [], refusal: undefined, isWatched: false })
+      this.#app(incoming, outgoing)
+    } else if (!isBusy(connection)) {
+      connection.current = outgoing
+      this.#app(incoming, outgoing)
+    } else if (connection.waiting.length >= waitingMax || this.#waiting >= waitingInAllMax) {
+      cutOff(socket)
+    } else {
+      connection.waiting.push([incoming, outgoing])
+      this.#waiting++
+      this.#watch(connection, socket)
+    }
+  }
+
+  /** Refuses what is not a request, after the answers to the requests before it. */
+  refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: number): void {
+    const connection = this.#known.get(socket)
+    if (connection === undefined || problem === undefined || !isBusy(connection)) {
+      refuse(socket, problem, lingerMs)
+      return
+    }
+    connection.refusal = () => refuse(socket, problem, lingerMs)
+    this.#watch(connection, socket)
+  }
+
+  /** The next one waits for a turn of the event loop, so that a connection with many does not keep others waiting. */
+  #watch(connection: Connection, socket: Duplex): void {
+    if (connection.isWatched) return
+    connection.isWatched = true
+    connection.current.once('close', () => setImmediate(() => this.#startNext(connection, socket)))
+  }
+
+  #startNext(connection: Connection, socket: Duplex): void {
+    connection.isWatched = false
+    if (socket.destroyed || socket.writableEnded) {
+      this.#waiting -= connection.waiting.length
+      connection.waiting = []
+      return
+    }
+    const next = connection.waiting.shift()
+    if (next === undefined) {
+      connection.refusal?.()
+      return
+    }
+    this.#waiting--
+    connection.current = next[1]
+    if (connection.waiting.length > 0 || connection.refusal !== undefined) this.#watch(connection, socket)
+    this.#app(...next)
+  }
+}
+
+/** A response is destroyed once it is sent, too. */
+function isBusy({ current, isWatched }: Connection): boolean {
+  return isWatched || !current.destroyed
+}
+
+/** The parser would go on with all that it has read, at 20 µs a request. A result below zero ends it at the next. */
+function cutOff(socket: Socket): void {
+  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null }
+  if (parser) parser.onIncoming = () => -1
+  socket.destroy()
 }
 
 type ParserError = Error & { code?: string; rawPacket?: Buffer }
@@ -80,6 +180,7 @@ function parserProblem({ code, rawPacket }: ParserError, urlBytesMax: number): A
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new AlmanacError('request_timeout', 'The request took too long to arrive')
   }
+  if (code === 'HPE_INVALID_VERSION' || code === 'HPE_PAUSED_H2_UPGRADE') return unsupportedVersion()
   if (code !== 'HPE_HEADER_OVERFLOW') return new AlmanacError('bad_request', 'The request is not valid HTTP')
   const firstLineBytes = rawPacket?.indexOf('\n') ?? -1
   return firstLineBytes === -1 || firstLineBytes > urlBytesMax
@@ -108,7 +209,7 @@ function refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: num
 async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenFailure(error, { host, port })))
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog }, resolve)
   })
   server.removeAllListeners('error')
 }

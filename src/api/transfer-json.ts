@@ -11,6 +11,7 @@ import type { PageLabels } from '../query/find-labels.ts'
 import { noLabel } from '../query/label-base.ts'
 import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { weakTag } from './answer.ts'
+import { LentBytes, type Memory, takeMemory } from './answer-memory.ts'
 import {
   hexAt,
   putAscii,
@@ -236,43 +237,6 @@ function writeRow(
 function tokenIdText(source: Buffer, start: number, length: number, plus: number, format: 'decimal' | 'hex'): string {
   const id = (length === 0 ? 0n : BigInt(`0x${hexAt(source, start, length)}`)) + BigInt(plus)
   return format === 'hex' ? `0x${id.toString(16)}` : id.toString()
-}
-
-// Memory for answers, used again once they are sent. New memory for each page of 68 kB took a fifth of the page's time:
-// it is cold, and collecting it keeps a second thread busy.
-
-export type Memory = { bytes: Buffer<ArrayBuffer>; view: DataView }
-
-const ordinaryBytes = 256 * 1024
-const idleMax = 32
-const idle: Memory[] = []
-
-/** At least `length` bytes, not cleared. */
-export function takeMemory(length: number): Memory {
-  return (length <= ordinaryBytes ? idle.pop() : undefined) ?? newMemory(Math.max(length, ordinaryBytes))
-}
-
-function newMemory(length: number): Memory {
-  const bytes = Buffer.allocUnsafeSlow(length) as Buffer<ArrayBuffer>
-  return { bytes, view: new DataView(bytes.buffer) }
-}
-
-/** Bytes that are lent. Those that are not given back are garbage collected. */
-export class LentBytes {
-  readonly bytes: Buffer<ArrayBuffer>
-  #memory: Memory | undefined
-
-  constructor(memory: Memory, length: number) {
-    this.#memory = memory
-    this.bytes = memory.bytes.subarray(0, length)
-  }
-
-  /** The bytes must not be read any more. Only the first call counts: memory given back twice would be lent twice. */
-  readonly release = (): void => {
-    const memory = this.#memory
-    this.#memory = undefined
-    if (memory !== undefined && memory.bytes.length === ordinaryBytes && idle.length < idleMax) idle.push(memory)
-  }
 }
 
 // The entity tag of a page, made of what the page is written from: a fifth of the bytes. It differs where the text

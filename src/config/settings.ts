@@ -178,6 +178,11 @@ export const settingsSchema = section({
       about: 'Maximum requests that wait to be handled; any more are refused with 503.',
       accepts: 'a whole number, at least 0',
     }),
+    overload_requests_max: setting(count.default(16), {
+      about:
+        'Maximum requests answered in one turn of the event loop once a second of turns was overloaded; any more are refused with 503.',
+      accepts: 'a whole number, at least 1',
+    }),
     request_timeout_ms: setting(count.default(15_000), {
       about: 'Maximum time for a request, waiting included; after that it is answered with 504.',
       accepts: 'a whole number of milliseconds, at least 1',
