@@ -1,4 +1,4 @@
-// A body that ends its thread fails alone; what waited behind it is read.
+// A body that ends its thread fails alone; what waited for it here is read.
 import { afterEach, expect, test } from 'vitest'
 import type { TrialThread } from '../test/trial-thread.ts'
 import { BodiesRefused, type PoolOptions, ThreadPool } from './thread-pool.ts'
@@ -33,6 +33,14 @@ test.each([
   const values = outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason))
   expect(values).toEqual([1, expect.any(BodiesRefused), 2, 3, 4])
   expect(String(values[1])).toMatch(reason)
+})
+
+test('what waits at a thread that ends is lost, and can be asked again', async () => {
+  open({ jobsPerThread: 3 })
+  await read('ready')
+  const outcomes = await Promise.allSettled([read('hang'), read('bb'), read('ccc'), read('dddd')])
+  const lost = { status: 'rejected', reason: { code: 'interrupted', retryable: true } }
+  expect(outcomes).toMatchObject([{ reason: expect.any(BodiesRefused) }, lost, lost, { value: 4 }])
 })
 
 test('threads start as they are needed, up to their number', async () => {

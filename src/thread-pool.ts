@@ -1,11 +1,11 @@
 // Threads that read large answers of endpoints. A body that ends its thread, by its memory or its time, is the failure
-// of that body alone: what waited for the thread is read by the next one.
+// of that body alone: what waits here is read by the next one.
 import { AlmanacError, messageOf } from './errors.ts'
-import { threadsByCores } from './threads.ts'
+import { moving, threadsByCores } from './threads.ts'
 import { type Far, type ThreadOptions, WorkerThread } from './worker-thread.ts'
 
 type BodiesTask = { bodies: readonly Uint8Array[] }
-/** Each reads the bodies of one task, which nobody changes any more. */
+/** Each reads the bodies of one task. They are moved to the thread: the caller must not use them again. */
 type Reader = Record<string, (task: never) => unknown>
 
 /** The bodies ended the thread that read them. */
@@ -17,26 +17,26 @@ export type PoolOptions = Pick<ThreadOptions, 'module' | 'memory' | 'silentMsMax
   threads?: number
   /** The way to another thread takes as long as reading less than this. */
   bytesMin?: number
+  /**
+   * One is at work, and others may wait at the thread, so that it has work while this one commits. Those are lost with
+   * it, for their bytes are there: a caller that allows them has to ask again.
+   */
+  jobsPerThread?: number
   /** While no thread is ready yet, up to this is read here instead: a request may wait for it. */
   bytesHereMax?: number
 }
 
 type Job = { method: string; task: BodiesTask; resolve: (value: unknown) => void; reject: (error: Error) => void }
-/**
- * One job is at work, and others wait there, so that the thread has work while this one commits: with one that waits
- * whole history took a tenth longer.
- */
 type Seat<Given extends Reader> = { thread: WorkerThread<Given>; jobs: Job[] }
-const jobsPerThread = 8
 
 export class ThreadPool<Given extends Reader> {
-  readonly #options: PoolOptions & { threads: number; bytesMin: number; bytesHereMax: number }
+  readonly #options: PoolOptions & { threads: number; bytesMin: number; bytesHereMax: number; jobsPerThread: number }
   #seats: Seat<Given>[] = []
   #queue: Job[] = []
   #closed = false
 
   constructor(options: PoolOptions) {
-    this.#options = { threads: threadsByCores(), bytesMin: 200_000, bytesHereMax: 0, ...options }
+    this.#options = { threads: threadsByCores(), bytesMin: 200_000, bytesHereMax: 0, jobsPerThread: 1, ...options }
   }
 
   /** Whether these bodies are for a thread; it may have to start first. */
@@ -54,7 +54,7 @@ export class ThreadPool<Given extends Reader> {
     given: Parameters<Given[Name]>[0] & BodiesTask,
   ): ReturnType<Far<Given>[Name]> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const task = { ...(given as BodiesTask), bodies: (given as BodiesTask).bodies.map(shared) }
+    const task = { ...(given as BodiesTask), bodies: (given as BodiesTask).bodies.map(ownBytes) }
     if (this.#closed) reject(closed())
     else this.#queue.push({ method, task, resolve, reject })
     this.#assign()
@@ -81,7 +81,7 @@ export class ThreadPool<Given extends Reader> {
   #leastBusy(): Seat<Given> | undefined {
     let best: Seat<Given> | undefined
     for (const seat of this.#seats)
-      if (seat.thread.isReady && seat.jobs.length < (best?.jobs.length ?? jobsPerThread)) best = seat
+      if (seat.thread.isReady && seat.jobs.length < (best?.jobs.length ?? this.#options.jobsPerThread)) best = seat
     return best
   }
 
@@ -110,11 +110,11 @@ export class ThreadPool<Given extends Reader> {
     const { thread, jobs } = seat
     jobs.push(job)
     try {
-      job.resolve(await thread.far[job.method]!(...([job.task] as never)))
+      job.resolve(await thread.far[job.method]!(...([moving(job.task, job.task.bodies)] as never)))
     } catch (error) {
       // The jobs of a thread that ended stay listed: the first one was at work.
       if (thread.failure === undefined || this.#closed) job.reject(error as Error)
-      else if (jobs[0] !== job) this.#queue.unshift(job)
+      else if (jobs[0] !== job) job.reject(lost())
       else job.reject(new BodiesRefused(messageOf(thread.failure.cause ?? thread.failure)))
     }
     if (thread.failure === undefined) jobs.shift()
@@ -122,14 +122,17 @@ export class ThreadPool<Given extends Reader> {
   }
 }
 
+function lost(): AlmanacError {
+  return new AlmanacError('interrupted', 'The thread that was to read the answer ended before.', { retryable: true })
+}
+
 function closed(): AlmanacError {
   return new AlmanacError('interrupted', 'The reading threads are closed.')
 }
 
-/** The same bytes for all threads: those of one that waits are still here if its thread ends before it gets to them. */
-function shared(body: Uint8Array): Uint8Array {
-  if (body.buffer instanceof SharedArrayBuffer) return body
-  const bytes = new Uint8Array(new SharedArrayBuffer(body.length))
-  bytes.set(body)
-  return bytes
+/** Bytes in a buffer that holds nothing else, so that it can be given away. */
+function ownBytes(body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = body
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return body as Uint8Array<ArrayBuffer>
+  return new Uint8Array(body)
 }

@@ -120,6 +120,7 @@ test('from a Solana node: other requests do not wait for it', { timeout: 60_000 
   }
   const invalid = { status: 'rejected', reason: { code: 'upstream_invalid' } }
   expect(await bad).toMatchObject([invalid, invalid])
-  expect(slowestMs).toBeLessThan(300)
+  // Reading it here would take many seconds.
+  expect(slowestMs).toBeLessThan(1_000)
   expect(huge!.status()[0]!.errors).toBeGreaterThan(0)
 })

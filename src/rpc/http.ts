@@ -112,15 +112,7 @@ async function readWhole(stream: Readable, take: (bytes: number) => void): Promi
     take(chunk.length)
     chunks.push(chunk)
   }
-  if (chunks.length === 1) return chunks[0]!
-  // Shared, so that another thread reads it without a copy.
-  const whole = Buffer.from(new SharedArrayBuffer(chunks.reduce((sum, chunk) => sum + chunk.length, 0)))
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
 /** No server's word keeps an endpoint, or a client of ours, away for longer: quotas are renewed by then. */
