@@ -39,7 +39,7 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       'almanac_store_checked_timestamp_seconds',
       'When the store file was last checked for damage. Absent for a server.',
     ),
-    problems: gauge('almanac_problem', '1 for each problem that /ready names; the chain is empty for the store.', [
+    problems: gauge('almanac_problem', 'Problems that /ready names, 1 each; the chain is empty for the store.', [
       'problem',
       'chain',
     ]),
