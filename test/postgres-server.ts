@@ -166,6 +166,17 @@ async function copyCluster(
   }
 }
 
+/** Steps the clock that statements of a database see on connections that are opened from now on. */
+export async function stepServerClock(url: string, ms: number): Promise<void> {
+  await administer(
+    url,
+    `CREATE SCHEMA IF NOT EXISTS stepped;
+     CREATE OR REPLACE FUNCTION stepped.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql
+       AS $$ BEGIN RETURN pg_catalog.clock_timestamp() + interval '${ms} milliseconds'; END $$;
+     ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = public, stepped, pg_catalog`,
+  )
+}
+
 async function administer(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -16,7 +16,13 @@ import { packTransfer } from './pack-transfer.ts'
 import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
 
 /** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */
-export type StoreFixture = { store: Store; beside(): Promise<Store>; dispose(): Promise<void> }
+export type StoreFixture = {
+  store: Store
+  beside(): Promise<Store>
+  /** Steps the clock of stores that are opened from now on; absent where the engine's clock cannot be stepped. */
+  stepClock?(ms: number): Promise<void>
+  dispose(): Promise<void>
+}
 
 const usualRuns = Number(process.env.STORE_RUNS ?? 60)
 
@@ -661,6 +667,39 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await other.takeAllowance({ ...asked, keyId: 'another' })).toMatchObject({ granted: 4 })
         await other.close()
       })
+
+      test.each([3_600_000, 86_400_000, 50 * 365 * 86_400_000])(
+        'a clock that was %s ms ahead and goes back neither refuses nor forgets',
+        async aheadMs => {
+          if (fixture.stepClock === undefined) return
+          const day = today()
+          await store.addUse([{ keyId: 'q', day, operation: 'x', count: 6 }])
+          const rated = { ...limits, ratePerSecond: 5, wanted: 5 }
+          const counted = { ...limits, keyId: 'q', quotaPerDay: 10, wanted: 30 }
+          const take = { topics: ['evm/1'], holdMs: 60_000, limit: 10 }
+          await fixture.stepClock(aheadMs)
+          const ahead = await fixture.beside()
+          expect((await ahead.takeAllowance(rated)).granted).toBe(5)
+          const countedAhead = await ahead.takeAllowance(counted)
+          const isOtherDay = countedAhead.day !== day
+          expect(countedAhead.granted).toBe(isOtherDay ? 10 : 4)
+          expect(await ahead.claim('follow', 'gone', 60_000)).toBeDefined()
+          await ahead.requestWork({ name: 'w', topic: 'evm/1', waitMs: 60_000 })
+          expect(await ahead.takeWork(take)).toHaveLength(1)
+          await ahead.putHeartbeat('gone', '1')
+          await ahead.close()
+          await fixture.stepClock(0)
+          const back = await fixture.beside()
+          const grant = await back.takeAllowance(rated)
+          expect(grant).toMatchObject({ granted: 5, day })
+          expect(grant.secondEndsInMs).toBeLessThanOrEqual(1_000)
+          expect((await back.takeAllowance(counted)).granted).toBe(isOtherDay ? 4 : 0)
+          expect(await back.claim('follow', 'successor', 60_000)).toBeDefined()
+          expect(await back.takeWork(take)).toHaveLength(1)
+          expect((await back.heartbeats())[0]!.ageMs).toBeGreaterThan(3_000_000)
+          await back.close()
+        },
+      )
 
       test('a key without limits is granted all it wants, and a rate below one nothing', async () => {
         expect((await store.takeAllowance({ ...limits, wanted: 1_000_000 })).granted).toBe(1_000_000)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { base58 } from '@scure/base'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { problemAnswer } from '../api/problem.ts'
 import { createLog } from '../log.ts'
 import type { Store } from '../store/store.ts'
@@ -53,6 +53,45 @@ test('a portfolio whose mints cannot be read fails without the details of the re
       error: 'Bad Gateway',
     })
   } finally {
+    await network.close()
+    server.close()
+  }
+})
+
+test('a reading from before the clock went back is not taken for a fresh one', async () => {
+  const at = (value: unknown) => ({ result: { context: { slot: 1_000 }, value } })
+  const clock = { lamports: 1, owner: systemProgram, data: [Buffer.alloc(40).toString('base64'), 'base64'] }
+  const answers: Record<string, object> = {
+    getGenesisHash: { result: 'another' },
+    getTokenAccountsByOwner: at([]),
+    getMultipleAccounts: at([null, clock]),
+  }
+  let readings = 0
+  let backMs = 0
+  const { now } = Date
+  vi.spyOn(Date, 'now').mockImplementation(() => now() - backMs)
+  const server = createServer(async (incoming, outgoing) => {
+    const { id, method } = JSON.parse(Buffer.concat(await incoming.toArray()).toString())
+    if (method === 'getMultipleAccounts') readings++
+    outgoing.end(JSON.stringify({ jsonrpc: '2.0', id, ...answers[method] }))
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  const rpc = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+  const network = new Network({
+    network: 'devnet',
+    settings: { rpc, maxAgeMs: 60_000, subscriptionsMax: 0, reconcileMs: 60_000 },
+    store: { mintsOf: async () => [], putMints: async () => {}, putOwner: async () => {} } as unknown as Store,
+    log: createLog({ level: 'silent', format: 'json' }),
+  })
+  try {
+    await network.freshen(owner)
+    await network.freshen(owner)
+    expect(readings).toBe(1)
+    backMs = 3_600_000
+    await network.freshen(owner)
+    expect(readings).toBe(2)
+  } finally {
+    vi.restoreAllMocks()
     await network.close()
     server.close()
   }

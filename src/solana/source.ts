@@ -143,7 +143,8 @@ export class OnDemand {
   async freshen(owner: Uint8Array): Promise<Freshness> {
     const { nowMs, maxAgeMs } = this.#options
     const known = this.#fresh.get(keyText(owner))
-    if (known !== undefined && nowMs() - known.readAtMs <= maxAgeMs) return known
+    // A reading from the future was stored before the clock went back.
+    if (known !== undefined && Math.abs(nowMs() - known.readAtMs) <= maxAgeMs) return known
     return (await this.read(owner)).account
   }
 
@@ -228,7 +229,7 @@ export class ChainClock {
 
   /** At most a second old. */
   async now(): Promise<ClockReading> {
-    if (Date.now() - this.#last.atMs <= clockMaxAgeMs) return this.#last
+    if (Math.abs(Date.now() - this.#last.atMs) <= clockMaxAgeMs) return this.#last
     this.#underWay ??= this.#read().finally(() => {
       this.#underWay = undefined
     })

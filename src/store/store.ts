@@ -289,6 +289,8 @@ export type WorkRequest = {
   waitMs: number
 }
 
+/** No lease and no hold lasts longer: one that seems to was written before the clock went back, and counts as over. */
+export const heldMsMax = 600_000
 /** Finished or forgotten work stays this long for processes that still look for its outcome. */
 export const workKeptMs = 60_000
 /** The heartbeat of a process that ended without taking it back. */

@@ -61,10 +61,14 @@ const dayOfNow = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
 
 // One statement, so a request waits for one round trip; the lock of the row queues processes. LEAST skips NULL: a rate
 // or a quota that the key does not have.
-const isNewSecond = `excluded.second_ends_at - interval '1 second' >= known.second_ends_at`
+// Whoever waited for the lock finds an end that is a little later than its own. One that is later by more than a second
+// was written before the clock went back.
+const isClockBack = `known.second_ends_at > excluded.second_ends_at + interval '1 second'`
+const isNewSecond = `(excluded.second_ends_at - interval '1 second' >= known.second_ends_at OR ${isClockBack})`
+const isNewDay = `(excluded.day > known.day OR excluded.day < known.day AND ${isClockBack})`
 const usedInSecond = `CASE WHEN ${isNewSecond} THEN 0 ELSE known.used_in_second END`
 const givenBack = `CASE WHEN $5::text = known.day THEN $6::int8 ELSE 0 END`
-const usedInDay = `CASE WHEN excluded.day > known.day THEN excluded.used_in_day - excluded.granted
+const usedInDay = `CASE WHEN ${isNewDay} THEN excluded.used_in_day - excluded.granted
   ELSE greatest(0, known.used_in_day - ${givenBack}) END`
 const grant = (inSecond: string, inDay: string): string =>
   `greatest(0, least($2::int8, floor($3::float8)::int8 - (${inSecond}), $4::int8 - (${inDay})))`
@@ -80,7 +84,7 @@ const takeSql = `INSERT INTO allowances AS known (key_id, second_ends_at, used_i
   ON CONFLICT (key_id) DO UPDATE SET
     second_ends_at = CASE WHEN ${isNewSecond} THEN excluded.second_ends_at ELSE known.second_ends_at END,
     used_in_second = ${usedInSecond} + ${grant(usedInSecond, usedInDay)},
-    day = greatest(known.day, excluded.day),
+    day = CASE WHEN ${isNewDay} THEN excluded.day ELSE known.day END,
     used_in_day = ${usedInDay} + ${grant(usedInSecond, usedInDay)},
     granted = ${grant(usedInSecond, usedInDay)}
   RETURNING granted, used_in_second, extract(epoch FROM second_ends_at - clock_timestamp()) * 1000, day, used_in_day`
@@ -112,7 +116,7 @@ async function takeIndexing(
   // One at a time for each key: two processes must not both take the last target.
   await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', `indexing ${keyId}`)
   const [[day] = []] = await transaction.query(`SELECT ${dayOfNow}`)
-  await transaction.run('DELETE FROM indexing_uses WHERE day < $1 AND key_id = $2', day as string, keyId)
+  await transaction.run('DELETE FROM indexing_uses WHERE day <> $1 AND key_id = $2', day as string, keyId)
   const taken = await transaction.run(
     `INSERT INTO indexing_uses SELECT $1, $2, $3
      WHERE (SELECT count(*) FROM indexing_uses WHERE day = $1 AND key_id = $2) < $4

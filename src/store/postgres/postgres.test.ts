@@ -1,6 +1,6 @@
 // The PostgreSQL engine against the contract of every engine.
 import { afterAll, beforeAll } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
+import { type PostgresServer, startPostgres, stepServerClock } from '../../../test/postgres-server.ts'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
@@ -16,5 +16,10 @@ afterAll(() => server.stop())
 storeContract('postgres', async (): Promise<StoreFixture> => {
   const url = await server.createDatabase(empty)
   const store = await openPostgresStore(url)
-  return { store, beside: () => openPostgresStore(url), dispose: () => store.close() }
+  return {
+    store,
+    beside: () => openPostgresStore(url),
+    stepClock: ms => stepServerClock(url, ms),
+    dispose: () => store.close(),
+  }
 })

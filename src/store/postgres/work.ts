@@ -1,9 +1,9 @@
-// Work that processes ask of each other, their heartbeats, leases and checkpoints. Time is the server's. Waiting is
-// polling: a notification would not pass through PgBouncer.
+// Work that processes ask of each other, their heartbeats, leases and checkpoints. Time is the server's, and may
+// step in both directions. Waiting is polling: a notification would not pass through PgBouncer.
 
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
-import { heartbeatsKeptMs, type WorkStore, workKeptMs } from '../store.ts'
+import { heartbeatsKeptMs, heldMsMax, type WorkStore, workKeptMs } from '../store.ts'
 import { textArray } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
 import type { StoreDatabase } from './store-database.ts'
@@ -17,14 +17,17 @@ const request = `INSERT INTO work AS known (name, topic, asked_at, wanted_until,
     wanted_until = greatest(known.wanted_until, excluded.wanted_until),
     taken_until = CASE WHEN known.outcome IS NULL THEN known.taken_until ELSE excluded.taken_until END,
     outcome = NULL`
-const waiting = `outcome IS NULL AND wanted_until > clock_timestamp() AND taken_until <= clock_timestamp() AND topic = ANY($1::text[])`
-const take = `WITH forgotten AS (DELETE FROM work WHERE wanted_until < clock_timestamp() - interval '${workKeptMs} milliseconds'),
+const waiting = `outcome IS NULL AND wanted_until > clock_timestamp() AND taken_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '${heldMsMax} milliseconds' AND topic = ANY($1::text[])`
+const take = `WITH forgotten AS (DELETE FROM work
+    WHERE wanted_until < clock_timestamp() - interval '${workKeptMs} milliseconds'
+      OR (asked_at > clock_timestamp() + interval '${workKeptMs} milliseconds' AND outcome IS NOT NULL)),
   next AS (SELECT name FROM work WHERE ${waiting} ORDER BY asked_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   UPDATE work SET taken_until = clock_timestamp() + ${milliseconds('$3')} FROM next WHERE work.name = next.name
   RETURNING work.name, topic, extract(epoch FROM wanted_until - clock_timestamp()) * 1000`
 const finished = 'SELECT name, outcome FROM work WHERE name = ANY($1::text[]) AND outcome IS NOT NULL'
 const beat = `WITH old AS (
-    DELETE FROM heartbeats WHERE at < clock_timestamp() - interval '${heartbeatsKeptMs} milliseconds' AND process <> $1)
+    DELETE FROM heartbeats WHERE process <> $1
+      AND abs(extract(epoch FROM clock_timestamp() - at)) * 1000 > ${heartbeatsKeptMs})
   INSERT INTO heartbeats VALUES ($1, clock_timestamp(), $2)
   ON CONFLICT (process) DO UPDATE SET at = excluded.at, report = excluded.report`
 const heartbeats =
@@ -49,7 +52,7 @@ export function workStore(database: Database): WorkStore {
     },
     async heartbeats() {
       const rows = (await database.read(heartbeats)) as [string, string, string][]
-      return rows.map(([process, ageMs, report]) => ({ process, ageMs: Math.max(0, Number(ageMs)), report }))
+      return rows.map(([process, ageMs, report]) => ({ process, ageMs: Math.abs(Number(ageMs)), report }))
     },
   }
 }
@@ -60,7 +63,8 @@ const claim = `INSERT INTO leases AS known (name, holder, token, expires_at)
   VALUES ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
   ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at,
     token = known.token + (known.holder IS DISTINCT FROM excluded.holder)::int4
-  WHERE known.holder IS NOT DISTINCT FROM excluded.holder OR known.expires_at <= clock_timestamp() RETURNING token`
+  WHERE known.holder IS NOT DISTINCT FROM excluded.holder OR known.expires_at <= clock_timestamp()
+    OR known.expires_at > clock_timestamp() + interval '${heldMsMax} milliseconds' RETURNING token`
 /** The row stays, because the next token must be higher. */
 const release = "UPDATE leases SET holder = NULL, expires_at = '-infinity' WHERE name = $1 AND token = $2"
 

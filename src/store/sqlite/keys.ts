@@ -64,7 +64,8 @@ function takeAllowance(
     'SELECT second_ends_at, used_in_second, day, used_in_day FROM allowances WHERE key_id = ?',
     keyId,
   ) as [number, number, string, number] | undefined
-  const sameSecond = row !== undefined && now < row[0]
+  // An end further away was written before the clock went back.
+  const sameSecond = row !== undefined && now < row[0] && row[0] - now <= 1_000
   const secondEndsAt = sameSecond ? row[0] : now + 1_000
   const usedInSecond = sameSecond ? row[1] : 0
   const givenBack = unused?.day === day ? unused.count : 0
@@ -96,7 +97,7 @@ function takeIndexing(
   { keyId, target, perDay }: { keyId: string; target: string; perDay: number },
 ): boolean {
   const day = dayOf(Date.now())
-  connection.run('DELETE FROM indexing_uses WHERE day < ?', day)
+  connection.run('DELETE FROM indexing_uses WHERE day <> ?', day)
   const known = 'SELECT 1 FROM indexing_uses WHERE day = ? AND key_id = ? AND target = ?'
   if (connection.get(known, day, keyId, target) !== undefined) return true
   const used = connection.get('SELECT count(*) FROM indexing_uses WHERE day = ? AND key_id = ?', day, keyId)

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import { openStore } from '../open.ts'
 
@@ -12,7 +13,13 @@ storeContract('sqlite', async (): Promise<StoreFixture> => {
   return {
     store,
     beside: () => openStore(url, { role: 'reader' }),
+    stepClock: async ms => {
+      vi.restoreAllMocks()
+      const { now } = Date
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + ms)
+    },
     dispose: async () => {
+      vi.restoreAllMocks()
       await store.close()
       await rm(directory, { recursive: true })
     },

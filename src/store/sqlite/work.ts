@@ -1,9 +1,9 @@
 // Work that processes ask of each other and their heartbeats, in tables of the file beside the store; leases and
-// checkpoints, in tables of the store.
+// checkpoints, in tables of the store. The clock may step in both directions.
 
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
-import { heartbeatsKeptMs, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
+import { heartbeatsKeptMs, heldMsMax, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SharedFile } from './shared-file.ts'
 import type { StoreFile } from './store-file.ts'
@@ -32,14 +32,15 @@ export function workStore(shared: SharedFile): WorkStore {
     putHeartbeat: (process, report) =>
       shared.writing(connection => {
         const now = Date.now()
-        connection.run('DELETE FROM heartbeats WHERE process = ? OR at < ?', process, now - heartbeatsKeptMs)
+        const old = 'DELETE FROM heartbeats WHERE process = ? OR abs(at - ?) > ?'
+        connection.run(old, process, now, heartbeatsKeptMs)
         if (report !== undefined) connection.run('INSERT INTO heartbeats VALUES (?, ?, ?)', process, now, report)
       }),
     heartbeats: async () => {
       const now = Date.now()
       const rows = shared.reading(read => read.all('SELECT process, at, report FROM heartbeats ORDER BY at DESC'))
       return (rows as [string, number, string][]).map(([process, at, report]) => ({
-        ...{ process, ageMs: Math.max(0, now - at), report },
+        ...{ process, ageMs: Math.abs(now - at), report },
       }))
     },
   }
@@ -50,13 +51,14 @@ async function takeWork(
   asked: { topics: readonly string[]; holdMs: number; limit: number },
 ): Promise<WorkRequest[]> {
   const now = Date.now()
-  const wanted = [now, now, JSON.stringify(asked.topics)]
-  const waiting = `FROM work WHERE outcome IS NULL AND wanted_until > ? AND taken_until <= ?
+  const wanted = [now, now, now + heldMsMax, JSON.stringify(asked.topics)]
+  const waiting = `FROM work WHERE outcome IS NULL AND wanted_until > ? AND taken_until NOT BETWEEN ? + 1 AND ?
     AND topic IN (SELECT value FROM json_each(?))`
   // A look costs no write while there is nothing to take.
   if (shared.reading(read => read.get(`SELECT 1 ${waiting} LIMIT 1`, ...wanted)) === undefined) return []
   return await shared.writing(connection => {
-    connection.run('DELETE FROM work WHERE wanted_until < ?', now - workKeptMs)
+    const forget = 'DELETE FROM work WHERE wanted_until < ? OR (asked_at > ? AND outcome IS NOT NULL)'
+    connection.run(forget, now - workKeptMs, now + workKeptMs)
     const next = `SELECT name, topic, wanted_until ${waiting} ORDER BY asked_at LIMIT ?`
     const rows = connection.all(next, ...wanted, asked.limit) as [string, string, number][]
     for (const [name] of rows)
@@ -69,7 +71,7 @@ async function takeWork(
 
 const claim = `INSERT INTO leases VALUES (?1, ?2, 1, ?3) ON CONFLICT DO UPDATE SET holder = excluded.holder,
   token = token + (holder IS NOT excluded.holder), expires_at = excluded.expires_at
-  WHERE holder IS excluded.holder OR expires_at <= ?4 RETURNING token`
+  WHERE holder IS excluded.holder OR expires_at <= ?4 OR expires_at > ?4 + ${heldMsMax} RETURNING token`
 /** The row stays, because the next token must be higher. */
 const release = 'UPDATE leases SET holder = NULL, expires_at = 0 WHERE name = ? AND token = ?'
 
