@@ -135,7 +135,10 @@ export type ChainStatus = {
   head_age_seconds?: number | null
   /** Older than a chain that runs lets it become. */
   head_old?: boolean
+  /** Of the scopes `full` and `watched`; of contracts only where they were asked for. */
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
+  /** Contracts that are followed on their own; absent where the chain is indexed in full. */
+  contracts?: number
   complete: boolean
   /** Null if nothing is left to do or no rate is known yet. */
   eta_seconds: number | null

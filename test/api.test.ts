@@ -428,7 +428,11 @@ describe('keys', () => {
     const refused = answers.find(answer => answer.status === 429)!
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(refused.headers.get('ratelimit-remaining')).toBe('0')
-    expect(await refused.json()).toMatchObject({ message: 'Rate limit exceeded', code: 'rate_limited' })
+    expect(await refused.json()).toMatchObject({
+      message: 'Rate limit exceeded',
+      code: 'rate_limited',
+      details: { limit: '2 requests a second', raise: `almanac keys limit ${slow.key.id} --rate <number>` },
+    })
   })
 
   test('with a rate are told what is left also when the request is refused for what it asks', async () => {
@@ -447,7 +451,9 @@ describe('keys', () => {
     expect(refused.headers.get('ratelimit-remaining')).toBe('0')
     expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'))
     const { request_id: _, ...body } = await bodyOf(refused)
-    expect(body).toEqual({ message: 'Rate limit exceeded', code: 'quota_exceeded', details: { quotaPerDay: 1 } })
+    const raise = expect.stringMatching(/^almanac keys limit [0-9a-f]{12} --quota <number>$/)
+    const details = { quotaPerDay: 1, limit: '1 requests a day', raise }
+    expect(body).toEqual({ message: 'Rate limit exceeded', code: 'quota_exceeded', details })
   })
 })
 
@@ -763,6 +769,22 @@ describe('operators', () => {
     try {
       expect((await own.get('/status', { 'x-api-key': undefined })).status).toBe(200)
       expect((await own.get('/metrics', { 'x-api-key': undefined })).status).toBe(200)
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('see the coverage of contracts where they ask for it', async () => {
+    const own = await serveApi({
+      parts: { status: async () => ({ chains: { eth: { ...chain, state: 'live', lag_seconds: 0 } }, solana: {} }) },
+    })
+    const covered = async (query: string) =>
+      (await bodyOf(await own.get(`/status${query}`))).chains.eth.covered.map(({ scope }: { scope: string }) => scope)
+    try {
+      await own.store.addCoverage(seeded.chains.eth, seeded.silent, { from: 0, to: 9, evidence: 'one-endpoint' })
+      expect(await covered('')).toEqual([])
+      expect(await covered('?contracts=true')).toContain(seeded.silent)
+      expect((await own.get('/status?contracts=2')).status).toBe(400)
     } finally {
       await own.close()
     }

@@ -111,7 +111,11 @@ async function follow(store: Store, world: World): Promise<void> {
 /** Asks for what was committed last and before it, and compares every answer that claims to be complete. */
 async function page(store: Store, world: World, seed: number): Promise<void> {
   const transfers = new NftTransfers(store, createLog({ level: 'silent', format: 'text' }))
-  const options = { key: { id: 'test', indexPerDay: undefined }, freshen: undefined, freshenWaitMs: 0 }
+  const options = {
+    key: { id: 'test', indexPerDay: undefined, indexWaiting: undefined },
+    freshen: undefined,
+    freshenWaitMs: 0,
+  }
   for (let turn = seed; !world.done; turn++) {
     const chain = turn % 2 === 0 ? history : head
     const tip = chain === history ? world.filled : (world.states.at(-1)?.length ?? 0)

@@ -241,6 +241,8 @@ describe('keys', () => {
         rate_per_second: 5,
         quota_per_day: 1000,
         index_per_day: 3,
+        index_waiting: 20,
+        unlimited: false,
         used_today: 0,
         created_at: expect.any(String),
         expires_at: expect.any(String),
@@ -252,6 +254,26 @@ describe('keys', () => {
     expect(listed.stdout + table.stdout + table.stderr + created.stderr).not.toContain(created.stdout.trim())
     expect(await almanac(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
     expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
+  })
+
+  test('get limits unless told otherwise, which a command changes and a list marks where there are none', async () => {
+    await makeStore(`file:${directory}/almanac.db`)
+    const create = async (...options: string[]) =>
+      JSON.parse((await almanac(['keys', 'create', '--json', ...options])).stdout)
+    const usual = { rate_per_second: 50, quota_per_day: null, index_per_day: 500, index_waiting: 20, unlimited: false }
+    const none = { ...usual, rate_per_second: null, index_per_day: null, index_waiting: null, unlimited: true }
+    expect(await create('--name', 'usual')).toMatchObject(usual)
+    const free = ['--rate', 'none', '--index', 'none', '--waiting', 'none']
+    expect(await create('--name', 'free', ...free)).toMatchObject(none)
+    // Each key that it makes has limits of its own.
+    expect(await create('--name', 'maker', '--scopes', 'keys')).toMatchObject(none)
+    const { stdout: table } = await almanac(['keys', 'list'])
+    expect(table).toMatch(/ {2}usual +active +\S+ +some +50 +- +500 +20 /)
+    expect(table).toMatch(/ {2}free +active +\S+ +NONE +- +- +- +- /)
+    const changed = await almanac(['keys', 'limit', 'usual', '--rate', '200', '--index', 'none', '--json'])
+    expect(JSON.parse(changed.stdout)).toMatchObject({ ...usual, rate_per_second: 200, index_per_day: null })
+    const [listed] = JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)
+    expect(listed).toMatchObject({ ...usual, name: 'usual', rate_per_second: 200, index_per_day: null })
   })
 
   test.each([

@@ -119,7 +119,7 @@ describe('keys over HTTP', () => {
     [
       'rate_per_second',
       { name: 'a', scopes: ['ops'], rate_per_second: 0 },
-      'rate_per_second must be a whole number from 1 on',
+      'rate_per_second must be a whole number from 1 on, or null',
     ],
     [
       'expires',
@@ -159,6 +159,15 @@ describe('keys over HTTP', () => {
     const answer = await send('POST', '/keys', { name: 'more', ...order }, await keyWith(giver))
     expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({ details: { parameter } })
+  })
+
+  test('get the usual limits where none are given, and none where they are null', async () => {
+    await serve()
+    const order = { name: 'shop', scopes: ['portfolio'] }
+    const usual = { rate_per_second: 50, quota_per_day: null, index_per_day: 500, index_waiting: 20, unlimited: false }
+    expect(await (await send('POST', '/keys', order)).json()).toMatchObject(usual)
+    const free = { ...order, rate_per_second: null, index_per_day: null, index_waiting: null }
+    expect(await (await send('POST', '/keys', free)).json()).toMatchObject({ ...free, unlimited: true })
   })
 
   test('a key gives as much as it has', async () => {

@@ -315,15 +315,35 @@ describe('on demand', () => {
     await Promise.all([first, first, second, first].map(contract => indexer.ensureContract(contract, patienceMs)))
     await expectContract(node, store, first)
     await expectContract(node, store, second)
+    // Its size does not depend on how many contracts are followed.
+    const { covered, contracts } = await indexer.status()
+    expect(contracts).toBe(2)
+    expect(new Set(covered.map(({ scope }) => scope))).toEqual(new Set(['watched']))
     // Hot blocks and history of two contracts, one answer each.
     expect(node.endpoints[0]!.calls.get('eth_getLogs')).toBeLessThanOrEqual(6)
   })
 
-  test('an address without code is complete and empty', async () => {
+  test('an address without code costs a handful of calls, is not watched and claims nothing', async () => {
     const { node, store, indexer } = await run({}, onDemand)
+    await caughtUp(indexer, node)
     const wallet = node.chain.block(50).transactions[0]!.from as Address
-    await indexer.ensureContract(wallet, patienceMs)
+    const callsBefore = node.endpoints[0]!.calls.get('eth_getCode') ?? 0
+    const logsBefore = node.endpoints[0]!.calls.get('eth_getLogs') ?? 0
+    for (let asked = 0; asked < 3; asked++) await indexer.ensureContract(wallet, patienceMs)
+    expect(node.endpoints[0]!.calls.get('eth_getCode')! - callsBefore).toBe(1)
+    expect((node.endpoints[0]!.calls.get('eth_getLogs') ?? 0) - logsBefore).toBe(0)
     expect(await store.transferCount({ chain: id, contract: wallet })).toBe(0)
+    expect(await store.contractCoverage(id, wallet)).toEqual([])
+    expect(await store.watchedContracts(id)).toEqual([])
+  })
+
+  test('an address without code is read where the operator lists it, and then complete', async () => {
+    const node = await sim({ chain: { height: 150, finalityDepth: 40 } })
+    const store = await emptyStore()
+    const wallet = node.chain.block(50).transactions[0]!.from as Address
+    const { indexer } = start(node, store, { index: 'on-demand', contracts: [wallet] })
+    await caughtUp(indexer, node)
+    await indexer.ensureContract(wallet, patienceMs)
     expect(await store.contractCoverage(id, wallet)).toMatchObject([{ from: 0, to: 150 }])
   })
 

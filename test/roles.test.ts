@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { problemAnswer } from '../src/api/problem.ts'
 import { AlmanacError } from '../src/errors.ts'
+import { IndexingLimits } from '../src/keys/indexing-limits.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
 import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
@@ -104,8 +105,9 @@ describe.each(engineNames)('on %s', name => {
     const owner = new Uint8Array(32).fill(7)
     const freshness = { slot: 9, chainTime: 8, readAtMs: 7 }
     const reports = new Reports(asking)
-    const freshen = remoteFreshen(asking, reports)
-    await expect(freshen.portfolio('mainnet', owner)).rejects.toMatchObject({ code: 'not_configured' })
+    const freshen = remoteFreshen(asking, reports, new IndexingLimits(asking))
+    const key = { id: 'k', indexPerDay: undefined, indexWaiting: undefined }
+    await expect(freshen.portfolio('mainnet', owner, key)).rejects.toMatchObject({ code: 'not_configured' })
 
     const topics = async () => [solanaTopic('mainnet')]
     let failing = false
@@ -127,10 +129,10 @@ describe.each(engineNames)('on %s', name => {
     const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
     cleanups.push(() => heart.close())
     await vi.waitFor(async () => expect(await reports.serves(solanaTopic('mainnet'))).toBe(true), patience)
-    expect(await freshen.portfolio('mainnet', owner)).toEqual(freshness)
+    expect(await freshen.portfolio('mainnet', owner, key)).toEqual(freshness)
     expect(asked).toEqual([{ kind: 'portfolio', network: 'mainnet', owner: Buffer.from(owner) }])
     failing = true
-    const heard = await freshen.portfolio('mainnet', owner).then(undefined, error => error)
+    const heard = await freshen.portfolio('mainnet', owner, key).then(undefined, error => error)
     expect(heard).toBeInstanceOf(AlmanacError)
     expect(heard).toMatchObject({ code: 'upstream_rate_limited', message: 'The node is busy.', ...failure, cause })
     const { headers } = problemAnswer(heard, { requestId: 'r', accept: undefined, solana: true })
@@ -143,10 +145,23 @@ describe.each(engineNames)('on %s', name => {
     const stores = [await openStore(url, { role: 'reader' }), await openStore(url, { role: 'reader' })]
     for (const store of stores) cleanups.push(() => store.close())
     await stores[0]!.putHeartbeat('p', JSON.stringify({ chains: {}, solana: {}, topics: ['evm/1'] }))
-    const processes = stores.map(store => remoteFreshen(store, new Reports(store)))
+    const processes = stores.map(store => remoteFreshen(store, new Reports(store), new IndexingLimits(store)))
     const contracts = Array.from({ length: 6 }, (_, index) => `0x${`${index}`.repeat(40)}` as Address)
-    for (const [index, contract] of contracts.entries())
-      await processes[index % 2]!.contract(1 as never, contract, 5, { id: 'k', indexPerDay: 4 })
+    const key = { id: 'k', indexPerDay: 4, indexWaiting: 20 }
+    const ask = (index: number, by = key) => processes[index % 2]!.contract(1 as never, contracts[index]!, 5, by)
+    for (const index of [0, 1, 2, 3]) await ask(index)
+    for (const index of [4, 5])
+      await expect(ask(index)).rejects.toMatchObject({
+        code: 'quota_exceeded',
+        details: {
+          limit: '4 contracts, wallets and Solana owners a day to index',
+          raise: 'almanac keys limit k --index <number>',
+        },
+      })
+    // What is kept costs nothing, and a key that may index nothing gets what is there.
+    await stores[0]!.addCoverage(1 as never, contracts[5]!, { from: 0, to: 9, evidence: 'one-endpoint' })
+    await ask(5)
+    await ask(4, { ...key, id: 'none', indexPerDay: 0 })
     const taken = await stores[0]!.takeWork({ topics: ['evm/1'], holdMs: 1, limit: 10 })
     // Whoever asked has stopped waiting by now, but what was asked for was at most four of them.
     expect(taken).toEqual([])

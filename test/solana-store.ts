@@ -35,7 +35,11 @@ export function asker(
   const freshen: Freshen = { portfolio: (_, owner) => network.freshen(owner) }
   return async owner => {
     const question = { network: 'devnet', owner: base58.decode(owner) } as const
-    const answer = await portfolioOf(store, question, { freshen, displayAmount })
+    const answer = await portfolioOf(store, question, {
+      key: { id: 'k', indexPerDay: undefined, indexWaiting: undefined },
+      freshen,
+      displayAmount,
+    })
     const { nfts, tokens } = JSON.parse(writePortfolio(answer).toString())
     return { lamports: answer.lamports, slot: answer.slot, nfts: nfts.map(entryOf), tokens: tokens.map(entryOf) }
   }

@@ -342,6 +342,8 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await store.addCoverage(eth, 'watched', { from: 5, to: 30, evidence: 'two-endpoints' })
         await store.addCoverage(eth, 'full', { from: 28, to: 40, evidence: 'bloom' })
         expect(await store.contractCoverage(eth, otherContract)).toEqual([{ from: 28, to: 40, evidence: 'bloom' }])
+        expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'watched'])
+        expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full', 'watched', contract])
         await store.watchContract(eth, contract, 20)
         await store.watchContract(eth, contract, 25)
         expect(await store.watchedContracts(eth)).toEqual([{ contract, watchedFrom: 20 }])
@@ -585,6 +587,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         ratePerSecond: 2.5,
         quotaPerDay: undefined,
         indexPerDay: 7,
+        indexWaiting: 3,
       }
 
       test('a key is found by its hash, replaced by it, listed and revoked once', async () => {

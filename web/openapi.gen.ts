@@ -63,7 +63,7 @@ export interface paths {
     get: operations["listKeys"];
     /**
      * Issue a key; needs the scope `keys`
-     * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+     * @description Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
      */
     post: operations["createKey"];
   };
@@ -243,6 +243,9 @@ export interface components {
       rate_per_second: number | null;
       quota_per_day: number | null;
       index_per_day: number | null;
+      index_waiting: number | null;
+      /** @description Whether it has none of these limits. */
+      unlimited: boolean;
       used_today: number;
       created_at: string | null;
       expires_at: string | null;
@@ -259,6 +262,9 @@ export interface components {
       rate_per_second: number | null;
       quota_per_day: number | null;
       index_per_day: number | null;
+      index_waiting: number | null;
+      /** @description Whether it has none of these limits. */
+      unlimited: boolean;
       used_today: number;
       created_at: string | null;
       expires_at: string | null;
@@ -461,10 +467,14 @@ export interface components {
       scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
-      rate_per_second?: number;
-      quota_per_day?: number;
-      /** @description Contracts and wallets per day that may be indexed on request of this key. */
-      index_per_day?: number;
+      /** @description Defaults to 50. */
+      rate_per_second?: number | null;
+      /** @description Defaults to none. */
+      quota_per_day?: number | null;
+      /** @description Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to 500. */
+      index_per_day?: number | null;
+      /** @description How many of them may wait at once. Defaults to 20. */
+      index_waiting?: number | null;
     };
     Portfolio: {
       nativeBalance: {
@@ -1246,6 +1256,15 @@ export interface operations {
   };
   /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
   getStatus: {
+    parameters: {
+      query?: {
+        /**
+         * @description `true`: `covered` also has the blocks of each contract that is followed on its own. They can be many.
+         * @example false
+         */
+        contracts?: "true" | "false";
+      };
+    };
     responses: {
       /** @description The state of chains, store and version. */
       200: {
@@ -1257,6 +1276,7 @@ export interface operations {
           "application/json": components["schemas"]["Status"];
         };
       };
+      400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       500: components["responses"]["Failure500"];
@@ -1364,7 +1384,7 @@ export interface operations {
   };
   /**
    * Issue a key; needs the scope `keys`
-   * @description A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+   * @description Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
    */
   createKey: {
     requestBody: {

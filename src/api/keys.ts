@@ -5,6 +5,7 @@ import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {
   checkGrant,
   issueKey,
+  limitsOfNewKey,
   listKeys,
   type NewKey,
   operatorKeyName,
@@ -57,7 +58,7 @@ export const newKey: RouteParts = {
     id: 'createKey',
     summary: 'Issue a key; needs the scope `keys`',
     description:
-      'A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
+      'Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
     requestBody: {
       required: true,
       content: {
@@ -114,22 +115,27 @@ const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
   name: '1 to 100 characters on one line',
   scopes: `some of ${scopes.join(', ')}`,
   expires: 'a span such as 12h or 90d, or a date such as 2027-01-31',
-  rate_per_second: 'a whole number from 1 on',
-  quota_per_day: 'a whole number from 1 on',
-  index_per_day: 'a whole number from 0 on',
+  rate_per_second: 'a whole number from 1 on, or null',
+  quota_per_day: 'a whole number from 1 on, or null',
+  index_per_day: 'a whole number from 0 on, or null',
+  index_waiting: 'a whole number from 1 on, or null',
 }
 
 function readNewKey(text: string): NewKey {
   const result = newKeySchema.safeParse(parsed(text))
   if (!result.success) throw refusal(result.error)
-  const { name, scopes: wanted, expires, rate_per_second, quota_per_day, index_per_day } = result.data
+  const { name, scopes: wanted, expires, rate_per_second, quota_per_day, index_per_day, index_waiting } = result.data
+  const limits = {
+    ratePerSecond: rate_per_second,
+    quotaPerDay: quota_per_day,
+    indexPerDay: index_per_day,
+    indexWaiting: index_waiting,
+  }
   return {
     name,
     scopes: [...new Set(wanted)],
     expiresAt: expires === undefined ? undefined : readExpiry(expires),
-    ratePerSecond: rate_per_second,
-    quotaPerDay: quota_per_day,
-    indexPerDay: index_per_day,
+    ...limitsOfNewKey(wanted, limits),
   }
 }
 

@@ -18,6 +18,8 @@ export type LiveEvent =
 export type LiveFeedOptions = {
   status: () => Promise<StatusReport>
   store: Pick<Store, 'info'>
+  /** Coverage of some contracts of a chain. Absent: none is shown. */
+  contractsOf?: (chain: string, intervalsMax: number) => Promise<ChainStatus['covered']>
   version: string
   /** How often it looks while there are listeners. */
   lookEveryMs?: number
@@ -105,7 +107,8 @@ export class LiveFeed {
     try {
       const [report, info] = await Promise.all([status(), store.info()])
       const atMs = Date.now()
-      const next = liveStatus({ report, store: info, version, atMs })
+      const chains = this.#listeners.size === 0 ? report.chains : await this.#withContracts(report.chains)
+      const next = liveStatus({ report: { ...report, chains }, store: info, version, atMs })
       this.#publishBlocks(next)
       this.#publish({ name: 'status', data: next })
       this.#published = next
@@ -117,6 +120,17 @@ export class LiveFeed {
     } catch (error) {
       this.#publish({ name: 'trouble', data: { message: `The status cannot be read (${codeOf(error)}).` } })
     }
+  }
+
+  /** The report leaves contracts out. Those that are shown are read here, and no more of them. */
+  async #withContracts(chains: StatusReport['chains']): Promise<StatusReport['chains']> {
+    const { contractsOf } = this.#options
+    if (contractsOf === undefined) return chains
+    const entries = Object.entries(chains).map(async ([name, chain]) => {
+      const covered = chain.contracts ? await contractsOf(name, contractsMax) : chain.covered
+      return [name, { ...chain, covered }] as const
+    })
+    return Object.fromEntries(await Promise.all(entries))
   }
 
   #publishBlocks(next: LiveStatus): void {
@@ -154,7 +168,7 @@ export type LiveCoverage = {
   blocks: BlocksByEvidence
 }
 
-export type LiveChain = Omit<ChainStatus, 'covered'> & {
+export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
   /** What is covered for every contract or, with `index: on-demand`, for the watched ones. */
   coverage: LiveCoverage
   /** Contracts that are covered on their own, newest blocks first. */
@@ -186,7 +200,7 @@ export function shownStore({ engine, location, schemaVersion, sizeBytes }: Store
   return { engine, location, schema_version: schemaVersion, size_bytes: sizeBytes }
 }
 
-function liveChain({ covered, ...chain }: ChainStatus): LiveChain {
+function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveChain {
   const byScope = Map.groupBy(covered, ({ scope }) => scope)
   const full = byScope.get('full') ?? byScope.get('watched') ?? []
   const contracts = [...byScope].filter(([scope]) => scope !== 'full' && scope !== 'watched')
@@ -195,7 +209,7 @@ function liveChain({ covered, ...chain }: ChainStatus): LiveChain {
     .sort(([, a], [, b]) => newest(b) - newest(a))
     .slice(0, contractsMax)
     .map(([contract, intervals]) => ({ contract, ...liveCoverage(intervals) }))
-  return { ...chain, coverage: liveCoverage(full), contracts: { total: contracts.length, shown } }
+  return { ...chain, coverage: liveCoverage(full), contracts: { total: total ?? contracts.length, shown } }
 }
 
 function liveCoverage(covered: readonly CoveredInterval[]): LiveCoverage {

@@ -112,8 +112,14 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   not_found: ['There is no key with this id'],
   uri_too_long: ['The URL is longer than 8192 bytes'],
   headers_too_large: ['The request headers are too large'],
-  rate_limited: ['Rate limit exceeded', { rateLimit: { limit: 10, remaining: 0, resetSeconds: 1 } }],
-  quota_exceeded: ['Rate limit exceeded', { quotaPerDay: 1_000 }],
+  rate_limited: [
+    'Rate limit exceeded',
+    { limit: '50 requests a second', raise: 'almanac keys limit 1f0c3a9be2d4 --rate <number>' },
+  ],
+  quota_exceeded: [
+    'Rate limit exceeded',
+    { quotaPerDay: 1_000, limit: '1000 requests a day', raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>' },
+  ],
   overloaded: ['Too many requests are being worked on'],
   timeout: ['The request took longer than 15000 ms'],
   upstream_failed: [

@@ -1,7 +1,9 @@
 // The routes for operators: health, readiness, status, metrics and the contracts of a chain.
+import { z } from 'zod'
 import { shownName } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
 import type { ErrorCode } from '../errors.ts'
+import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import type { Context } from './context.ts'
@@ -91,17 +93,50 @@ export const readiness: RouteParts = {
   },
 }
 
+const contractsParameter = {
+  name: 'contracts',
+  read: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  accepts: 'true or false',
+  schema: z.enum(['true', 'false']),
+  description: '`true`: `covered` also has the blocks of each contract that is followed on its own. They can be many.',
+  example: 'false',
+} satisfies Parameter<boolean>
+
+async function withCoverage(context: Context, chains: StatusReport['chains']): Promise<StatusReport['chains']> {
+  const entries = Object.entries(chains).map(
+    async ([name, chain]) => [name, { ...chain, covered: await coverageOfChain(context, name) }] as const,
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** Of all scopes; the reports of indexers leave those of contracts out. */
+export async function coverageOfChain(
+  { store, chains }: Pick<Context, 'store' | 'chains'>,
+  name: string,
+  intervalsMax?: number,
+): Promise<ChainStatus['covered']> {
+  const chain = chains.parse(name)
+  const scopes = chain === undefined ? [] : await store.coverageByScope(chain.id, intervalsMax)
+  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
+}
+
 export const status: RouteParts = {
   answer: context => async request => {
     await admitOperator(context, request)
+    const withContracts = readParameter(
+      contractsParameter,
+      new URLSearchParams(request.query).get('contracts') ?? 'false',
+    )
     const [report, store] = await Promise.all([context.status(), storeInfo(context.store)])
-    return jsonAnswer({ ...report, store: shownStore(store), version: context.version })
+    const chains = withContracts ? await withCoverage(context, report.chains) : report.chains
+    return jsonAnswer({ ...report, chains, store: shownStore(store), version: context.version })
   },
   document: {
     id: 'getStatus',
     summary: 'What is indexed and how far; needs the scope `ops` unless the operator opened it',
+    parameters: [inQuery(contractsParameter)],
     answers: { 200: jsonSuccess('Status', 'The state of chains, store and version.') },
-    errors: operatorErrors,
+    errors: ['bad_request', ...operatorErrors],
   },
 }
 

@@ -1,6 +1,6 @@
 // The schemas of the operators' routes, for the OpenAPI document and the clients that are typed by it.
 import { z } from 'zod'
-import { keyNamePattern, scopes } from '../keys/keys.ts'
+import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
 import { type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
 import { measures } from './live-history.ts'
@@ -39,6 +39,8 @@ export const key = z.object({
   rate_per_second: z.int().nullable(),
   quota_per_day: z.int().nullable(),
   index_per_day: z.int().nullable(),
+  index_waiting: z.int().nullable(),
+  unlimited: z.boolean().describe('Whether it has none of these limits.'),
   used_today: z.int(),
   created_at: moment.nullable(),
   expires_at: moment.nullable(),
@@ -54,19 +56,19 @@ export const issuedKey = z.object({
 
 const countMax = 999_999_999_999
 
-/** No limit where it is left out. */
+/** Usual where it is left out, none where it is null. */
+const limit = (least: number) => z.int().min(least).max(countMax).nullish()
+
 export const newKey = z.strictObject({
   name: z.string().regex(keyNamePattern),
   scopes: z.array(z.enum(scopes)).min(1),
   expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Defaults to never.'),
-  rate_per_second: z.int().min(1).max(countMax).optional(),
-  quota_per_day: z.int().min(1).max(countMax).optional(),
-  index_per_day: z
-    .int()
-    .min(0)
-    .max(countMax)
-    .optional()
-    .describe('Contracts and wallets per day that may be indexed on request of this key.'),
+  rate_per_second: limit(1).describe(`Defaults to ${usualLimits.ratePerSecond}.`),
+  quota_per_day: limit(1).describe('Defaults to none.'),
+  index_per_day: limit(0).describe(
+    `Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to ${usualLimits.indexPerDay}.`,
+  ),
+  index_waiting: limit(1).describe(`How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}.`),
 })
 
 const evidence = z.enum(evidences)

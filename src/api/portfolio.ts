@@ -3,6 +3,7 @@ import { base58 } from '@scure/base'
 import { z } from 'zod'
 import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
+import type { Admission } from '../keys/gatekeeper.ts'
 import { solanaNetworks } from '../model.ts'
 import { plainName } from '../plain-text.ts'
 import { type DisplayAmount, type PortfolioAnswer, portfolioOf } from '../query/portfolio.ts'
@@ -45,16 +46,16 @@ const plainAmount: DisplayAmount = (amount, mint) => exactAmount(amount.toString
 export const portfolio: RouteParts = {
   answer: context => {
     const { store, freshen, displayAmount = plainAmount } = context
-    const work = async (request: ApiRequest) => {
+    const work = async (request: ApiRequest, { key }: Admission) => {
       const network = readParameter(parameters.network, request.pathParameter('network'))
       const owner = readParameter(parameters.address, request.pathParameter('address'))
-      const answer = await portfolioOf(store, { network, owner }, { freshen, displayAmount })
+      const answer = await portfolioOf(store, { network, owner }, { key, freshen, displayAmount })
       const ageSeconds = Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))
       const headers = { 'X-Solana-Slot': `${answer.slot}`, Age: `${ageSeconds}` }
       // The age changes by the second, and an indexer may have to read the account again.
       return { ready: readyAnswer({ headers, body: writePortfolio(answer) }), keep: false }
     }
-    return request => perform(context, request, { scope: 'portfolio', work: () => work(request) })
+    return request => perform(context, request, { scope: 'portfolio', work: admission => work(request, admission) })
   },
   document: {
     id: 'getPortfolio',

@@ -91,7 +91,7 @@ function chainLine(label: string, status: ChainStatus): string {
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
   if (isHeldUp(state)) return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
   const blocks = coveredBlocks(status)
-  const contracts = contractsText(coveredContracts(status))
+  const contracts = contractsText(status.contracts ?? 0)
   if (state === 'live') {
     const live = `live  head ${countText(head)}${ageText(status)}  ${behindText(lag_seconds)}`
     if (blocks === undefined) return `${label}  ${emptyBar('on demand')}${live}  ${contracts}`
@@ -146,11 +146,6 @@ export function coveredBlocks({
   const full = covered.filter(({ scope }) => scope === 'full')
   const total = head - from + 1
   return { done: total - blockCount(missingIntervals(full, { from, to: head })), total }
-}
-
-/** How many contracts have covered blocks. */
-export function coveredContracts({ covered }: Pick<CoverageFacts, 'covered'>): number {
-  return new Set(covered.map(({ scope }) => scope).filter(scope => scope !== 'full' && scope !== 'watched')).size
 }
 
 /** The progress of a command. */

@@ -3,15 +3,20 @@ import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import {
+  changedLimits,
   clientScopes,
   findKey,
   issueKey,
   keyNamePattern,
+  limitsOfNewKey,
   listKeys,
+  operatorKeyName,
   parseExpiry,
   type Scope,
   scopes,
   showKey,
+  usualLimits,
+  type WantedLimits,
 } from '../keys/keys.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
@@ -30,14 +35,13 @@ export function keysCommand(): Command {
     .option('--expires <when>', 'A span such as 12h or 90d, or a date. Default: never.', text =>
       parseExpiry(text, Date.now()),
     )
-    .option('--rate <number>', 'Maximum requests per second. Default: no limit.', wholeNumber('--rate', 1))
-    .option('--quota <number>', 'Maximum requests per day (UTC). Default: no limit.', wholeNumber('--quota', 1))
-    .option(
-      '--index <number>',
-      'Maximum contracts and wallets per day (UTC) to index on demand for this key; 0: none. Default: no limit.',
-      wholeNumber('--index'),
-    )
     .option('--json', 'Print the key as JSON, with its secret.')
+  const limitCommand = new Command('limit')
+    .description(
+      'Change the limits of a key. Those that are not named stay; every process applies the new ones within a second.',
+    )
+    .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
+    .option('--json', 'Print the key as JSON.')
   const listCommand = new Command('list')
     .description('List the keys with their limits and their use today.')
     .option('--json', 'Print the list as JSON.')
@@ -46,33 +50,83 @@ export function keysCommand(): Command {
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
   return new Command('keys')
-    .description('Create, list and revoke keys, which clients send as X-API-Key.')
-    .addCommand(withStore(createCommand, create))
+    .description('Create, limit, list and revoke keys, which clients send as X-API-Key.')
+    .addCommand(withStore(withLimits(createCommand, usualLimits), create))
+    .addCommand(withStore(withLimits(limitCommand), limit))
     .addCommand(withStore(listCommand, list))
     .addCommand(withStore(revokeCommand, revoke))
 }
 
-type CreateFlags = { name: string; scopes: Scope[]; json?: true } & Partial<
-  Record<'expires' | 'rate' | 'quota' | 'index', number>
->
+type LimitFlags = { json?: true } & Partial<Record<'rate' | 'quota' | 'index' | 'waiting', number | 'none'>>
+type CreateFlags = LimitFlags & { name: string; scopes: Scope[]; expires?: number }
+
+/** `usual` are the defaults that the help shows; a key with the scope `keys` gets none of them. */
+function withLimits(command: Command, usual?: WantedLimits): Command {
+  const about = (text: string, limit: number | null | undefined): string =>
+    usual === undefined ? `${text}, or none.` : `${text}, or none. Default: ${limit ?? 'none'}.`
+  const indexed = 'contracts, wallets and Solana owners that are not kept yet'
+  return command
+    .option('--rate <number>', about('Maximum requests per second', usual?.ratePerSecond), limitOr('--rate', 1))
+    .option('--quota <number>', about('Maximum requests per day (UTC)', usual?.quotaPerDay), limitOr('--quota', 1))
+    .option(
+      '--index <number>',
+      about(`Maximum ${indexed} to index per day (UTC)`, usual?.indexPerDay),
+      limitOr('--index'),
+    )
+    .option(
+      '--waiting <number>',
+      about('How many of them may wait at once', usual?.indexWaiting),
+      limitOr('--waiting', 1),
+    )
+}
+
+/** Commander takes null for no value. */
+function limitOr(flag: string, min = 0): (text: string) => number | 'none' {
+  const parse = wholeNumber(flag, min)
+  return text => (text === 'none' ? text : parse(text))
+}
+
+function wantedLimits({ rate, quota, index, waiting }: LimitFlags): WantedLimits {
+  const limitOf = (given: number | 'none' | undefined) => (given === 'none' ? null : given)
+  return {
+    ratePerSecond: limitOf(rate),
+    quotaPerDay: limitOf(quota),
+    indexPerDay: limitOf(index),
+    indexWaiting: limitOf(waiting),
+  }
+}
 
 async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promise<void> {
-  const { name, scopes, expires: expiresAt, rate: ratePerSecond, quota: quotaPerDay, index: indexPerDay } = flags
-  const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ratePerSecond, quotaPerDay, indexPerDay })
+  const { name, scopes, expires: expiresAt } = flags
+  const limits = limitsOfNewKey(scopes, wantedLimits(flags))
+  const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ...limits })
   if (flags.json) return printJson({ ...showKey(key, 0), secret })
   printNote(`Created key ${key.id} (${key.name}) for ${key.scopes.join(', ')}. The secret is not shown again:`)
   printData(secret)
 }
 
+async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: LimitFlags): Promise<void> {
+  const key = await findKey(store, idOrName)
+  if (key.name === operatorKeyName)
+    throw new AlmanacError('bad_request', `${operatorKeyName} has no limits: the next start would lift them.`, {
+      hint: 'create a key with `keys create` and limit that one.',
+    })
+  const changed = { ...key, ...changedLimits(key, wantedLimits(flags)) }
+  await store.putKey(changed)
+  if (flags.json) return printJson(showKey(changed, 0))
+  printNote(`Changed the limits of key ${key.id} (${printable(key.name)}).`)
+}
+
 async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): Promise<void> {
   const shown = await listKeys(store)
   if (json) return printJson(shown)
-  const heading = ['ID', 'NAME', 'STATE', 'SCOPES', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'TODAY', 'CREATED', 'EXPIRES']
+  const limits = ['LIMITS', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'WAITING']
+  const heading = ['ID', 'NAME', 'STATE', 'SCOPES', ...limits, 'TODAY', 'CREATED', 'EXPIRES']
   const rows = shown.map(key => {
-    const limits = [key.rate_per_second, key.quota_per_day, key.index_per_day, key.used_today]
+    const limits = [key.rate_per_second, key.quota_per_day, key.index_per_day, key.index_waiting, key.used_today]
     const days = [key.created_at, key.expires_at].map(moment => moment?.slice(0, 10))
     const facts = [...limits, ...days].map(value => String(value ?? '-'))
-    return [key.id, printable(key.name), key.state, key.scopes.join(), ...facts]
+    return [key.id, printable(key.name), key.state, key.scopes.join(), key.unlimited ? 'NONE' : 'some', ...facts]
   })
   printData(table(heading, rows))
 }

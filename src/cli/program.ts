@@ -22,7 +22,7 @@ const commands: Readonly<Record<string, Entry>> = {
   verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
   chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
-  keys: ['Create, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
+  keys: ['Create, limit, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
   collections: [
     'Mark contracts as verified or spam.',

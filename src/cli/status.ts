@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
-import { barText, coveredBlocks, coveredContracts } from './chain-progress.ts'
+import { barText, coveredBlocks } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { sandboxMeant } from './running-demo.ts'
 import {
@@ -32,6 +32,7 @@ const chainStatus = z.looseObject({
   lag_seconds: z.number().nullish(),
   head_age_seconds: z.number().nullish(),
   covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
+  contracts: z.number().optional(),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
   rpc: endpoints,
@@ -155,7 +156,7 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
 function coverageText(chain: ShownChain): string {
   const { from, index, covered } = chain
   const facts = { head: chain.head ?? -1, from, index, covered }
-  if (index === 'on-demand') return contractsText(coveredContracts(facts))
+  if (index === 'on-demand') return contractsText(chain.contracts ?? 0)
   const blocks = coveredBlocks(facts)
   return blocks === undefined
     ? '-'

@@ -14,6 +14,7 @@ import { type DerivedTransaction, transactionDeriver } from './audit/derive-tran
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
+import type { Asker } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsFeed } from './rpc/heads.ts'
@@ -36,8 +37,9 @@ export type Evm = {
   status(): Promise<EvmStatus>
   /** The chains that this process indexes on demand. On a shared server another process may have a chain. */
   onDemandChains(): Promise<ChainId[]>
-  ensureContract(chain: ChainId, contract: Address, waitMs: number): Promise<void>
-  ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number): Promise<void>
+  /** Fails with `rate_limited` if too many of the key wait already. */
+  ensureContract(chain: ChainId, contract: Address, waitMs: number, asker: Asker): Promise<void>
+  ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** In Prometheus text format. */
@@ -97,11 +99,11 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     async onDemandChains() {
       return running.filter(({ indexer }) => indexer()?.setup.index === 'on-demand').map(({ chain }) => chain)
     },
-    async ensureContract(chain, contract, waitMs) {
-      await indexerOf(chain)?.ensureContract(contract, waitMs)
+    async ensureContract(chain, contract, waitMs, asker) {
+      await indexerOf(chain)?.ensureContract(contract, waitMs, asker)
     },
-    async ensureWallet(ids, wallet, waitMs) {
-      await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs)))
+    async ensureWallet(ids, wallet, waitMs, asker) {
+      await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs, asker)))
     },
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)

@@ -3,7 +3,7 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import type { Scope } from './keys.ts'
+import { limitFacts, type Scope } from './keys.ts'
 
 export type { Scope } from './keys.ts'
 
@@ -97,7 +97,7 @@ export class StoreGatekeeper implements Gatekeeper {
     const rateLimit = rateLimitOf(key, allowance)
     if (allowance.refusedBy === 'rate') {
       throw new AlmanacError('rate_limited', 'Rate limit exceeded', {
-        details: { rateLimit },
+        details: { rateLimit, ...limitFacts(key, 'ratePerSecond') },
         retryable: true,
         retryAfterMs: allowance.secondEndsInMs,
       })
@@ -121,11 +121,12 @@ function rateLimitOf({ ratePerSecond }: KeyRecord, allowance: Allowance): RateLi
 }
 
 /** Clients know one sentence for 429; the code and the details say which limit was exceeded. */
-function quotaExceeded({ quotaPerDay }: KeyRecord): AlmanacError {
+function quotaExceeded(key: KeyRecord): AlmanacError {
+  const { quotaPerDay } = key
   const resetMs = msUntilTomorrow(Date.now())
   const rateLimit = { limit: quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }
   return new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
-    details: { quotaPerDay, rateLimit },
+    details: { quotaPerDay, rateLimit, ...limitFacts(key, 'quotaPerDay') },
     retryable: true,
     retryAfterMs: resetMs,
   })

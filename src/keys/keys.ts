@@ -14,9 +14,29 @@ export type NewKey = {
   scopes: readonly Scope[]
   /** Unix milliseconds. */
   expiresAt?: number | undefined
-  ratePerSecond?: number | undefined
-  quotaPerDay?: number | undefined
-  indexPerDay?: number | undefined
+} & Partial<KeyLimits>
+
+export type KeyLimits = Pick<KeyRecord, 'ratePerSecond' | 'quotaPerDay' | 'indexPerDay' | 'indexWaiting'>
+/** Null: without this limit. Undefined: not said. */
+export type WantedLimits = { [Name in keyof KeyLimits]?: number | null | undefined }
+
+const noLimits: KeyLimits = {
+  ratePerSecond: undefined,
+  quotaPerDay: undefined,
+  indexPerDay: undefined,
+  indexWaiting: undefined,
+}
+/** What a key that an operator makes gets: enough for an application, too little to spend a provider's whole budget. */
+export const usualLimits: KeyLimits = { ...noLimits, ratePerSecond: 50, indexPerDay: 500, indexWaiting: 20 }
+
+/** A key that makes keys gets no limits: each key that it makes has its own. */
+export function limitsOfNewKey(scopes: readonly Scope[], wanted: WantedLimits): KeyLimits {
+  return changedLimits(scopes.includes('keys') ? noLimits : usualLimits, wanted)
+}
+
+export function changedLimits(limits: KeyLimits, wanted: WantedLimits): KeyLimits {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined)
+  return { ...limits, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? undefined])) }
 }
 
 export type IssuedKey = { key: KeyRecord; secret: string }
@@ -49,13 +69,15 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
   const known = await store.keyByHash(hashSecret(secret))
   if (known === undefined) return await putKey(store, secret, { name: operatorKeyName, scopes })
   if (known.revokedAt !== undefined) return known
-  const { expiresAt, ratePerSecond, quotaPerDay, indexPerDay } = known
-  const isUnlimited = [expiresAt, ratePerSecond, quotaPerDay, indexPerDay].every(limit => limit === undefined)
+  const isUnlimited = [known.expiresAt, ...limitsIn(known)].every(limit => limit === undefined)
   if (isUnlimited && scopes.every(scope => known.scopes.includes(scope))) return known
-  const free = { expiresAt: undefined, ratePerSecond: undefined, quotaPerDay: undefined, indexPerDay: undefined }
-  const widened = { ...known, scopes, ...free }
+  const widened = { ...known, scopes, expiresAt: undefined, ...noLimits }
   await store.putKey(widened)
   return widened
+}
+
+function limitsIn({ ratePerSecond, quotaPerDay, indexPerDay, indexWaiting }: KeyLimits): (number | undefined)[] {
+  return [ratePerSecond, quotaPerDay, indexPerDay, indexWaiting]
 }
 
 /** Finds a key by its id, or by its name where no other active key has that name. */
@@ -80,11 +102,11 @@ export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRec
 async function putKey(
   store: KeyStore,
   secret: string,
-  { name, scopes, expiresAt, ratePerSecond, quotaPerDay, indexPerDay }: NewKey,
+  { name, scopes, expiresAt, ...limits }: NewKey,
 ): Promise<KeyRecord> {
   const key: KeyRecord = {
     ...{ id: randomBytes(6).toString('hex'), name, hash: hashSecret(secret), scopes: [...scopes] },
-    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, ratePerSecond, quotaPerDay, indexPerDay },
+    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, ...noLimits, ...limits },
   }
   await store.putKey(key)
   return key
@@ -141,6 +163,7 @@ export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
     ['rate_per_second', giver.ratePerSecond],
     ['quota_per_day', giver.quotaPerDay],
     ['index_per_day', giver.indexPerDay],
+    ['index_waiting', giver.indexWaiting],
   ] as const
   for (const [parameter, limit] of limits) {
     if (limit !== undefined)
@@ -150,6 +173,19 @@ export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
 
 function refuse(parameter: string, message: string): never {
   throw new AlmanacError('forbidden', message, { details: { parameter } })
+}
+
+const flags: Record<keyof KeyLimits, readonly [flag: string, unit: string]> = {
+  ratePerSecond: ['--rate', 'requests a second'],
+  quotaPerDay: ['--quota', 'requests a day'],
+  indexPerDay: ['--index', 'contracts, wallets and Solana owners a day to index'],
+  indexWaiting: ['--waiting', 'contracts, wallets and Solana owners waiting to be indexed'],
+}
+
+/** What an answer with the status 429 says: the limit, and the command that raises it. */
+export function limitFacts(key: { id: string } & Partial<KeyLimits>, name: keyof KeyLimits) {
+  const [flag, unit] = flags[name]
+  return { limit: `${key[name]} ${unit}`, raise: `almanac keys limit ${key.id} ${flag} <number>` }
 }
 
 /** A key as lists and answers show it, without its hash. */
@@ -168,6 +204,8 @@ export function showKey(key: KeyRecord, usedToday: number) {
     rate_per_second: key.ratePerSecond ?? null,
     quota_per_day: key.quotaPerDay ?? null,
     index_per_day: key.indexPerDay ?? null,
+    index_waiting: key.indexWaiting ?? null,
+    unlimited: limitsIn(key).every(limit => limit === undefined),
     used_today: usedToday,
     created_at: moment(key.createdAt),
     expires_at: moment(key.expiresAt),

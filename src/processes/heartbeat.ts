@@ -81,16 +81,11 @@ export class Reports {
         if (!isBetter) continue
         if (reported.standby === true) standby.add(name)
         else standby.delete(name)
-        chains[name] = { ...aged(reported, silentSeconds), covered: await this.#covered(chain_id) }
+        chains[name] = { ...aged(reported, silentSeconds), covered: await coveredOf(this.#store, chain_id) }
       }
       for (const [name, reported] of Object.entries(report.solana)) solana[name] ??= aged(reported, silentSeconds)
     }
     return { chains, solana }
-  }
-
-  async #covered(chain: ChainId): Promise<ChainStatus['covered']> {
-    const scopes = await this.#store.coverageByScope(chain)
-    return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
   }
 
   #beats(): Promise<readonly { ageMs: number; report: Report }[]> {
@@ -103,6 +98,13 @@ export class Reports {
     }
     return this.#known.beats
   }
+}
+
+/** Without that of contracts, of which there may be many. */
+async function coveredOf(store: Store, chain: ChainId): Promise<ChainStatus['covered']> {
+  const scopes = ['full', 'watched'] as const
+  const covered = await Promise.all(scopes.map(scope => store.coverage(chain, scope)))
+  return scopes.flatMap((scope, at) => covered[at]!.map(interval => ({ ...interval, scope })))
 }
 
 function aged<Status extends { state: string; lag_seconds: number; reason?: string }>(

@@ -6,12 +6,16 @@ import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../error
 import type { Log } from '../log.ts'
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
+import type { KeyRecord } from '../store/key-store.ts'
 import type { WorkRequest, WorkStore } from '../store/store.ts'
 
 export type Work =
-  | { kind: 'contract'; chain: ChainId; contract: Address }
-  | { kind: 'wallet'; chain: ChainId; wallet: Address }
+  | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }
+  | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+
+/** The key that the work is for: keys take turns. */
+export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
 
 export function evmTopic(chain: ChainId): string {
   return `evm/${chain}`
@@ -26,16 +30,18 @@ function topicOf(work: Work): string {
 }
 
 function nameOf(work: Work): string {
-  if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}`
-  if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}`
+  const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
+  if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
+  if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}/${asker}`
   return `portfolio/${work.network}/${Buffer.from(work.owner).toString('hex')}`
 }
 
 /** Undefined for a name that another version wrote. */
 function workOf(name: string): Work | undefined {
-  const [kind, where, what] = name.split('/') as [string, string, string]
-  if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address }
-  if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address }
+  const [kind, where, what, id = '', waiting = ''] = name.split('/') as [string, string, string, string?, string?]
+  const asker = { id, indexWaiting: waiting === '' ? undefined : Number(waiting) }
+  if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address, asker }
+  if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
 }

@@ -7,17 +7,26 @@ import type { KeyRecord } from '../store/key-store.ts'
  * passed, and do not throw when an upstream fails: the answer then says that it is incomplete.
  */
 export type Freshen = {
-  /** `key` pays for the work: its limit on indexing applies. */
+  /** `key` pays for the work: throws `quota_exceeded` or `rate_limited` where its limits on indexing are reached. */
   contract?(chain: ChainId, contract: Address, waitMs: number, key: IndexingKey): Promise<void>
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
   /**
    * Makes the stored account of an owner fresh enough, or throws the upstream's error. Returns the freshness of the
    * answer where it exceeds that of the stored row, as while a subscription is live.
    */
-  portfolio?(network: SolanaNetwork, owner: Uint8Array): Promise<PortfolioFreshness | undefined>
+  portfolio?(network: SolanaNetwork, owner: Uint8Array, key: IndexingKey): Promise<PortfolioFreshness | undefined>
 }
 
-export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay'>
+export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
+
+/** What a key may have indexed. False: not now, and the answer is what is there. */
+export type IndexingLimits = {
+  contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>
+  wallet(key: IndexingKey, wallet: Address): Promise<boolean>
+  owner<T>(key: IndexingKey, owner: { network: SolanaNetwork; owner: Uint8Array }, read: () => Promise<T>): Promise<T>
+  /** Words for the client what the queue of an indexer refused. */
+  worded(error: unknown, key: IndexingKey): unknown
+}
 
 /** The slot and the chain's unix time up to which a portfolio is known, and when it was known. */
 export type PortfolioFreshness = { slot: number; chainTime: number; readAtMs: number }

@@ -24,7 +24,13 @@ describe('an NFT', () => {
 test('a process that reads no accounts names both ways to become one that does', async () => {
   const store = { portfolioOf: async () => undefined } as unknown as Store
   const question = { network: 'devnet', owner: new Uint8Array(32) } as const
-  await expect(portfolioOf(store, question, { freshen: undefined, displayAmount: String })).rejects.toMatchObject({
+  await expect(
+    portfolioOf(store, question, {
+      key: { id: 'k', indexPerDay: undefined, indexWaiting: undefined },
+      freshen: undefined,
+      displayAmount: String,
+    }),
+  ).rejects.toMatchObject({
     code: 'not_configured',
     message:
       'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',

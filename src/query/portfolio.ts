@@ -5,7 +5,7 @@ import { exactAmount } from '../exact-amount.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { HoldingColumns } from '../store/solana-store.ts'
 import type { Store } from '../store/store.ts'
-import type { Freshen } from './freshen.ts'
+import type { Freshen, IndexingKey } from './freshen.ts'
 
 export type PortfolioAnswer = {
   lamports: bigint
@@ -29,14 +29,14 @@ export type DisplayAmount = (
   chainTime: number,
 ) => string
 
-export type PortfolioOptions = { freshen: Freshen | undefined; displayAmount: DisplayAmount }
+export type PortfolioOptions = { key: IndexingKey; freshen: Freshen | undefined; displayAmount: DisplayAmount }
 
 export async function portfolioOf(
   store: Store,
   { network, owner }: { network: SolanaNetwork; owner: Uint8Array },
-  { freshen, displayAmount }: PortfolioOptions,
+  { key, freshen, displayAmount }: PortfolioOptions,
 ): Promise<PortfolioAnswer> {
-  const freshness = await freshen?.portfolio?.(network, owner)
+  const freshness = await freshen?.portfolio?.(network, owner, key)
   const found = await store.portfolioOf(network, owner)
   if (found === undefined) throw neverRead(network, owner, freshen)
   const { account, holdings } = found

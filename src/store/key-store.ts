@@ -13,8 +13,10 @@ export type KeyRecord = {
   revokedAt: number | undefined
   ratePerSecond: number | undefined
   quotaPerDay: number | undefined
-  /** Contracts and wallets a day that requests with this key may have indexed. */
+  /** Contracts, wallets and Solana owners a day, not kept yet, that requests with this key may have indexed. */
   indexPerDay: number | undefined
+  /** How many of them may wait to be indexed at once. */
+  indexWaiting: number | undefined
 }
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }
@@ -69,6 +71,7 @@ const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>
   rate_per_second: key => key.ratePerSecond ?? null,
   quota_per_day: key => key.quotaPerDay ?? null,
   index_per_day: key => key.indexPerDay ?? null,
+  index_waiting: key => key.indexWaiting ?? null,
 }
 
 export const keyColumns = Object.keys(cells)
@@ -86,13 +89,13 @@ export function keyValues(key: KeyRecord): (string | number | null)[] {
 
 /** Numbers are numbers or their text. */
 export function keyOf([id, name, hash, scopes, createdAt, ...optional]: readonly unknown[]): KeyRecord {
-  const [expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay] = optional.map(value =>
+  const [expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting] = optional.map(value =>
     value === null ? undefined : Number(value),
   )
   return {
     ...{ id: id as string, name: name as string, hash: hash as string },
     ...{ scopes: JSON.parse(scopes as string) as string[], createdAt: Number(createdAt) },
-    ...{ expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay },
+    ...{ expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting },
   }
 }
 

@@ -93,8 +93,11 @@ export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
   /** The intervals of exactly this scope, sorted and disjoint. */
   coverage(chain: ChainId, scope: CoverageScope): Promise<CoveredInterval[]>
-  /** Every scope of a chain that has coverage, with its intervals. */
-  coverageByScope(chain: ChainId): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
+  /** Every scope of a chain that has coverage, with its intervals, contracts last. `intervalsMax` bounds what is read. */
+  coverageByScope(
+    chain: ChainId,
+    intervalsMax?: number,
+  ): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
   /**
    * The coverage of one contract: its own intervals, the full ones, and the watched ones from its `watchedFrom` on.
    * Sorted and disjoint, the strongest evidence where they overlap.

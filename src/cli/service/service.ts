@@ -9,6 +9,7 @@ import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
 import { apiSettingsOf } from '../../api/context.ts'
 import { LiveFeed } from '../../api/live-feed.ts'
+import { coverageOfChain } from '../../api/operator-routes.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
 import type { StaticFile, StaticFiles } from '../../api/static-files.ts'
 import type { LoadedConfig } from '../../config/load.ts'
@@ -16,6 +17,7 @@ import type { Config } from '../../config/settings.ts'
 import { parseListen } from '../../config/settings.ts'
 import { AlmanacError } from '../../errors.ts'
 import { StoreGatekeeper } from '../../keys/gatekeeper.ts'
+import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import { issueKey, registerOperatorKey, scopes } from '../../keys/keys.ts'
 import { createLog, type Log, type LogOptions, LogThrottle } from '../../log.ts'
 import { createMetrics, type Metrics } from '../../metrics.ts'
@@ -122,7 +124,7 @@ async function openForServing(
   const store = await openStore(url, { role: 'reader' })
   opened.defer(() => store.close())
   const reports = new Reports(store)
-  const remote = { freshen: remoteFreshen(store, reports), status: () => reports.status() }
+  const remote = { freshen: remoteFreshen(store, reports, new IndexingLimits(store)), status: () => reports.status() }
   return { store, indexers: { ...remote, metrics: async () => '' } }
 }
 
@@ -150,7 +152,8 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   const { limits } = config
   const { status } = indexers
   const version = packageVersion()
-  const live = new LiveFeed({ status, store, version })
+  const contractsOf = (name: string, intervalsMax: number) => coverageOfChain({ store, chains }, name, intervalsMax)
+  const live = new LiveFeed({ status, store, contractsOf, version })
   const replica =
     config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())

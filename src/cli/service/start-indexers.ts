@@ -3,13 +3,15 @@
 import { randomUUID } from 'node:crypto'
 import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
+import { AlmanacError } from '../../errors.ts'
+import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
-import { mayIndex, remoteFreshen } from '../../processes/remote-freshen.ts'
+import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../../processes/remote-work.ts'
-import type { Freshen, PortfolioFreshness } from '../../query/freshen.ts'
+import type { Freshen, IndexingKey, PortfolioFreshness } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -73,8 +75,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return await solana.freshen.portfolio(work.network, work.owner)
-    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs)
-    else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs)
+    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
+    else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
     return undefined
   }
   if (hasEvm || networks.length > 0) {
@@ -109,24 +111,34 @@ type JoinedParts = {
 
 /** Asks the indexers of this process for their own chains, and other processes for the rest. */
 function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts): Freshen {
-  const remote = remoteFreshen(store, new Reports(store))
+  const limits = new IndexingLimits(store)
+  const remote = remoteFreshen(store, new Reports(store), limits)
   return {
     async contract(chain, contract, waitMs, key) {
       if (!(await onDemand()).has(chain)) return await remote.contract(chain, contract, waitMs, key)
-      if (!(await mayIndex(store, key, `${chain}/${contract}`))) return
-      await quietly(perform({ kind: 'contract', chain, contract }, waitMs), log)
+      if (!(await limits.contract(key, chain, contract))) return
+      const refused = await quietly(perform({ kind: 'contract', chain, contract, asker: askerOf(key) }, waitMs), log)
+      if (refused !== undefined) throw limits.worded(refused, key)
     },
     async wallet(chains, wallet, waitMs, key) {
       const own = await onDemand()
       const others = chains.filter(chain => !own.has(chain))
       const mine = chains.filter(chain => own.has(chain))
       const asked = others.length > 0 ? [remote.wallet(others, wallet, waitMs, key)] : []
-      if (mine.length > 0 && (await mayIndex(store, key, wallet)))
-        asked.push(...mine.map(chain => quietly(perform({ kind: 'wallet', chain, wallet }, waitMs), log)))
+      if (mine.length > 0 && (await limits.wallet(key, wallet))) {
+        const asker = askerOf(key)
+        asked.push(
+          ...mine.map(
+            async chain => void (await quietly(perform({ kind: 'wallet', chain, wallet, asker }, waitMs), log)),
+          ),
+        )
+      }
       await Promise.all(asked)
     },
-    portfolio: (network, owner) =>
-      networks.includes(network) ? perform({ kind: 'portfolio', network, owner }, 0) : remote.portfolio(network, owner),
+    portfolio: (network, owner, key) =>
+      networks.includes(network)
+        ? limits.owner(key, { network, owner }, () => perform({ kind: 'portfolio', network, owner }, 0))
+        : remote.portfolio(network, owner, key),
   }
 }
 
@@ -138,11 +150,20 @@ function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Rep
   return { chains: Object.fromEntries(reported), solana }
 }
 
-/** Without the indexer's help the store still answers, and the answer says that it is not complete. */
-async function quietly(work: Promise<unknown>, log: Log): Promise<void> {
+/** What crosses to the thread: a key's name and hash stay here. */
+function askerOf({ id, indexWaiting }: IndexingKey) {
+  return { id, indexWaiting }
+}
+
+/**
+ * Without the indexer's help the store still answers, and the answer says that it is not complete. Returns the refusal of
+ * a key that has too many waiting.
+ */
+async function quietly(work: Promise<unknown>, log: Log): Promise<unknown> {
   try {
     await work
   } catch (error) {
+    if (error instanceof AlmanacError && error.code === 'rate_limited') return error
     log.debug({ err: error }, 'On-demand indexing failed')
   }
 }

@@ -23,6 +23,7 @@ import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from 
 import { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
+import { type Asker, operator } from './job-queue.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
 
@@ -65,8 +66,6 @@ const usualPace: ChainPace = {
   historyCheckMs: 2_000,
   shorterBranchPatienceMs: 30_000,
 }
-const contractsWaitingMax = 1_000
-const contractsAtOnce = 4
 const factsWaitMsMax = 400
 /** Asking every endpoint costs more than a look at the head. */
 const pollsPerVote = 10
@@ -119,7 +118,7 @@ export class ChainIndexer {
       finality: this.#finality,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
       shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
-      now: Date.now,
+      now: () => performance.now(),
       onStored: ranges => this.#stats.stored(ranges),
     })
     const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
@@ -133,10 +132,11 @@ export class ChainIndexer {
         chain: chain.id,
         source: this.#source,
         from,
+        listed: options.contracts,
         backfill: this.#backfillOptions(historySizes.contract),
         onStored: range => this.#stats.stored([range]),
-        parallel: contractsAtOnce,
-        waitingMax: contractsWaitingMax,
+        parallel: 4,
+        waitingMax: 1_000,
         looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
       })
@@ -165,14 +165,14 @@ export class ChainIndexer {
   }
 
   /**
-   * Returns when the contract is complete or `waitMs` have passed. A long history is not waited for: after a third of
+   * Returns when the contract is complete or `waitMs` have passed; fails if too many wait already. A long history is not waited for: after a third of
    * the time a correct first page is enough.
    */
-  async ensureContract(contract: Address, waitMs: number): Promise<void> {
+  async ensureContract(contract: Address, waitMs: number, asker: Asker = operator): Promise<void> {
     const contracts = this.#contracts
     if (contracts === undefined) return
     const enough = new AbortController()
-    const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal))
+    const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal, asker))
     const hasPage = async (): Promise<void> => {
       await pause(waitMs / 3, enough.signal)
       // One more row shows that there is a next page.
@@ -182,14 +182,15 @@ export class ChainIndexer {
     const startedMs = performance.now()
     await waitFor(Promise.race([complete, hasPage()]), waitMs)
     enough.abort()
+    if (contracts.isCodeless(contract)) return
     // The first answer shows name and verdict if they are found quickly: they are read after the history.
     const leftMs = Math.max(0, waitMs - (performance.now() - startedMs))
     await this.#options.annotator?.ensure(contract, Math.min(leftMs, factsWaitMsMax))
   }
 
-  async ensureWallet(wallet: Address, waitMs: number): Promise<void> {
+  async ensureWallet(wallet: Address, waitMs: number, asker: Asker = operator): Promise<void> {
     if (this.#wallets === undefined) return
-    const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal))
+    const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal, asker))
     work.then(
       () => (this.#walletFailure = undefined),
       error => (this.#walletFailure = reasonOf(error)),
@@ -337,6 +338,10 @@ export class ChainIndexer {
 async function waitFor(work: Promise<unknown>, waitMs: number): Promise<void> {
   const waited = new AbortController()
   // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
-  await Promise.race([work.catch(() => {}), pause(waitMs, waited.signal)])
+  await Promise.race([work.catch(throwIfRefused), pause(waitMs, waited.signal)])
   waited.abort()
+}
+
+function throwIfRefused(error: unknown): void {
+  if (error instanceof AlmanacError && error.code === 'rate_limited') throw error
 }

@@ -124,10 +124,11 @@ export class ChainStats {
   }
 }
 
-/** The covered intervals of all scopes, as the status shows them. */
+/** What is covered for every contract, or for the watched ones: its size does not depend on how many they are. */
 export async function coverageReport(store: Store, chain: ChainId) {
-  const scopes = await store.coverageByScope(chain)
-  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
+  const scopes = ['full', 'watched'] as const
+  const covered = await Promise.all(scopes.map(scope => store.coverage(chain, scope)))
+  return scopes.flatMap((scope, at) => covered[at]!.map(interval => ({ ...interval, scope })))
 }
 
 const windowMs = 60_000

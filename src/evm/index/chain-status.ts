@@ -7,7 +7,7 @@ import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
-import type { WatchedSource } from '../source/watched-source.ts'
+import { WatchedSource } from '../source/watched-source.ts'
 import { type ChainStats, coverageReport } from './chain-stats.ts'
 import type { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
@@ -57,6 +57,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     lag_seconds: lagSeconds(options, indexing),
     ...headAge(chain, follower.latest, usualBlockTime(chain, follower.hot)),
     covered,
+    ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     complete,
     eta_seconds: stats.progress.secondsFor(stats.blocksLeft) ?? null,
     rates: stats.pace.rates() ?? null,

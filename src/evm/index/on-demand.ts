@@ -1,5 +1,6 @@
 // Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full, a few at a time.
 // Requests for the same contract or wallet share one job.
+import { LRUCache } from 'lru-cache'
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
@@ -9,12 +10,13 @@ import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
-import { deploymentOf } from '../source/deployment.ts'
+import { deploymentOf, lacksCode } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
 import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { Follower } from './follow.ts'
+import { type Asker, JobQueue, operator } from './job-queue.ts'
 import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
@@ -26,6 +28,8 @@ export type ContractJobsOptions = {
   /** Held while following: a contract is added between two steps, never within one. */
   mutex: Mutex
   from: number
+  /** Those of the configuration, which are indexed whether they have code or not. */
+  listed: readonly Address[]
   backfill: Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'>
   /** Contracts indexed at once; more wait in the queue. */
   parallel: number
@@ -38,14 +42,22 @@ export type ContractJobsOptions = {
   onStored: (range: DecodedRange) => void
 }
 
+/** A contract may be deployed at the address meanwhile. */
+const codelessMs = 3_600_000
+const codelessMax = 100_000
+
 /** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
   readonly #options: ContractJobsOptions
   readonly #jobs = new Map<Address, Promise<void>>()
   readonly #queue: JobQueue
+  readonly #listed: ReadonlySet<Address>
+  /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
+  readonly #codeless = new LRUCache<Address, true>({ max: codelessMax, ttl: codelessMs })
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
+    this.#listed = new Set(options.listed)
     this.#queue = new JobQueue({ runningMax: options.parallel, waitingMax: options.waitingMax })
   }
 
@@ -57,12 +69,20 @@ export class ContractJobs {
     return this.#jobs.has(contract)
   }
 
-  /** Resolves when the contract is complete to the head, or the signal says stop; fails only if the queue is full. */
-  ensure(contract: Address, signal: AbortSignal): Promise<void> {
+  isCodeless(contract: Address): boolean {
+    return this.#codeless.has(contract)
+  }
+
+  /**
+   * Resolves when the contract is complete to the head, when it has no code, or when the signal says stop; fails only if
+   * the queue is full.
+   */
+  ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const known = this.#jobs.get(contract)
     if (known !== undefined) return known
+    if (this.isCodeless(contract)) return Promise.resolve()
     const job = this.#queue
-      .run('contracts', () => this.#index(contract, signal))
+      .run('contracts', asker, turn => this.#index(contract, signal, turn))
       .finally(() => this.#jobs.delete(contract))
     this.#jobs.set(contract, job)
     return job
@@ -98,11 +118,17 @@ export class ContractJobs {
     return (await store.transferCount({ chain, contract, fromBlock })) >= rows
   }
 
-  async #index(contract: Address, signal: AbortSignal): Promise<void> {
+  /** False if its turn was over before it was complete. */
+  async #index(contract: Address, stopping: AbortSignal, turn: AbortSignal): Promise<boolean> {
     const { chain, store, source, backfill } = this.#options
+    const signal = AbortSignal.any([stopping, turn])
     let delayMs = backfill.retryDelayMs.first
     while (!signal.aborted) {
       try {
+        if (await this.#hasNoCode(contract, signal)) {
+          this.#codeless.set(contract, true)
+          return true
+        }
         await this.#watch(contract, signal)
         const isSkipped = (await store.coverage(chain, contract))[0]?.from === 0
         if (!isSkipped && (await this.#missing(contract)).length > 0) await this.skipBeforeDeployment(contract, signal)
@@ -110,9 +136,9 @@ export class ContractJobs {
         const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
           source.contractRange(contract, interval, abort)
         await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
-        return
+        return stopping.aborted || !turn.aborted
       } catch (error) {
-        if (signal.aborted) return
+        if (signal.aborted) break
         // Endpoints and a full disk may recover: only a defect ends the job.
         if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
         backfill.onFailure?.(reasonOf(error))
@@ -120,6 +146,15 @@ export class ContractJobs {
         delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
       }
     }
+    return stopping.aborted
+  }
+
+  /** The whole history of an address that nobody deployed anything to would be read for nothing. */
+  async #hasNoCode(contract: Address, signal: AbortSignal): Promise<boolean> {
+    const { chain, store, source, rpc, follower } = this.#options
+    if (this.#listed.has(contract) || source.watched.has(contract) || follower.latest === undefined) return false
+    if ((await store.coverage(chain, contract)).length > 0) return false
+    return await lacksCode(contract, { rpc, at: follower.latest.number }, signal)
   }
 
   async #missing(contract: Address): Promise<Interval[]> {
@@ -195,14 +230,17 @@ export class WalletJobs {
   }
 
   /** Resolves when the wallet is known up to the head at the start of its look-up. */
-  ensure(wallet: Address, signal: AbortSignal): Promise<void> {
+  ensure(wallet: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const { tip, finalOnChain, branches } = this.#options.follower
     const head = `${tip?.hash ?? finalOnChain} ${branches}`
     if (this.#fresh.get(wallet) === head) return Promise.resolve()
     const known = this.#jobs.get(wallet)
     if (known !== undefined) return known
     const job = this.#queue
-      .run('wallets', () => this.#find(wallet, signal))
+      .run('wallets', asker, async () => {
+        await this.#find(wallet, signal)
+        return true
+      })
       .then(() => {
         this.#fresh.delete(wallet)
         this.#fresh.set(wallet, head)
@@ -251,39 +289,6 @@ export class WalletJobs {
       return { number, timestamp, hash, transfers: [], activity: packActivity([row]) }
     })
     await store.addToHot(chain.id, blocks, [])
-  }
-}
-
-/** Bounds how many jobs run and how many wait; refuses more. */
-export class JobQueue {
-  readonly #runningMax: number
-  readonly #waitingMax: number
-  readonly #waiting: (() => void)[] = []
-  #running = 0
-
-  constructor({ runningMax, waitingMax }: { runningMax: number; waitingMax: number }) {
-    this.#runningMax = runningMax
-    this.#waitingMax = waitingMax
-  }
-
-  /** Runs the work in order of arrival. `what` names it in a refusal. */
-  async run<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#runningMax) this.#running++
-    else {
-      if (this.#waiting.length >= this.#waitingMax) {
-        const message = `The indexing queue is full (${this.#waiting.length} ${what} waiting).`
-        throw new AlmanacError('overloaded', message, { retryable: true, hint: 'ask again later.' })
-      }
-      // A job that ends hands its place to the next one, so that no newcomer slips in.
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
-    }
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#running--
-      else next()
-    }
   }
 }
 

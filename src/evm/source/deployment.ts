@@ -44,6 +44,21 @@ export async function deploymentOf(
   return { block, evidence: other === undefined ? 'one-endpoint' : 'two-endpoints' }
 }
 
+/** Whether there is no code at the block, by the word of endpoints of two hosts where there are two. */
+export async function lacksCode(
+  contract: Address,
+  { rpc, at }: { rpc: RpcPort; at: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { endpoint, values } = await rpc.ask([codeCall(contract, at)], { signal })
+  if (!isNoCode(values[0])) return false
+  const exclude = ofSameHost(rpc, endpoint)
+  if (exclude === undefined) return true
+  // One that does not answer cannot speak for the contract.
+  const other = await rpc.ask([codeCall(contract, at)], { signal, exclude }).catch(() => undefined)
+  return other === undefined || isNoCode(other.values[0])
+}
+
 type At = { rpc: RpcPort; upTo: number }
 
 /** Some endpoint that sees the contract at `upTo`. */
@@ -107,6 +122,10 @@ async function firstLog(
 
 function codeCall(contract: Address, block: number) {
   return { method: 'eth_getCode', params: [contract, quantityHex(block)] }
+}
+
+function isNoCode(value: unknown): boolean {
+  return typeof value === 'string' && !isCode(value)
 }
 
 function isCode(value: unknown): boolean {

@@ -82,7 +82,8 @@ export function chainReader(store: StoreDatabase): ChainReader {
       return { head, finalized: Number(finalized) }
     },
     coverage: (chain, scope) => store.ofChain(chain, [], ordinal => coverageOf(database, ordinal, scope)),
-    coverageByScope: chain => store.ofChain(chain, [], ordinal => coverageByScope(database, ordinal)),
+    coverageByScope: (chain, intervalsMax) =>
+      store.ofChain(chain, [], ordinal => coverageByScope(database, ordinal, intervalsMax)),
     contractCoverage: (chain, contract) =>
       store.ofChain(chain, [], ordinal => contractCoverage(database, ordinal, contract)),
     blocksAround: (chain, timestamp) =>

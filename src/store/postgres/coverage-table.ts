@@ -30,9 +30,15 @@ export async function coverageOf(
   return (await database.read(find, ordinal, scope)).map(intervalOf)
 }
 
-export async function coverageByScope(database: Database, ordinal: number): Promise<ReturnType<typeof byScope>> {
-  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 ORDER BY scope LIKE '0x%', scope, from_block`
-  return byScope(await database.read(find, ordinal))
+export async function coverageByScope(
+  database: Database,
+  ordinal: number,
+  intervalsMax?: number,
+): Promise<ReturnType<typeof byScope>> {
+  const part = (condition: string): string =>
+    `(SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block LIMIT $2)`
+  const find = `${part(`scope IN ('full', 'watched')`)} UNION ALL ${part(`scope NOT IN ('full', 'watched')`)} LIMIT $2`
+  return byScope(await database.read(find, ordinal, intervalsMax ?? null))
 }
 
 /** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */

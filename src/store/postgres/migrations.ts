@@ -260,6 +260,9 @@ CREATE TABLE pending_ranges (
 );
 `
 
+// Keys that exist have no bound on what waits for them.
+const waitingOfKeys = 'ALTER TABLE keys ADD COLUMN index_waiting int8'
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [first, pendingRanges]
+export const migrations: readonly string[] = [first, pendingRanges, waitingOfKeys]
 export const schemaVersion = versionAfter(migrations)

@@ -51,7 +51,8 @@ export function chainReader(file: StoreFile): ChainReader {
       return { head: { number, hash: hexOf<Hash>(hash), timestamp }, finalized }
     },
     coverage: async (chain, scope) => file.ofChain(chain, [], (read, ordinal) => coverageOf(read, ordinal, scope)),
-    coverageByScope: async chain => file.ofChain(chain, [], coverageByScope),
+    coverageByScope: async (chain, intervalsMax) =>
+      file.ofChain(chain, [], (read, ordinal) => coverageByScope(read, ordinal, intervalsMax)),
     contractCoverage: async (chain, contract) =>
       file.ofChain(chain, [], (read, ordinal) => contractCoverage(read, ordinal, contract)),
     blocksAround: async (chain, timestamp) =>

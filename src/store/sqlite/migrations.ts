@@ -293,6 +293,9 @@ CREATE TABLE pending_ranges (
 ) WITHOUT ROWID;
 `
 
+// Keys that exist have no bound on what waits for them.
+const waitingOfKeys = 'ALTER TABLE keys ADD COLUMN index_waiting INTEGER'
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges]
+export const migrations: readonly string[] = [tables + views, pendingRanges, waitingOfKeys]
 export const schemaVersion = versionAfter(migrations)

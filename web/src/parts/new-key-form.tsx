@@ -16,9 +16,10 @@ const scopes: Readonly<Record<Scope, string>> = {
 
 const limits = [
   { name: 'expires', title: 'Ends', hint: '90d, or 2027-01-31', numeric: false },
-  { name: 'rate_per_second', title: 'Requests a second', hint: 'no limit', numeric: true },
+  { name: 'rate_per_second', title: 'Requests a second', hint: '50, or none', numeric: true },
   { name: 'quota_per_day', title: 'Requests a day', hint: 'no limit', numeric: true },
-  { name: 'index_per_day', title: 'Indexed on demand a day', hint: 'no limit', numeric: true },
+  { name: 'index_per_day', title: 'Indexed on demand a day', hint: '500, or none', numeric: true },
+  { name: 'index_waiting', title: 'Waiting to be indexed', hint: '20, or none', numeric: true },
 ] as const
 
 export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey']) => void }) {
@@ -95,7 +96,8 @@ function readOrder(form: FormData): NewKey {
   const order: Record<string, unknown> = { name: form.get('name'), scopes: form.getAll('scopes') }
   for (const { name, numeric } of limits) {
     const text = String(form.get(name) ?? '').trim()
-    if (text !== '') order[name] = numeric && /^\d+$/.test(text) ? Number(text) : text
+    if (text !== '')
+      order[name] = numeric && text === 'none' ? null : numeric && /^\d+$/.test(text) ? Number(text) : text
   }
   return order as NewKey
 }

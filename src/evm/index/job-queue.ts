@@ -1,0 +1,109 @@
+// Who is indexed next, fairly between keys: keys take turns, a long job gives its place up when its turn is over and
+// another key waits, and a key has a bounded number waiting. It does not know what a job does.
+import { AlmanacError } from '../../errors.ts'
+import type { KeyRecord } from '../../store/key-store.ts'
+
+/** The key that a job is for. */
+export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
+
+/** What the operator asks for, in the configuration. */
+export const operator: Asker = { id: '', indexWaiting: undefined }
+
+type Waiting = { start: () => void; refuse: (error: AlmanacError) => void }
+
+export type JobQueueOptions = { runningMax: number; waitingMax: number; turnMs?: number }
+
+export class JobQueue {
+  readonly #options: Required<JobQueueOptions>
+  /** By key, in the order of their turns. */
+  readonly #waiting = new Map<string, Waiting[]>()
+  #running = 0
+
+  constructor(options: JobQueueOptions) {
+    this.#options = { turnMs: 10_000, ...options }
+  }
+
+  get #count(): number {
+    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /**
+   * Runs the work until it returns true. It gets a signal to stop at, because its turn is over, and is run again in the
+   * key's next turn if it then returns false. `what` names it in a refusal.
+   */
+  async run(what: string, asker: Asker, work: (turn: AbortSignal) => Promise<boolean>): Promise<void> {
+    if (this.#running < this.#options.runningMax) this.#running++
+    else {
+      this.#admit(what, asker)
+      await this.#wait(asker)
+    }
+    let holdsPlace = true
+    try {
+      while (!(await this.#turn(asker, work))) {
+        holdsPlace = false
+        const again = this.#wait(asker)
+        this.#handOver()
+        await again
+        holdsPlace = true
+      }
+    } finally {
+      // A job that ends hands its place to the next one, so that no newcomer slips in.
+      if (holdsPlace) this.#handOver()
+    }
+  }
+
+  async #turn(asker: Asker, work: (turn: AbortSignal) => Promise<boolean>): Promise<boolean> {
+    const turn = new AbortController()
+    const timer = setInterval(() => {
+      if ([...this.#waiting.keys()].some(key => key !== asker.id)) turn.abort()
+    }, this.#options.turnMs)
+    try {
+      return await work(turn.signal)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  #wait({ id }: Asker): Promise<void> {
+    return new Promise((start, refuse) => {
+      const own = this.#waiting.get(id) ?? []
+      own.push({ start, refuse })
+      this.#waiting.set(id, own)
+    })
+  }
+
+  #admit(what: string, asker: Asker): void {
+    const own = this.#waiting.get(asker.id)?.length ?? 0
+    if (own >= (asker.indexWaiting ?? Number.POSITIVE_INFINITY)) throw tooManyOfKey(asker)
+    if (this.#count >= this.#options.waitingMax) this.#makeRoom(what, own)
+  }
+
+  /** The last one of the key that has most waiting gives way to a key that has fewer. */
+  #makeRoom(what: string, own: number): void {
+    const message = `The indexing queue is full (${this.#count} ${what} waiting).`
+    const full = new AlmanacError('overloaded', message, { retryable: true, hint: 'ask again later.' })
+    const [most, waiting] = [...this.#waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a), ['', []])
+    if (waiting.length <= own + 1) throw full
+    waiting.pop()?.refuse(full)
+    if (waiting.length === 0) this.#waiting.delete(most)
+  }
+
+  #handOver(): void {
+    const [first] = this.#waiting
+    if (first === undefined) {
+      this.#running--
+      return
+    }
+    const [key, jobs] = first
+    const next = jobs.shift()!
+    this.#waiting.delete(key)
+    if (jobs.length > 0) this.#waiting.set(key, jobs)
+    next.start()
+  }
+}
+
+/** The process that serves words it for the client: it knows the command that raises the limit. */
+function tooManyOfKey({ indexWaiting }: Asker): AlmanacError {
+  const message = `${indexWaiting} of this key wait to be indexed.`
+  return new AlmanacError('rate_limited', message, { retryable: true, retryAfterMs: 1_000 })
+}

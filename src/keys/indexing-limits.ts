@@ -1,0 +1,93 @@
+// What a key may have indexed: a number of targets a day, which the store counts for all processes, and a number of
+// Solana owners at once. What is kept already is free.
+import { LRUCache } from 'lru-cache'
+import { AlmanacError } from '../errors.ts'
+import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { KeyRecord } from '../store/key-store.ts'
+import type { Store } from '../store/store.ts'
+import { msUntilTomorrow } from './allowances.ts'
+import { limitFacts } from './keys.ts'
+
+type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
+
+const keptOwnersMax = 50_000
+const retryMs = 1_000
+
+export class IndexingLimits {
+  readonly #store: Store
+  /** Owners that the store is known to have. */
+  readonly #kept = new LRUCache<string, true>({ max: keptOwnersMax })
+  /** Owners that are being read, by key. */
+  readonly #reading = new Map<string, number>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Whether a contract may be indexed. A key whose limit is 0 is answered from what is there. */
+  async contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean> {
+    if (key.indexPerDay === undefined || (await this.#store.coverage(chain, contract)).length > 0) return true
+    const taken = await this.#take(key, `${chain}/${contract}`)
+    if (taken === 'used up' && key.indexPerDay > 0) throw usedUp(key)
+    return taken === 'granted'
+  }
+
+  /** Whether a wallet may be looked up. Chains that are indexed in full answer without. */
+  async wallet(key: IndexingKey, wallet: Address): Promise<boolean> {
+    return key.indexPerDay === undefined || (await this.#take(key, wallet)) === 'granted'
+  }
+
+  /** Reads an owner, or refuses to: without a reading there is nothing to answer. */
+  async owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
+    if (key.indexPerDay === undefined && key.indexWaiting === undefined) return await read()
+    const name = `${network}/${Buffer.from(owner).toString('hex')}`
+    if (this.#kept.get(name) || (await this.#store.portfolioOf(network, owner)) !== undefined) {
+      this.#kept.set(name, true)
+      return await read()
+    }
+    if (key.indexPerDay !== undefined && (await this.#take(key, name)) === 'used up') throw usedUp(key)
+    return await this.#counted(key, read)
+  }
+
+  /** The queue of an indexer knows the number alone. */
+  worded(error: unknown, key: IndexingKey): unknown {
+    return error instanceof AlmanacError && error.code === 'rate_limited' ? tooManyWaiting(key) : error
+  }
+
+  async #counted<T>(key: IndexingKey, read: () => Promise<T>): Promise<T> {
+    const reading = this.#reading.get(key.id) ?? 0
+    if (reading >= (key.indexWaiting ?? Number.POSITIVE_INFINITY)) throw tooManyWaiting(key)
+    this.#reading.set(key.id, reading + 1)
+    try {
+      return await read()
+    } finally {
+      const left = this.#reading.get(key.id)! - 1
+      if (left === 0) this.#reading.delete(key.id)
+      else this.#reading.set(key.id, left)
+    }
+  }
+
+  async #take({ id: keyId, indexPerDay }: IndexingKey, target: string): Promise<'granted' | 'used up' | 'unknown'> {
+    try {
+      const granted = await this.#store.takeIndexing({ keyId, target, perDay: indexPerDay! })
+      return granted ? 'granted' : 'used up'
+    } catch (error) {
+      // Nothing could be stored either: the answer is what is there.
+      if (error instanceof AlmanacError && error.code.startsWith('store_')) return 'unknown'
+      throw error
+    }
+  }
+}
+
+type Owner = { network: SolanaNetwork; owner: Uint8Array }
+
+function usedUp(key: IndexingKey): AlmanacError {
+  const details = limitFacts(key, 'indexPerDay')
+  const retryAfterMs = msUntilTomorrow(Date.now())
+  return new AlmanacError('quota_exceeded', 'Rate limit exceeded', { details, retryable: true, retryAfterMs })
+}
+
+function tooManyWaiting(key: IndexingKey): AlmanacError {
+  const details = limitFacts(key, 'indexWaiting')
+  return new AlmanacError('rate_limited', 'Rate limit exceeded', { details, retryable: true, retryAfterMs: retryMs })
+}
