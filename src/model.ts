@@ -145,15 +145,22 @@ export type ChainStatus = {
   /** Of the last minute; null if nothing is read. */
   rates?: { blocks_per_second: number; rows_per_second: number; bytes_per_second: number } | null
   rpc: readonly EndpointStatus[]
+  /** Absent where none is set. */
+  daily_budget?: BudgetStatus
   /** Absent where no WebSocket is configured. */
   ws?: SocketStatus
 }
+
+/** JSON-RPC calls of a day (UTC). */
+export type BudgetStatus = { calls: number; left: number }
 
 export type SolanaStatus = {
   state: 'live' | 'stalled'
   slot: number
   lag_seconds: number
   rpc: readonly EndpointStatus[]
+  /** Absent where none is set. */
+  daily_budget?: BudgetStatus
 }
 
 /** The thread that indexes EVM chains in this process. */

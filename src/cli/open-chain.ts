@@ -57,8 +57,9 @@ export function transactionAsker(loaded: LoadedConfig, opened: AsyncDisposableSt
   return async ({ chain: name, contract, hash }, signal) => {
     const settings = loaded.config.chains[name]
     if (settings === undefined || settings.rpc.length === 0) return 'not asked'
-    const { chain, rpc } = connected.get(name) ?? connectNodes(loaded, { name, settings }, opened)
-    connected.set(name, { chain, rpc })
+    const known = connected.get(name) ?? connectNodes(loaded, { name, settings }, opened)
+    connected.set(name, known)
+    const { chain, rpc } = known
     return await transactionDeriver(chain, rpc)(contract, hash, signal)
   }
 }

@@ -50,11 +50,13 @@ const endpoints = {
     secret: 'endpoint',
   }),
   requests_per_second: setting(z.number().positive().optional(), {
-    about: 'Maximum requests per second to all endpoints together. Unset: adapts to what the endpoints allow.',
+    about:
+      'Maximum JSON-RPC calls per second to all endpoints together; each call of a batch counts. Unset: adapts to what the endpoints allow.',
     accepts: 'a number above 0',
   }),
   daily_budget: setting(count.optional(), {
-    about: 'Maximum requests per day (UTC) to all endpoints together. Unset: no limit.',
+    about:
+      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts. The count survives a restart. Unset: no limit.',
     accepts: 'a whole number, at least 1',
   }),
 }

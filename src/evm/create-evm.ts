@@ -4,11 +4,11 @@ import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, ChainId, Hash, SocketStatus } from '../model.ts'
+import type { Address, BudgetStatus, ChainId, Hash, SocketStatus } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
+import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
-import { DailyBudget } from '../rpc/limits.ts'
 import type { Store } from '../store/store.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
@@ -29,7 +29,10 @@ export type EvmOptions = {
   pageSizeMax: number
 }
 
-export type EvmStatus = Record<string, Awaited<ReturnType<LeasedIndexer['status']>> & { ws?: SocketStatus }>
+export type EvmStatus = Record<
+  string,
+  Awaited<ReturnType<LeasedIndexer['status']>> & { ws?: SocketStatus; daily_budget?: BudgetStatus }
+>
 
 export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
 
@@ -63,7 +66,8 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
       },
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
     }
-    const { chain, rpc } = connectChain(name, settings, { chains, observer })
+    const { chain, rpc, budget: daily } = connectChain(name, settings, { chains, observer })
+    const keeper = daily === undefined ? undefined : new BudgetKeeper(daily, store)
     const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
@@ -87,8 +91,12 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const job = leased ?? alone!
     job.start()
     const derive = transactionDeriver(chain, rpc)
-    const status = async () => ({ ...(await job.status()), ...(heads === undefined ? {} : { ws: heads.status() }) })
-    return { name, chain: chain.id, job, status, indexer: () => leased?.indexer ?? alone, rpc, derive }
+    const status = async () => ({
+      ...(await job.status()),
+      ...(heads === undefined ? {} : { ws: heads.status() }),
+      ...(daily === undefined ? {} : { daily_budget: { calls: daily.callsPerDay, left: Math.max(0, daily.left) } }),
+    })
+    return { keeper, name, chain: chain.id, job, status, indexer: () => leased?.indexer ?? alone, rpc, derive }
   }
 
   return {
@@ -116,6 +124,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     async close() {
       await Promise.all(running.map(({ job }) => job.stop()))
       await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
+      await Promise.all(running.map(({ keeper }) => keeper?.close()))
     },
   }
 }
@@ -138,7 +147,7 @@ function byDepth({ finalDepthMin }: Chain, finalityDepth: number): Partial<Chain
   return { finalizedTag: false, finalityDepth, finalDepthMin: Math.min(finalDepthMin, finalityDepth) }
 }
 
-export type ConnectedChain = { chain: Chain; rpc: ChainRpc }
+export type ConnectedChain = { chain: Chain; rpc: ChainRpc; budget: DailyBudget | undefined }
 
 /** The chain as configured, and a transport to its endpoints. It asks nothing yet. */
 export function connectChain(
@@ -156,9 +165,10 @@ export function connectChain(
   }
   // Limits are set for the whole chain: each endpoint gets its share of the rate, and all share one daily budget.
   const setting = `chains.${name}.daily_budget`
+  const budget = dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, realClock, setting)
   const limits: Omit<EndpointSettings, 'url'> = {
     requestsPerSecond: requestsPerSecond === undefined ? undefined : requestsPerSecond / urls.length,
-    budget: dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, realClock, setting),
+    budget,
   }
-  return { chain, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
+  return { chain, budget, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }

@@ -1,7 +1,8 @@
 // How much an endpoint is asked at once, with time moved by hand.
 import { describe, expect, test } from 'vitest'
 import { ManualClock } from '../../test/sim/manual-clock.ts'
-import { AdaptiveLimit, DailyBudget, type LimitOptions, type Permit } from './limits.ts'
+import { DailyBudget } from './daily-budget.ts'
+import { AdaptiveLimit, type LimitOptions, type Permit } from './limits.ts'
 
 const { signal } = new AbortController()
 
@@ -214,20 +215,4 @@ describe('budgets', () => {
     await Promise.all([patient, urgent, idle])
     expect(order).toEqual(['urgent', 'patient', 'idle'])
   })
-})
-
-test('a daily budget counts from midnight to midnight UTC', () => {
-  let now = Date.UTC(2025, 0, 31, 23, 59, 59)
-  const budget = new DailyBudget(2, { now: () => now })
-  const spend = () => {
-    if (budget.left > 0) return budget.use(1) === undefined
-    return false
-  }
-  expect([spend(), spend(), spend()]).toEqual([true, true, false])
-  expect(budget.renewsInMs).toBe(1_000)
-  now += 999
-  expect(spend()).toBe(false)
-  now += 1
-  expect([spend(), spend(), spend()]).toEqual([true, true, false])
-  expect(budget.renewsInMs).toBe(86_400_000)
 })

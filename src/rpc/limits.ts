@@ -1,6 +1,7 @@
 // How much an endpoint is asked at once: everything a local node takes, and elsewhere what the endpoint has shown to
 // bear. Additive increase, multiplicative decrease, Retry-After, calls per second and per day. The queue is bounded.
 import type { Clock } from '../abort.ts'
+import { DailyBudget } from './daily-budget.ts'
 
 export type LimitOptions = {
   /** A local node starts at the maximum, any other at a few. */
@@ -172,8 +173,8 @@ export class AdaptiveLimit {
   }
 
   #overBudget(): LimitExceeded {
-    const { requestsPerDay, setting, renewsInMs } = this.#budget
-    const message = `the ${requestsPerDay} calls a day of ${setting} are used up`
+    const { callsPerDay, setting, renewsInMs } = this.#budget
+    const message = `the ${callsPerDay} calls a day of ${setting} are used up`
     return new LimitExceeded('daily-budget', message, renewsInMs, `raise ${setting}, or wait until midnight UTC.`)
   }
 
@@ -226,41 +227,5 @@ export class AdaptiveLimit {
   #refill(now: number, perSecond: number): void {
     this.#tokens = Math.min(this.#bucketSize, this.#tokens + ((now - this.#tokensAt) / 1_000) * perSecond)
     this.#tokensAt = now
-  }
-}
-
-const dayMs = 86_400_000
-
-/** Counts calls from midnight to midnight UTC. The count starts at 0 again after a restart. */
-export class DailyBudget {
-  readonly requestsPerDay: number
-  /** The setting it comes from, for messages. */
-  readonly setting: string
-  readonly #clock: Pick<Clock, 'now'>
-  #day = 0
-  #spent = 0
-
-  constructor(requestsPerDay: number, clock: Pick<Clock, 'now'>, setting = 'daily_budget') {
-    this.requestsPerDay = requestsPerDay
-    this.setting = setting
-    this.#clock = clock
-  }
-
-  get left(): number {
-    const day = Math.floor(this.#clock.now() / dayMs)
-    if (day !== this.#day) {
-      this.#day = day
-      this.#spent = 0
-    }
-    return this.requestsPerDay - this.#spent
-  }
-
-  /** A batch may use more than is left. */
-  use(requests: number): void {
-    this.#spent += requests
-  }
-
-  get renewsInMs(): number {
-    return dayMs - (this.#clock.now() % dayMs)
   }
 }

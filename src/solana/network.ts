@@ -4,6 +4,7 @@ import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
+import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { rpcFailureOf } from '../rpc/failures.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
@@ -40,6 +41,7 @@ export type NetworkStatus = SolanaStatus & {
 
 export class Network {
   readonly #rpc: SolanaRpc
+  readonly #keeper: BudgetKeeper | undefined
   readonly #onDemand: OnDemand
   readonly #follower: OwnerFollower | undefined
   readonly #feed: YellowstoneFeed | undefined
@@ -54,6 +56,7 @@ export class Network {
     const { rpc: urls, requestsPerSecond, dailyBudget } = settings
     const rpc = new SolanaRpc({ network, urls, requestsPerSecond, dailyBudget })
     this.#rpc = rpc
+    this.#keeper = rpc.budget === undefined ? undefined : new BudgetKeeper(rpc.budget, store)
     this.#onDemand = new OnDemand({
       rpc,
       store,
@@ -115,12 +118,14 @@ export class Network {
     const followed = this.#follower?.status()
     const endpoints = this.#rpc.status()
     const knownAtMs = Math.max(this.#last?.readAtMs ?? 0, followed?.headAtMs ?? 0)
+    const { budget } = this.#rpc
     const healthy = endpoints.some(endpoint => endpoint.healthy)
     return {
       state: healthy && (followed === undefined || followed.watched.connected) ? 'live' : 'stalled',
       slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
       rpc: endpoints,
+      ...(budget && { daily_budget: { calls: budget.callsPerDay, left: Math.max(0, budget.left) } }),
       feed: this.#feed?.status() ?? null,
       watched: followed?.watched ?? null,
     }
@@ -139,6 +144,7 @@ export class Network {
     await this.#feed?.close()
     await this.#follower?.close()
     await this.#rpc.close()
+    await this.#keeper?.close()
   }
 
   /** A node of another network is most likely a mistake; a local one has its own genesis. */

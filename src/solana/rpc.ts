@@ -6,10 +6,10 @@ import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
 import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
+import { DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcEndpoint } from '../rpc/endpoint.ts'
 import { kindOfStatus, type Refusal, type RpcFailureKind, repeatableKinds } from '../rpc/failures.ts'
 import type { RpcFamily } from '../rpc/family.ts'
-import { DailyBudget } from '../rpc/limits.ts'
 import { type PoolOptions, ThreadPool } from '../thread-pool.ts'
 import { threadModule } from '../threads.ts'
 import { tokenAccountBytes, tokenProgramAddresses } from './decode.ts'
@@ -50,6 +50,7 @@ export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' |
 
 export class SolanaRpc {
   readonly network: SolanaNetwork
+  readonly budget: DailyBudget | undefined
   readonly #client: RpcClient
   readonly #reader: ThreadPool<AccountsThread>
   readonly #progress = new Map<RpcEndpoint, SlotProgress>()
@@ -61,8 +62,9 @@ export class SolanaRpc {
     // One: accounts large enough for it are rare, and serving needs the cores.
     this.#reader = new ThreadPool({ module, threads: 1, ...options.reader })
     const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
-    const budget =
-      dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, `solana.${network}.daily_budget`)
+    const setting = `solana.${network}.daily_budget`
+    const budget = dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, setting)
+    this.budget = budget
     this.#client = new RpcClient({
       ...options,
       timeoutMs,

@@ -52,7 +52,7 @@ function chainLines({ name, id, rpc, ws, index, contracts }: ChainAnswers, found
       : listLines('contracts', contracts)),
     '    # from: 0                  first block to index',
     '    # requests_per_second: 10  maximum requests per second to all endpoints together',
-    '    # daily_budget: 100000     maximum requests per day',
+    '    # daily_budget: 100000     maximum calls per day',
   ]
 }
 
