@@ -139,6 +139,10 @@ export type ChainStatus = {
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /** Contracts that are followed on their own; absent where the chain is indexed in full. */
   contracts?: number
+  /** Both absent where the chain is indexed in full. */
+  queue?: QueueStatus
+  /** Days without a request after which it is let go; 0: never. */
+  retention?: { contract_days: number; wallet_days: number }
   complete: boolean
   /** Null if nothing is left to do or no rate is known yet. */
   eta_seconds: number | null
@@ -150,6 +154,9 @@ export type ChainStatus = {
   /** Absent where no WebSocket is configured. */
   ws?: SocketStatus
 }
+
+/** Contracts that are indexed on demand, and those that wait for it. */
+export type QueueStatus = { running: number; running_max: number; waiting: number; waiting_max: number }
 
 /** JSON-RPC calls of a day (UTC). */
 export type BudgetStatus = { calls: number; left: number }

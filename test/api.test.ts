@@ -6,7 +6,7 @@ import * as schemas from '../src/api/schemas.ts'
 import { ChainTable } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey } from '../src/keys/keys.ts'
-import type { Hash } from '../src/model.ts'
+import type { ChainStatus, Hash } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { rawRequest } from './raw-request.ts'
@@ -778,8 +778,10 @@ describe('operators', () => {
     const own = await serveApi({
       parts: { status: async () => ({ chains: { eth: { ...chain, state: 'live', lag_seconds: 0 } }, solana: {} }) },
     })
-    const covered = async (query: string) =>
-      (await bodyOf(await own.get(`/status${query}`))).chains.eth.covered.map(({ scope }: { scope: string }) => scope)
+    const covered = async (query: string) => {
+      const report = (await (await own.get(`/status${query}`)).json()) as { chains: { eth: ChainStatus } }
+      return report.chains.eth.covered.map(({ scope }) => scope)
+    }
     try {
       await own.store.addCoverage(seeded.chains.eth, seeded.silent, { from: 0, to: 9, evidence: 'one-endpoint' })
       expect(await covered('')).toEqual([])

@@ -19,6 +19,7 @@ afterEach(async () => {
 const fast = {
   retryDelayMs: { first: 20, max: 100 },
   historyCheckMs: 50,
+  sweepMs: 20,
   shorterBranchPatienceMs: 200,
 } satisfies ChainPace
 
@@ -321,6 +322,24 @@ describe('on demand', () => {
     expect(new Set(covered.map(({ scope }) => scope))).toEqual(new Set(['watched']))
     // Hot blocks and history of two contracts, one answer each.
     expect(node.endpoints[0]!.calls.get('eth_getLogs')).toBeLessThanOrEqual(6)
+  })
+
+  test('a contract that nobody asks for is no longer followed, and completed when it is asked for again', async () => {
+    const retention = { contractDays: 1, walletDays: 1 }
+    const { node, store, indexer } = await run({}, { ...onDemand, retention })
+    const contract = busiest(node)
+    await indexer.ensureContract(contract, patienceMs)
+    await delay(150)
+    expect((await indexer.status()).contracts).toBe(1)
+    await store.noteAsked(id, contract, 7)
+    await until(indexer, ({ contracts }) => contracts === 0)
+    const { finalized } = (await store.chainState(id))!
+    node.mine(60)
+    await caughtUp(indexer, node)
+    expect(await store.contractCoverage(id, contract)).toMatchObject([{ from: 0, to: finalized }])
+    await indexer.ensureContract(contract, patienceMs)
+    await expectContract(node, store, contract)
+    expect((await store.contractCoverage(id, contract)).at(-1)?.to).toBe(node.chain.head)
   })
 
   test('an address without code costs a handful of calls, is not watched and claims nothing', async () => {

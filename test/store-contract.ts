@@ -625,6 +625,51 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       })
     })
 
+    describe('what nobody asks for', () => {
+      test('a watched contract is idle from the day after its last request, and leaves alone', async () => {
+        const today = Math.floor(Date.now() / 86_400_000)
+        await store.watchContract(eth, contract, 20)
+        await store.watchContract(eth, otherContract, 20)
+        await store.noteAsked(eth, wallet, 7)
+        await store.noteAsked(polygon, contract, 7)
+        expect(await store.idleContracts(eth, today)).toEqual([])
+        await store.noteAsked(eth, contract, 7)
+        expect(await store.idleContracts(eth, 7)).toEqual([])
+        expect(await store.idleContracts(eth, 8)).toEqual([contract])
+        await store.unwatchContract(eth, contract)
+        expect(await store.watchedContracts(eth)).toEqual([{ contract: otherContract, watchedFrom: 20 }])
+      })
+
+      test('wallets are forgotten by block, and Solana owners by the time of their last reading', async () => {
+        for (const block of [4, 9]) await store.putCheckpoint(`wallet/${eth}/${block}`, JSON.stringify({ block }))
+        await store.putCheckpoint(`wallet/${polygon}/4`, JSON.stringify({ block: 4 }))
+        await store.forgetWallets(eth, 9)
+        expect(await store.checkpoint(`wallet/${eth}/4`)).toBeUndefined()
+        expect(await store.checkpoint(`wallet/${eth}/9`)).toBeDefined()
+        expect(await store.checkpoint(`wallet/${polygon}/4`)).toBeDefined()
+
+        const key = (byte: number) => new Uint8Array(32).fill(byte)
+        for (const at of [1, 2, 3]) {
+          const account = { owner: key(at), lamports: 5n, slot: 10, chainTime: 1, readAtMs: at * 100 }
+          const holding: Holding = {
+            ...{ account: key(at + 10), owner: key(at), mint: key(9), amount: 1n },
+            ...{ program: 'token', slot: 10, writeVersion: 0n },
+          }
+          await store.putOwner('devnet', account, [holding])
+        }
+        expect(await store.forgetOwners('mainnet', 300, 10)).toBe(0)
+        expect(await store.forgetOwners('devnet', 300, 1)).toBe(1)
+        expect(await store.forgetOwners('devnet', 300, 10)).toBe(1)
+        expect(await store.forgetOwners('devnet', 300, 10)).toBe(0)
+        expect(await store.portfolioOf('devnet', key(1))).toBeUndefined()
+        expect((await store.portfolioOf('devnet', key(3)))?.holdings.length).toBe(1)
+        // Read again, it is there with what it holds.
+        const again = { owner: key(1), lamports: 5n, slot: 9, chainTime: 1, readAtMs: 500 }
+        await store.putOwner('devnet', again, [])
+        expect((await store.portfolioOf('devnet', key(1)))?.holdings.length).toBe(0)
+      })
+    })
+
     describe('allowances', () => {
       const limits = { keyId: 'k', ratePerSecond: undefined, quotaPerDay: undefined, unused: undefined }
       const today = () => new Date().toISOString().slice(0, 10)

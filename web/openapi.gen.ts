@@ -536,6 +536,13 @@ export interface components {
         schema_version: number;
         size_bytes: number;
       };
+      /** @description What a key gets for which no limits are given; null: no limit. */
+      new_key_limits: {
+        rate_per_second: number | null;
+        quota_per_day: number | null;
+        index_per_day: number | null;
+        index_waiting: number | null;
+      };
       version: string;
     };
     Transfer: {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { shownName } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
 import type { ErrorCode } from '../errors.ts'
+import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
@@ -120,6 +121,8 @@ export async function coverageOfChain(
   return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
 }
 
+const newKeyLimits = shownLimits(usualLimits)
+
 export const status: RouteParts = {
   answer: context => async request => {
     await admitOperator(context, request)
@@ -129,7 +132,13 @@ export const status: RouteParts = {
     )
     const [report, store] = await Promise.all([context.status(), storeInfo(context.store)])
     const chains = withContracts ? await withCoverage(context, report.chains) : report.chains
-    return jsonAnswer({ ...report, chains, store: shownStore(store), version: context.version })
+    return jsonAnswer({
+      ...report,
+      chains,
+      store: shownStore(store),
+      new_key_limits: newKeyLimits,
+      version: context.version,
+    })
   },
   document: {
     id: 'getStatus',

@@ -31,15 +31,19 @@ export const contractList = z.object({
   after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
 })
 
+const limits = {
+  rate_per_second: z.int().nullable(),
+  quota_per_day: z.int().nullable(),
+  index_per_day: z.int().nullable(),
+  index_waiting: z.int().nullable(),
+}
+
 export const key = z.object({
   id: z.string(),
   name: z.string(),
   state: z.enum(['active', 'expired', 'revoked']),
   scopes: z.array(z.string()),
-  rate_per_second: z.int().nullable(),
-  quota_per_day: z.int().nullable(),
-  index_per_day: z.int().nullable(),
-  index_waiting: z.int().nullable(),
+  ...limits,
   unlimited: z.boolean().describe('Whether it has none of these limits.'),
   used_today: z.int(),
   created_at: moment.nullable(),
@@ -158,6 +162,7 @@ export const status = z.object({
   chains: z.record(z.string(), z.unknown()),
   solana: z.record(z.string(), z.unknown()),
   store: storeFacts,
+  new_key_limits: z.object(limits).describe('What a key gets for which no limits are given; null: no limit.'),
   version: z.string(),
 })
 

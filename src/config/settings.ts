@@ -217,6 +217,21 @@ export const settingsSchema = section({
       about: 'Maximum lag of the replica under `store_read`; beyond it the store itself is read.',
       accepts: 'a whole number of milliseconds, at least 1',
     }),
+    contract_days: setting(countOrNone.default(90), {
+      about:
+        'Days without a request after which a contract that is indexed on demand is no longer followed. Its rows stay, and a request completes them. 0: never.',
+      accepts: 'a whole number of days, at least 0',
+    }),
+    wallet_days: setting(countOrNone.default(90), {
+      about:
+        'Days without a request after which what was looked up of a wallet is forgotten and looked up anew. 0: never.',
+      accepts: 'a whole number of days, at least 0',
+    }),
+    owner_days: setting(countOrNone.default(90), {
+      about:
+        'Days without a request after which a Solana owner is forgotten with its holdings. A network with an imported snapshot forgets none. 0: never.',
+      accepts: 'a whole number of days, at least 0',
+    }),
     lag_max_seconds: setting(count.default(300), {
       about: 'Maximum lag of a followed chain; beyond it /ready names the chain.',
       accepts: 'a whole number of seconds, at least 1',

@@ -16,6 +16,7 @@ import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import type { Asker } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
+import type { RetentionDays } from './index/retention.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsFeed } from './rpc/heads.ts'
 import { DecodePool } from './source/decode-pool.ts'
@@ -27,6 +28,8 @@ export type EvmOptions = {
   log: Log
   /** The largest page that a request may ask for: a contract with that many rows is answered while it is filled. */
   pageSizeMax: number
+  /** Absent: nothing is let go. */
+  retention?: RetentionDays | undefined
 }
 
 export type EvmStatus = Record<
@@ -50,7 +53,7 @@ export type Evm = {
   close(): Promise<void>
 }
 
-export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOptions): Evm {
+export function createEvm({ settings, chains, store, log, pageSizeMax, retention }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
   const decoder = new DecodePool()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
@@ -71,7 +74,7 @@ export function createEvm({ settings, chains, store, log, pageSizeMax }: EvmOpti
     const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
-    const setup: ChainSetup = { index, from, contracts, chain, pollMs, senderSample }
+    const setup: ChainSetup = { index, from, contracts, chain, pollMs, senderSample, retention }
     let heads: HeadsFeed | undefined
     const followHeads = (url: string) => (lookNow: () => void) => {
       const feed = new HeadsFeed({ url, lookNow })

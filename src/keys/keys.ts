@@ -201,15 +201,21 @@ export function showKey(key: KeyRecord, usedToday: number) {
     name: key.name,
     state,
     scopes: key.scopes,
-    rate_per_second: key.ratePerSecond ?? null,
-    quota_per_day: key.quotaPerDay ?? null,
-    index_per_day: key.indexPerDay ?? null,
-    index_waiting: key.indexWaiting ?? null,
+    ...shownLimits(key),
     unlimited: limitsIn(key).every(limit => limit === undefined),
     used_today: usedToday,
     created_at: moment(key.createdAt),
     expires_at: moment(key.expiresAt),
     revoked_at: moment(key.revokedAt),
+  }
+}
+
+export function shownLimits({ ratePerSecond, quotaPerDay, indexPerDay, indexWaiting }: KeyLimits) {
+  return {
+    rate_per_second: ratePerSecond ?? null,
+    quota_per_day: quotaPerDay ?? null,
+    index_per_day: indexPerDay ?? null,
+    index_waiting: indexWaiting ?? null,
   }
 }
 

@@ -3,6 +3,7 @@ import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
+import { AskedContracts } from './asked-contracts.ts'
 import type { Reports } from './heartbeat.ts'
 import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult } from './remote-work.ts'
 
@@ -11,7 +12,9 @@ const portfolioWaitMs = 10_000
 
 export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLimits): Required<Freshen> {
   const remote = new RemoteWork(store)
+  const askedFor = new AskedContracts(store)
   return {
+    asked: (chain, contract) => askedFor.note(chain, contract),
     async contract(chain, contract, waitMs, key) {
       if (!(await reports.serves(evmTopic(chain)))) return
       if (!(await limits.contract(key, chain, contract))) return

@@ -7,6 +7,8 @@ import type { KeyRecord } from '../store/key-store.ts'
  * passed, and do not throw when an upstream fails: the answer then says that it is incomplete.
  */
 export type Freshen = {
+  /** Notes that a contract was asked for: what nobody asks for is let go. */
+  asked?(chain: ChainId, contract: Address): void
   /** `key` pays for the work: throws `quota_exceeded` or `rate_limited` where its limits on indexing are reached. */
   contract?(chain: ChainId, contract: Address, waitMs: number, key: IndexingKey): Promise<void>
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>

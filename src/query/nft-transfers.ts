@@ -64,6 +64,7 @@ export class NftTransfers {
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
+    options.freshen?.asked?.(question.chain, question.contract)
     // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
     let view = await this.#view(question)
     let bounds = await resolveBounds(this.#store, question.chain, view.state, question)

@@ -10,12 +10,16 @@ import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
 import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
+import { importedSnapshots } from './snapshot.ts'
 import { type Freshness, OnDemand, readBalance } from './source.ts'
 import { YellowstoneFeed } from './yellowstone.ts'
 
 /** Two seconds: a feed that lags more is not fresh. */
 const feedLagSlotsMax = 5
 const sampleMs = 1_000
+const sweepMs = 3_600_000
+const sweptAtOnce = 500
+const dayMs = 86_400_000
 
 export type SolanaNetworkSettings = {
   rpc: readonly string[]
@@ -48,9 +52,10 @@ export class Network {
   readonly #store: Store
   readonly #network: SolanaNetwork
   #sampler: NodeJS.Timeout | undefined
+  #sweeper: NodeJS.Timeout | undefined
   #last: Freshness | undefined
 
-  constructor({ network, settings, store, log, metrics }: NetworkOptions) {
+  constructor({ network, settings, store, log, metrics, ownerDays = 0 }: NetworkOptions) {
     this.#network = network
     this.#store = store
     const { rpc: urls, requestsPerSecond, dailyBudget } = settings
@@ -75,6 +80,9 @@ export class Network {
     const { yellowstone, yellowstoneToken } = settings
     if (yellowstone !== undefined) {
       this.#feed = new YellowstoneFeed({ network, store, log, url: yellowstone, token: yellowstoneToken })
+    }
+    if (ownerDays > 0 && yellowstone === undefined) {
+      this.#sweeper = setInterval(() => void this.forgetIdle(ownerDays, Date.now()).catch(() => {}), sweepMs).unref()
     }
     if (metrics !== undefined) {
       this.#sampler = setInterval(() => this.#sample(metrics), sampleMs)
@@ -114,6 +122,13 @@ export class Network {
     return { slot: complete, chainTime: account.chainTime, readAtMs }
   }
 
+  /** A reading follows every request. What a snapshot brought is complete only with all of it. */
+  async forgetIdle(days: number, nowMs: number): Promise<void> {
+    if ((await importedSnapshots(this.#store, this.#network)) !== undefined) return
+    const readBeforeMs = nowMs - days * dayMs
+    while ((await this.#store.forgetOwners(this.#network, readBeforeMs, sweptAtOnce)) === sweptAtOnce);
+  }
+
   status(): NetworkStatus {
     const followed = this.#follower?.status()
     const endpoints = this.#rpc.status()
@@ -141,6 +156,7 @@ export class Network {
 
   async close(): Promise<void> {
     clearInterval(this.#sampler)
+    clearInterval(this.#sweeper)
     await this.#feed?.close()
     await this.#follower?.close()
     await this.#rpc.close()
@@ -182,6 +198,8 @@ export type SolanaOptions = {
   store: Store
   log: Log
   metrics?: Metrics | undefined
+  /** Owners that nobody asked for in so many days are forgotten; absent or 0: none. */
+  ownerDays?: number | undefined
 }
 
 export type Solana = {
@@ -191,11 +209,12 @@ export type Solana = {
   close(): Promise<void>
 }
 
-export function createSolana({ settings, store, log, metrics }: SolanaOptions): Solana {
+export function createSolana({ settings, store, log, metrics, ownerDays }: SolanaOptions): Solana {
   const networks = new Map<SolanaNetwork, Network>()
   for (const network of solanaNetworks) {
     const own = settings[network]
-    if (own !== undefined) networks.set(network, new Network({ network, settings: own, store, log, metrics }))
+    if (own !== undefined)
+      networks.set(network, new Network({ network, settings: own, store, log, metrics, ownerDays }))
   }
   return {
     freshen: {

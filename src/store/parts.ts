@@ -22,7 +22,7 @@ export const partColumns = {
   hot_activity: ['address', 'chain', 'block', 'first', 'last'],
   coverage: ['chain', 'scope', 'from_block', 'to_block', 'evidence'],
   pending_ranges: ['chain', 'from_block', 'to_block', 'hash'],
-  watched_contracts: ['chain', 'contract', 'watched_from'],
+  watched_contracts: ['chain', 'contract', 'watched_from', 'asked_on'],
   solana_accounts: ['network', 'owner', 'lamports', 'slot', 'chain_time', 'read_at_ms', 'reading_slot'],
   solana_holdings: ['network', 'account', 'owner', 'mint', 'amount', 'program', 'slot', 'write_version'],
   solana_closed: ['network', 'account', 'slot', 'write_version', 'closed_at_ms'],

@@ -123,6 +123,8 @@ export interface SolanaStore {
   /** Those of the given mints whose own account was read. */
   mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
   putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
+  /** Forgets owners that were last read earlier, with what they hold, at most so many. Returns how many. */
+  forgetOwners(network: SolanaNetwork, readBeforeMs: number, max: number): Promise<number>
   /**
    * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
    * so of two updates in one slot without write versions the later call wins. A close is remembered with its version:

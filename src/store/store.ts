@@ -115,6 +115,8 @@ export interface ChainReader {
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
+  /** Watched contracts that were last asked for on an earlier day. Days are counted from 1970, UTC. */
+  idleContracts(chain: ChainId, before: number): Promise<Address[]>
   /** The contracts after `after` that rows were ever stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
 }
@@ -186,6 +188,10 @@ export interface ChainWriter {
   dropActivity(chain: ChainId, wallets: readonly Address[]): Promise<void>
   /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
+  /** Ends that. Rows stay, and so does what is covered by the contract's own intervals. */
+  unwatchContract(chain: ChainId, contract: Address): Promise<void>
+  /** Forgets how far wallets were looked up, of those that were last looked up at a lower block. Their activity stays. */
+  forgetWallets(chain: ChainId, below: number): Promise<void>
 }
 
 // Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.
@@ -259,6 +265,8 @@ export interface ActivityReader {
 export interface CheckpointStore {
   checkpoint(name: string): Promise<string | undefined>
   putCheckpoint(name: string, value: string): Promise<void>
+  /** Notes that a contract was asked for on this day, if it is watched. */
+  noteAsked(chain: ChainId, contract: Address, day: number): Promise<void>
 }
 
 // Leases: several indexers on one store, each piece of work with one writer at a time.

@@ -1,8 +1,7 @@
 // What the indexing thread does: it indexes EVM chains, so parsing and writing never delay an answer. It opens its own
 // connection to the store, as the owner, and takes calls from the thread that serves. It may be ended at any moment.
 import { type Chain, ChainTable } from '../../chains.ts'
-import type { EvmChainSettings } from '../../evm/create-evm.ts'
-import { createEvm } from '../../evm/create-evm.ts'
+import { createEvm, type EvmChainSettings, type EvmOptions } from '../../evm/create-evm.ts'
 import { createLog, type LogOptions } from '../../log.ts'
 import { openStore } from '../../store/open.ts'
 import { yieldToServing } from '../../threads.ts'
@@ -12,6 +11,7 @@ export type IndexThreadData = {
   settings: Record<string, EvmChainSettings>
   addedChains: Chain[]
   pageSizeMax: number
+  retention?: EvmOptions['retention']
   log: Pick<LogOptions, 'level' | 'format' | 'colours'>
 }
 
@@ -19,10 +19,10 @@ export type IndexThread = Awaited<ReturnType<typeof startThread>>
 
 export async function startThread(data: IndexThreadData) {
   yieldToServing()
-  const { settings, pageSizeMax } = data
+  const { settings, pageSizeMax, retention } = data
   const store = await openStore(data.store, { role: 'owner' })
   const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
-  const evm = createEvm({ settings, pageSizeMax, chains: new ChainTable(data.addedChains), store, log })
+  const evm = createEvm({ settings, pageSizeMax, retention, chains: new ChainTable(data.addedChains), store, log })
   return {
     ...evm,
     async close() {

@@ -54,6 +54,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
           settings: config.chains,
           addedChains: [...chains.added],
           pageSizeMax: config.limits.pageSizeMax,
+          retention: { contractDays: config.limits.contractDays, walletDays: config.limits.walletDays },
           log: logOptions,
         },
         log,
@@ -64,7 +65,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   // The indexing thread owns the store; without one this thread does.
   const store = await openStore(config.store, { role: hasEvm ? 'reader' : 'owner' })
   opened.defer(() => store.close())
-  const solana = createSolana({ settings: config.solana, store, log, metrics })
+  const { ownerDays } = config.limits
+  const solana = createSolana({ settings: config.solana, store, log, metrics, ownerDays })
   opened.defer(() => solana.close())
   // A thread that died has no chains: the store or another process answers.
   const onDemand = staleWhileRevalidate(
@@ -114,6 +116,7 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
   const limits = new IndexingLimits(store)
   const remote = remoteFreshen(store, new Reports(store), limits)
   return {
+    asked: remote.asked,
     async contract(chain, contract, waitMs, key) {
       if (!(await onDemand()).has(chain)) return await remote.contract(chain, contract, waitMs, key)
       if (!(await limits.contract(key, chain, contract))) return

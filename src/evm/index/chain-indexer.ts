@@ -23,9 +23,10 @@ import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from 
 import { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
-import { type Asker, operator } from './job-queue.ts'
+import { type Asker, operator, waitFor } from './job-queue.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
+import { Retention, type RetentionDays } from './retention.ts'
 
 export type ChainSetup = {
   chain: Chain
@@ -33,6 +34,8 @@ export type ChainSetup = {
   from: number
   contracts: readonly Address[]
   pollMs: number
+  /** What nobody asks for is let go after so many days; absent: never. */
+  retention?: RetentionDays | undefined
   /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
   senderSample?: number | undefined
 }
@@ -57,6 +60,8 @@ export type ChainPace = {
   retryDelayMs: { first: number; max: number }
   /** How often it looks for missing history. */
   historyCheckMs: number
+  /** How often it lets go of what nobody asks for. */
+  sweepMs: number
   /** How long another branch may stay shorter than ours before it is believed anyway. */
   shorterBranchPatienceMs: number
 }
@@ -64,6 +69,7 @@ export type ChainPace = {
 const usualPace: ChainPace = {
   retryDelayMs: historyPace.retryDelayMs,
   historyCheckMs: 2_000,
+  sweepMs: 3_600_000,
   shorterBranchPatienceMs: 30_000,
 }
 const factsWaitMsMax = 400
@@ -82,6 +88,7 @@ export class ChainIndexer {
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
   readonly #recheck: Recheck | undefined
+  readonly #retention: Retention | undefined
   readonly #told: StatusOptions
   readonly #stopping = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
@@ -145,6 +152,10 @@ export class ChainIndexer {
         rangeSize: new RangeSize(historySizes.contract),
         mayClaim: () => this.#finality.dispute === undefined,
       })
+      const [mutex, contracts] = [this.#mutex, this.#contracts]
+      const parts = { ...shared, chain, mutex, contracts, source: this.#source, listed: options.contracts }
+      this.#retention =
+        options.retention && new Retention({ ...parts, days: options.retention, everyMs: this.#pace.sweepMs })
     }
   }
 
@@ -214,6 +225,7 @@ export class ChainIndexer {
       historyDone: this.#historyDone,
       lastContactMs: this.#lastContactMs,
       contractsUnderWay: this.#contracts?.underWay ?? 0,
+      queue: this.#contracts?.queue,
       walletFailure: this.#walletFailure,
     }
   }
@@ -307,6 +319,7 @@ export class ChainIndexer {
       await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
     await this.#recheck?.next(signal)
     await this.#contracts?.ensureListed(contracts, signal)
+    await this.#retention?.sweepIfDue()
   }
 
   #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
@@ -332,16 +345,4 @@ export class ChainIndexer {
         reason === undefined ? this.#stats.failures.succeeded('history') : this.#stats.failed('history', reason),
     }
   }
-}
-
-/** Until it is done or has failed, at most so long. */
-async function waitFor(work: Promise<unknown>, waitMs: number): Promise<void> {
-  const waited = new AbortController()
-  // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
-  await Promise.race([work.catch(throwIfRefused), pause(waitMs, waited.signal)])
-  waited.abort()
-}
-
-function throwIfRefused(error: unknown): void {
-  if (error instanceof AlmanacError && error.code === 'rate_limited') throw error
 }

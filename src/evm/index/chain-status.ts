@@ -1,7 +1,7 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
-import type { ChainStatus } from '../../model.ts'
+import type { ChainStatus, QueueStatus } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
@@ -11,9 +11,16 @@ import { WatchedSource } from '../source/watched-source.ts'
 import { type ChainStats, coverageReport } from './chain-stats.ts'
 import type { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
+import type { RetentionDays } from './retention.ts'
 
 export type StatusOptions = {
-  setup: { chain: Chain; index: 'full' | 'on-demand'; from: number; pollMs: number }
+  setup: {
+    chain: Chain
+    index: 'full' | 'on-demand'
+    from: number
+    pollMs: number
+    retention?: RetentionDays | undefined
+  }
   store: Store
   rpc: RpcPort
   source: FullSource | WatchedSource
@@ -28,6 +35,7 @@ export type IndexingState = {
   historyDone: boolean
   lastContactMs: number
   contractsUnderWay: number
+  queue: QueueStatus | undefined
   walletFailure: string | undefined
 }
 
@@ -58,6 +66,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...headAge(chain, follower.latest, usualBlockTime(chain, follower.hot)),
     covered,
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
+    ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,
     eta_seconds: stats.progress.secondsFor(stats.blocksLeft) ?? null,
     rates: stats.pace.rates() ?? null,
@@ -67,6 +76,10 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     early_collections: earlyCollectionsVersion,
     rpc: rpc.status(),
   } as const
+}
+
+function shownRetention(days: RetentionDays | undefined) {
+  return days && { retention: { contract_days: days.contractDays, wallet_days: days.walletDays } }
 }
 
 function stateOf(

@@ -1,6 +1,8 @@
 // Who is indexed next, fairly between keys: keys take turns, a long job gives its place up when its turn is over and
 // another key waits, and a key has a bounded number waiting. It does not know what a job does.
+import { pause } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { QueueStatus } from '../../model.ts'
 import type { KeyRecord } from '../../store/key-store.ts'
 
 /** The key that a job is for. */
@@ -21,6 +23,11 @@ export class JobQueue {
 
   constructor(options: JobQueueOptions) {
     this.#options = { turnMs: 10_000, ...options }
+  }
+
+  get status(): QueueStatus {
+    const { runningMax, waitingMax } = this.#options
+    return { running: this.#running, running_max: runningMax, waiting: this.#count, waiting_max: waitingMax }
   }
 
   get #count(): number {
@@ -100,6 +107,17 @@ export class JobQueue {
     if (jobs.length > 0) this.#waiting.set(key, jobs)
     next.start()
   }
+}
+
+/** Until it is done or has failed, at most so long. Fails only if the queue refused it. */
+export async function waitFor(work: Promise<unknown>, waitMs: number): Promise<void> {
+  const waited = new AbortController()
+  // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
+  await Promise.race([work.catch(throwIfRefused), pause(waitMs, waited.signal)]).finally(() => waited.abort())
+}
+
+function throwIfRefused(error: unknown): void {
+  if (error instanceof AlmanacError && error.code === 'rate_limited') throw error
 }
 
 /** The process that serves words it for the client: it knows the command that raises the limit. */

@@ -5,7 +5,7 @@ import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, ChainId, Interval } from '../../model.ts'
+import type { Address, ChainId, Interval, QueueStatus } from '../../model.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
@@ -59,6 +59,10 @@ export class ContractJobs {
     this.#options = options
     this.#listed = new Set(options.listed)
     this.#queue = new JobQueue({ runningMax: options.parallel, waitingMax: options.waitingMax })
+  }
+
+  get queue(): QueueStatus {
+    return this.#queue.status
   }
 
   get underWay(): number {

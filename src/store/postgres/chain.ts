@@ -6,10 +6,19 @@ import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
 import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
-import { contractCoverage, coverageByScope, coverageOf, watchContract, watchedContracts } from './coverage-table.ts'
+import {
+  contractCoverage,
+  coverageByScope,
+  coverageOf,
+  idleContracts,
+  unwatchContract,
+  watchContract,
+  watchedContracts,
+} from './coverage-table.ts'
 import type { Dictionary } from './dictionary.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { forgetWallets } from './work.ts'
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
   const { dictionary } = store
@@ -48,6 +57,9 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       store.writingChain(chain, (transaction, ordinal) => dropActivity(transaction, ordinal, wallets)),
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
+    unwatchContract: (chain, contract) =>
+      store.writingChain(chain, (transaction, ordinal) => unwatchContract(transaction, ordinal, contract)),
+    forgetWallets: (chain, below) => store.writingUnseen(transaction => forgetWallets(transaction, chain, below)),
   }
 }
 
@@ -93,6 +105,7 @@ export function chainReader(store: StoreDatabase): ChainReader {
     pendingRanges: chain => store.ofChain(chain, [], ordinal => pendingRangesOf(database, ordinal)),
     hotBlocks: chain => store.ofChain(chain, [], ordinal => hotBlocksOf(database, ordinal)),
     watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),
+    idleContracts: (chain, before) => store.ofChain(chain, [], ordinal => idleContracts(database, ordinal, before)),
     contractsOf: (chain, after, limit) =>
       store.ofChain(chain, [], ordinal => dictionary.contractsOf(ordinal, after, limit)),
   }

@@ -163,11 +163,35 @@ export async function watchContract(
   watchedFrom: number,
 ): Promise<void> {
   await transaction.run(
-    `INSERT INTO watched_contracts (chain, contract, watched_from) VALUES ($1, $2, $3)
+    `INSERT INTO watched_contracts (chain, contract, watched_from, asked_on)
+     VALUES ($1, $2, $3, floor(extract(epoch FROM now()) / 86400))
      ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
      WHERE excluded.watched_from < watched_contracts.watched_from`,
     ordinal,
     bytesOfHex(contract),
     watchedFrom,
   )
+}
+
+export async function unwatchContract(transaction: Transaction, ordinal: number, contract: Address): Promise<void> {
+  await transaction.run(
+    'DELETE FROM watched_contracts WHERE chain = $1 AND contract = $2',
+    ordinal,
+    bytesOfHex(contract),
+  )
+}
+
+export async function idleContracts(database: Database, ordinal: number, before: number): Promise<Address[]> {
+  const find = 'SELECT contract FROM watched_contracts WHERE chain = $1 AND asked_on < $2 ORDER BY contract'
+  return (await database.read(find, ordinal, before)).map(([address]) => hexTextOf<Address>(address))
+}
+
+export async function noteAsked(
+  transaction: Transaction,
+  ordinal: number,
+  contract: Address,
+  day: number,
+): Promise<void> {
+  const note = 'UPDATE watched_contracts SET asked_on = $3 WHERE chain = $1 AND contract = $2 AND asked_on <> $3'
+  await transaction.run(note, ordinal, bytesOfHex(contract), day)
 }

@@ -284,6 +284,20 @@ function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
   return keys(a) === keys(b) && a.amount === b.amount
 }
 
+async function forgetOwners(
+  transaction: Transaction,
+  network: number,
+  readBeforeMs: number,
+  max: number,
+): Promise<number> {
+  const find = 'SELECT owner FROM solana_accounts WHERE network = $1 AND read_at_ms < $2 LIMIT $3'
+  const rows = await transaction.query(find, network, readBeforeMs, max)
+  const owners = byteaArray(rows.map(([owner]) => bytesOf(owner)))
+  for (const table of ['solana_holdings', 'solana_accounts'])
+    await transaction.run(`DELETE FROM ${table} WHERE network = $1 AND owner = ANY($2::bytea[])`, network, owners)
+  return rows.length
+}
+
 export function solanaStore(store: StoreDatabase): SolanaStore {
   const { database } = store
   return {
@@ -293,6 +307,8 @@ export function solanaStore(store: StoreDatabase): SolanaStore {
     mintsOf: (network, mints) => mintsOf(database, network, mints),
     putMints: (network, updates) => store.writing(transaction => putMints(transaction, network, updates)),
     applyHoldings: (network, updates) => store.writing(transaction => applyHoldings(transaction, network, updates)),
+    forgetOwners: (network, readBeforeMs, max) =>
+      store.writing(transaction => forgetOwners(transaction, networkNumber(network), readBeforeMs, max)),
     putLamports: (network, account) => store.writing(transaction => putLamports(transaction, network, account)),
   }
 }

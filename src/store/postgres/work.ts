@@ -1,10 +1,12 @@
 // Work that processes ask of each other, their heartbeats, leases and checkpoints. Time is the server's, and may
 // step in both directions. Waiting is polling: a notification would not pass through PgBouncer.
 
+import type { ChainId } from '../../model.ts'
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
 import { heartbeatsKeptMs, heldMsMax, type WorkStore, workKeptMs } from '../store.ts'
 import { textArray } from './arrays.ts'
+import { noteAsked } from './coverage-table.ts'
 import type { Database, Transaction } from './database.ts'
 import type { StoreDatabase } from './store-database.ts'
 
@@ -102,7 +104,16 @@ export function checkpointStore(store: StoreDatabase): CheckpointStore {
       return row?.[0] ?? undefined
     },
     putCheckpoint: (name, value) => store.writingUnseen(transaction => putCheckpoint(transaction, name, value)),
+    noteAsked: (chain, contract, day) =>
+      store.ofChain(chain, undefined, ordinal =>
+        store.writingUnseen(transaction => noteAsked(transaction, ordinal, contract, day)),
+      ),
   }
+}
+
+export async function forgetWallets(transaction: Transaction, chain: ChainId, below: number): Promise<void> {
+  const forget = `DELETE FROM checkpoints WHERE name LIKE $1 AND (value::jsonb ->> 'block')::int8 < $2`
+  await transaction.run(forget, `wallet/${chain}/%`, below)
 }
 
 export async function putCheckpoint(transaction: Transaction, name: string, value: string): Promise<void> {

@@ -11,11 +11,14 @@ import {
   contractCoverage,
   coverageByScope,
   coverageOf,
+  idleContracts,
+  unwatchContract,
   watchContract,
   watchedContracts,
 } from './coverage-table.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import type { StoreFile } from './store-file.ts'
+import { forgetWallets } from './work.ts'
 
 export function chainWriter(file: StoreFile): ChainWriter {
   return {
@@ -34,6 +37,9 @@ export function chainWriter(file: StoreFile): ChainWriter {
       file.writing(({ connection, dictionary }) => dropActivity(connection, dictionary.addOrdinal(chain), wallets)),
     watchContract: (chain, contract, watchedFrom) =>
       file.writing(context => watchContract(context, chain, contract, watchedFrom)),
+    unwatchContract: (chain, contract) =>
+      file.writing(({ connection, dictionary }) => unwatchContract(connection, dictionary.addOrdinal(chain), contract)),
+    forgetWallets: (chain, below) => file.writingUnseen(connection => forgetWallets(connection, chain, below)),
   }
 }
 
@@ -64,6 +70,8 @@ export function chainReader(file: StoreFile): ChainReader {
     pendingRanges: async chain => file.ofChain(chain, [], pendingRangesOf),
     hotBlocks: async chain => file.ofChain(chain, [], hotBlocksOf),
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
+    idleContracts: async (chain, before) =>
+      file.ofChain(chain, [], (read, ordinal) => idleContracts(read, ordinal, before)),
     contractsOf: async (chain, after, limit) =>
       file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, after, limit)),
   }

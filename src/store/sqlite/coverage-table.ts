@@ -119,10 +119,24 @@ export function watchedContracts(connection: Connection, ordinal: number): Watch
 /** The lowest mark stays. */
 export function watchContract(context: WriteContext, chain: ChainId, contract: Address, from: number): void {
   context.connection.run(
-    `INSERT INTO watched_contracts VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+    `INSERT INTO watched_contracts VALUES (?, ?, ?, unixepoch() / 86400) ON CONFLICT DO UPDATE
      SET watched_from = excluded.watched_from WHERE excluded.watched_from < watched_from`,
     context.dictionary.addOrdinal(chain),
     bytesOfHex(contract),
     from,
   )
+}
+
+export function unwatchContract(connection: Connection, ordinal: number, contract: Address): void {
+  connection.run('DELETE FROM watched_contracts WHERE chain = ? AND contract = ?', ordinal, bytesOfHex(contract))
+}
+
+export function idleContracts(connection: Connection, ordinal: number, before: number): Address[] {
+  const find = 'SELECT contract FROM watched_contracts WHERE chain = ? AND asked_on < ? ORDER BY contract'
+  return connection.all(find, ordinal, before).map(([address]) => hexOf<Address>(address as Uint8Array))
+}
+
+export function noteAsked(connection: Connection, ordinal: number, contract: Address, day: number): void {
+  const note = 'UPDATE watched_contracts SET asked_on = ?3 WHERE chain = ?1 AND contract = ?2 AND asked_on <> ?3'
+  connection.run(note, ordinal, bytesOfHex(contract), day)
 }

@@ -293,9 +293,14 @@ CREATE TABLE pending_ranges (
 ) WITHOUT ROWID;
 `
 
-// Keys that exist have no bound on what waits for them.
-const waitingOfKeys = 'ALTER TABLE keys ADD COLUMN index_waiting INTEGER'
+// Keys that exist have no bound on what waits for them. `asked_on`: the day, counted from 1970 (UTC), on which a contract
+// was last asked for.
+const limitsAndAges = `
+ALTER TABLE keys ADD COLUMN index_waiting INTEGER;
+ALTER TABLE watched_contracts ADD COLUMN asked_on INTEGER;
+UPDATE watched_contracts SET asked_on = unixepoch() / 86400;
+`
 
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges, waitingOfKeys]
+export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges]
 export const schemaVersion = versionAfter(migrations)

@@ -163,6 +163,16 @@ function putLamports(connection: Connection, network: SolanaNetwork, account: So
   )
 }
 
+function forgetOwners(connection: Connection, network: number, readBeforeMs: number, max: number): number {
+  const find = 'SELECT owner FROM solana_accounts WHERE network = ? AND read_at_ms < ? LIMIT ?'
+  const owners = connection.all(find, network, readBeforeMs, max)
+  for (const [owner] of owners) {
+    connection.run('DELETE FROM solana_holdings WHERE network = ? AND owner = ?', network, owner as Uint8Array)
+    connection.run('DELETE FROM solana_accounts WHERE network = ? AND owner = ?', network, owner as Uint8Array)
+  }
+  return owners.length
+}
+
 export function solanaStore(file: StoreFile): SolanaStore {
   return {
     portfolioOf: async (network, owner) => file.reading(read => portfolioOf(read, network, owner)),
@@ -172,6 +182,8 @@ export function solanaStore(file: StoreFile): SolanaStore {
     putMints: (network, updates) =>
       file.writing(({ connection }) => putMints(connection, networkNumber(network), updates)),
     applyHoldings: (network, updates) => file.writing(({ connection }) => applyHoldings(connection, network, updates)),
+    forgetOwners: (network, readBeforeMs, max) =>
+      file.writing(({ connection }) => forgetOwners(connection, networkNumber(network), readBeforeMs, max)),
     putLamports: (network, account) => file.writing(({ connection }) => putLamports(connection, network, account)),
   }
 }

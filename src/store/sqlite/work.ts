@@ -1,10 +1,12 @@
 // Work that processes ask of each other and their heartbeats, in tables of the file beside the store; leases and
 // checkpoints, in tables of the store. The clock may step in both directions.
 
+import type { ChainId } from '../../model.ts'
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
 import { heartbeatsKeptMs, heldMsMax, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
 import type { Connection } from './connection.ts'
+import { noteAsked } from './coverage-table.ts'
 import type { SharedFile } from './shared-file.ts'
 import type { StoreFile } from './store-file.ts'
 
@@ -104,7 +106,16 @@ export function checkpointStore(file: StoreFile): CheckpointStore {
     checkpoint: async name =>
       file.reading(read => read.get('SELECT value FROM checkpoints WHERE name = ?', name)?.[0] as string | undefined),
     putCheckpoint: (name, value) => file.writingUnseen(connection => putCheckpoint(connection, name, value)),
+    noteAsked: async (chain, contract, day) => {
+      const ordinal = file.dictionary.ordinalOf(chain)
+      if (ordinal !== undefined) await file.writingUnseen(connection => noteAsked(connection, ordinal, contract, day))
+    },
   }
+}
+
+export function forgetWallets(connection: Connection, chain: ChainId, below: number): void {
+  const forget = `DELETE FROM checkpoints WHERE name LIKE ? AND json_extract(value, '$.block') < ?`
+  connection.run(forget, `wallet/${chain}/%`, below)
 }
 
 export function putCheckpoint(connection: Connection, name: string, value: string): void {
