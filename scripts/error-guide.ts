@@ -43,12 +43,14 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Request a smaller page (`limit`), or raise the limit.',
   },
   rate_limited: {
-    means: 'The key exceeded its rate of requests per second.',
-    solve: 'Wait as `Retry-After` says, or give the key a higher `--rate`.',
+    means:
+      'The key exceeded its rate of requests per second, or has too many contracts and owners waiting to be indexed.',
+    solve: 'Wait as `Retry-After` says, or raise the limit with the command that `details.raise` names.',
   },
   quota_exceeded: {
-    means: 'The key has used up its quota of the day (UTC).',
-    solve: 'Wait for midnight UTC, or give the key a higher `--quota`.',
+    means:
+      'The key has used up its requests of the day (UTC), or the contracts and owners that are indexed for it in a day.',
+    solve: 'Wait for midnight UTC, or raise the limit with the command that `details.raise` names.',
   },
   overloaded: {
     means: 'More requests arrive than can be answered, or clients do not take their answers (see `limits`).',

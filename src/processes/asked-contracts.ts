@@ -1,5 +1,5 @@
-// Notes which contracts are asked for, once a day each, so that what nobody asks for can be let go. A note that could not
-// be written is written with the next request.
+// Notes which contracts are asked for, once a day each, so that what is no longer asked for can be let go. A note that
+// could not be written is written with the next request.
 import { LRUCache } from 'lru-cache'
 import type { Address, ChainId } from '../model.ts'
 import type { CheckpointStore } from '../store/store.ts'

@@ -93,7 +93,7 @@ export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
   /** The intervals of exactly this scope, sorted and disjoint. */
   coverage(chain: ChainId, scope: CoverageScope): Promise<CoveredInterval[]>
-  /** Every scope of a chain that has coverage, with its intervals, contracts last. `intervalsMax` bounds what is read. */
+  /** Every scope of a chain that has coverage, contracts last. `intervalsMax` bounds what is read. */
   coverageByScope(
     chain: ChainId,
     intervalsMax?: number,
@@ -190,7 +190,7 @@ export interface ChainWriter {
   watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
   /** Ends that. Rows stay, and so does what is covered by the contract's own intervals. */
   unwatchContract(chain: ChainId, contract: Address): Promise<void>
-  /** Forgets how far wallets were looked up, of those that were last looked up at a lower block. Their activity stays. */
+  /** Forgets how far wallets were looked up, of those last looked up at a lower block. Their activity stays. */
   forgetWallets(chain: ChainId, below: number): Promise<void>
 }
 

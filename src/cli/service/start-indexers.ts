@@ -159,8 +159,8 @@ function askerOf({ id, indexWaiting }: IndexingKey) {
 }
 
 /**
- * Without the indexer's help the store still answers, and the answer says that it is not complete. Returns the refusal of
- * a key that has too many waiting.
+ * Without the indexer's help the store still answers, and the answer says that it is not complete. Returns the refusal
+ * of a key that has too many waiting.
  */
 async function quietly(work: Promise<unknown>, log: Log): Promise<unknown> {
   try {

@@ -176,8 +176,8 @@ export class ChainIndexer {
   }
 
   /**
-   * Returns when the contract is complete or `waitMs` have passed; fails if too many wait already. A long history is not waited for: after a third of
-   * the time a correct first page is enough.
+   * Returns when the contract is complete or `waitMs` have passed; fails if too many wait already. A long
+   * history is not waited for: after a third of the time a correct first page is enough.
    */
   async ensureContract(contract: Address, waitMs: number, asker: Asker = operator): Promise<void> {
     const contracts = this.#contracts

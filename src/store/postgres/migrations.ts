@@ -260,8 +260,8 @@ CREATE TABLE pending_ranges (
 );
 `
 
-// Keys that exist have no bound on what waits for them. `asked_on`: the day, counted from 1970 (UTC), on which a contract
-// was last asked for.
+// Keys that exist have no bound on what waits for them. `asked_on`: the day, counted from 1970 (UTC), on which a
+// contract was last asked for.
 const limitsAndAges = `
 ALTER TABLE keys ADD COLUMN index_waiting int8;
 ALTER TABLE watched_contracts ADD COLUMN asked_on int8;
