@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { Address, ChainId, Hash, SolanaNetwork } from '../model.ts'
+import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { WorkRequest, WorkStore } from '../store/store.ts'
 
@@ -12,6 +13,8 @@ export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address }
   | { kind: 'wallet'; chain: ChainId; wallet: Address }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+  /** What a node says of a transaction. */
+  | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
 
 export function evmTopic(chain: ChainId): string {
   return `evm/${chain}`
@@ -21,21 +24,30 @@ export function solanaTopic(network: SolanaNetwork): string {
   return `solana/${network}`
 }
 
+/** Of every process with nodes of the chain, whichever way it indexes it. */
+export function nodesTopic(chain: ChainId): string {
+  return `nodes/${chain}`
+}
+
 function topicOf(work: Work): string {
-  return work.kind === 'portfolio' ? solanaTopic(work.network) : evmTopic(work.chain)
+  if (work.kind === 'portfolio') return solanaTopic(work.network)
+  return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
 }
 
 function nameOf(work: Work): string {
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}`
   if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}`
+  if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   return `portfolio/${work.network}/${Buffer.from(work.owner).toString('hex')}`
 }
 
 /** Undefined for a name that another version wrote. */
 function workOf(name: string): Work | undefined {
-  const [kind, where, what] = name.split('/') as [string, string, string]
+  const [kind, where, what, hash] = name.split('/') as [string, string, string, string]
   if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address }
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address }
+  if (kind === 'transaction')
+    return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: hash as Hash }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
 }
@@ -106,7 +118,7 @@ type WorkClaimerOptions = {
   /** What this process can do now. */
   topics: () => Promise<readonly string[]>
   /** Returns when the work is done, or after `waitMs`. */
-  perform: (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
+  perform: (work: Work, waitMs: number) => Promise<WorkOutcome>
 }
 
 const claimPollMs = 25
@@ -166,22 +178,28 @@ export class WorkClaimer {
     const work = workOf(name)
     if (work === undefined) return writeResult({})
     try {
-      return writeResult({ freshness: await this.#options.perform(work, waitMs) })
+      return writeResult(await this.#options.perform(work, waitMs))
     } catch (failure) {
       return writeResult({ failure })
     }
   }
 }
 
-export type WorkResult = { freshness?: PortfolioFreshness | undefined } | { error: AlmanacError }
+/** What work brought beside what it stored. */
+export type WorkOutcome = {
+  /** Of a portfolio. */
+  freshness?: PortfolioFreshness | undefined
+  /** Of a transaction: null where the node does not know it. */
+  transaction?: Exclude<NodeAnswer, undefined> | null
+}
 
-type Written = { freshness?: PortfolioFreshness; error?: PlainError }
+export type WorkResult = WorkOutcome | { error: AlmanacError }
 
-function writeResult(result: { freshness?: PortfolioFreshness | undefined } | { failure: unknown }): string {
+function writeResult(result: WorkOutcome | { failure: unknown }): string {
   return JSON.stringify('failure' in result ? { error: toPlain(result.failure) } : result)
 }
 
 function readResult(text: string): WorkResult {
-  const { freshness, error } = JSON.parse(text) as Written
-  return error === undefined ? { freshness } : { error: fromPlain(error) }
+  const { error, ...outcome } = JSON.parse(text) as WorkOutcome & { error?: PlainError }
+  return error === undefined ? outcome : { error: fromPlain(error) }
 }

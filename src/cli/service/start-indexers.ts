@@ -8,8 +8,15 @@ import type { Metrics } from '../../metrics.ts'
 import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { mayIndex, remoteFreshen } from '../../processes/remote-freshen.ts'
-import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../../processes/remote-work.ts'
-import type { Freshen, PortfolioFreshness } from '../../query/freshen.ts'
+import {
+  evmTopic,
+  nodesTopic,
+  solanaTopic,
+  type Work,
+  WorkClaimer,
+  type WorkOutcome,
+} from '../../processes/remote-work.ts'
+import type { Freshen } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -72,13 +79,25 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
   const perform: Perform = async (work, waitMs) => {
-    if (work.kind === 'portfolio') return await solana.freshen.portfolio(work.network, work.owner)
+    if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
     if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs)
-    return undefined
+    return {}
+  }
+  const transactionOf = async ({ chain, contract, hash }: Extract<Work, { kind: 'transaction' }>, waitMs: number) => {
+    const asked = { chain: chains.byId(chain)?.name ?? '', contract, hash }
+    const answer =
+      evm === undefined ? 'not asked' : await evm.transaction(asked, AbortSignal.timeout(Math.ceil(waitMs)))
+    return answer ?? null
   }
   if (hasEvm || networks.length > 0) {
-    const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
+    const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
+    const topics = async () => [
+      ...[...(await onDemand())].map(evmTopic),
+      ...withNodes.map(nodesTopic),
+      ...networks.map(solanaTopic),
+    ]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
     const heartbeat = new HeartbeatWriter(store, { process: randomUUID(), report, log })
     opened.defer(() => heartbeat.close())
@@ -97,7 +116,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
 }
 
 /** Does work with the indexers of this process. */
-type Perform = (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
+type Perform = (work: Work, waitMs: number) => Promise<WorkOutcome>
 
 type JoinedParts = {
   store: Store
@@ -125,8 +144,10 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
         asked.push(...mine.map(chain => quietly(perform({ kind: 'wallet', chain, wallet }, waitMs), log)))
       await Promise.all(asked)
     },
-    portfolio: (network, owner) =>
-      networks.includes(network) ? perform({ kind: 'portfolio', network, owner }, 0) : remote.portfolio(network, owner),
+    portfolio: async (network, owner) =>
+      networks.includes(network)
+        ? (await perform({ kind: 'portfolio', network, owner }, 0)).freshness
+        : await remote.portfolio(network, owner),
   }
 }
 
