@@ -5,8 +5,8 @@ import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
 import { evmNodeKind, startEvmNode } from './evm-node.ts'
 import { EvmWorld } from './evm-world.ts'
-import { solanaNodeKind, startSolanaNode } from './solana-node.ts'
-import { SolanaWorld } from './solana-world.ts'
+import { type NodeNews, SolanaNetwork } from './solana-network.ts'
+import { solanaNodeKind } from './solana-node.ts'
 
 export type SandboxChain = {
   name: string
@@ -24,9 +24,11 @@ export type Sandbox = {
   /** Why EVM or Solana is missing, in whole sentences. */
   missing: readonly string[]
   /** Begins the traffic. A failure ends the traffic of its chain and is reported once. */
-  begin(report: (text: string) => void): void
+  begin(report: (news: SandboxNews) => void): void
   stop(): Promise<void>
 }
+
+export type SandboxNews = { chain: string } & (NodeNews | { event: 'traffic stopped'; reason: string })
 
 const chainTable = [
   { name: 'eth', id: 1, index: 'full', kinds: ['ERC721', 'ERC721A', 'ERC1155', 'airdrop'] },
@@ -64,16 +66,18 @@ export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandb
   return {
     chains: evm?.map(({ chain }) => chain) ?? [],
     wallets: evm?.[0]?.world.wallets.map(({ address }) => address.toLowerCase()) ?? [],
-    solana: solana?.place,
+    solana: solana && { rpcUrl: solana.rpcUrl, wsUrl: solana.wsUrl, wallets: solana.wallets },
     missing,
     begin(report) {
-      const live = (name: string, turn: (draws: Draws) => Promise<void>): void =>
-        void keepAlive(new Draws(seed, `traffic ${name}`), { turn, signal: ended.signal }).catch(error => {
-          if (!ended.signal.aborted) report(`Sandbox traffic on ${name} stopped: ${error.message}`)
+      const { signal } = ended
+      const live = (chain: string, turn: (draws: Draws) => Promise<void>): void =>
+        void keepAlive(new Draws(seed, `traffic ${chain}`), { turn, signal }).catch(error => {
+          if (!signal.aborted) report({ event: 'traffic stopped', chain, reason: error.message })
         })
       for (const { chain, world } of evm ?? [])
         live(chain.name, draws => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock()))
-      if (solana !== undefined) live('solana', () => solana.world.transact())
+      const hear = (news: NodeNews) => report({ chain: 'solana', ...news })
+      if (solana !== undefined) live('solana', () => solana.transactOrReplace(hear, signal))
     },
     async stop() {
       ended.abort()
@@ -122,11 +126,9 @@ async function createChain({
 
 async function startSolanaHalf(seed: string, opened: AsyncDisposableStack) {
   if (solanaNodeKind === undefined) throw new Error(`neither Surfpool nor litesvm runs on ${platform}`)
-  const node = await startSolanaNode()
-  opened.defer(() => node.stop())
-  const world = await SolanaWorld.create({ node, seed })
-  const wallets = world.wallets.map(({ address }) => address)
-  return { world, place: { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, wallets } }
+  const network = await SolanaNetwork.start({ seed })
+  opened.defer(() => network.stop())
+  return network
 }
 
 const platform = `${process.platform} ${process.arch}`
