@@ -148,6 +148,8 @@ export type ChainStatus = {
 
 export type SolanaStatus = {
   state: 'live' | 'stalled'
+  /** Why it is not live. */
+  reason?: string
   slot: number
   lag_seconds: number
   rpc: readonly EndpointStatus[]
