@@ -3,6 +3,7 @@ import { base58 } from '@scure/base'
 import { generateKeyPairSigner } from '@solana/kit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../src/log.ts'
+import { createMetrics } from '../src/metrics.ts'
 import { displayAmount } from '../src/solana/amounts.ts'
 import { tokenProgramAddresses } from '../src/solana/decode.ts'
 import { createSolana, type Solana } from '../src/solana/network.ts'
@@ -33,7 +34,7 @@ beforeAll(async () => {
       freshen: { portfolio: (network, owner) => solana!.freshen.portfolio(network, owner) },
     },
   })
-  solana = createSolana({ settings, store: served.store, log })
+  solana = createSolana({ settings, store: served.store, log, metrics: createMetrics({ ofProcess: false }) })
 })
 afterAll(async () => {
   await solana?.close()
@@ -132,4 +133,27 @@ test('reports the network with its endpoint and what is watched', async () => {
     watched: { connected: true },
   })
   expect(solana?.status().devnet?.lag_seconds).toBeLessThan(5)
+})
+
+test('a network that is stalled says why, and asks its endpoints though nobody asks it', async () => {
+  const { address } = await generateKeyPairSigner()
+  try {
+    proxy.calls.clear()
+    proxy.socketsDown = true
+    await expect
+      .poll(() => solana?.status().devnet, { timeout: 5_000 })
+      .toMatchObject({ state: 'stalled', reason: 'The WebSocket is not connected.' })
+    await expect.poll(() => proxy.calls.get('getMultipleAccounts'), { timeout: 5_000 }).toBeGreaterThan(0)
+    proxy.fault = () => ({ kind: 'status', status: 500 })
+    expect((await served.get(`/account/devnet/${address}/portfolio`)).status).toBe(502)
+    const reason = expect.stringContaining(`${new URL(proxy.rpcUrl).host} answered 500 to get`)
+    expect(solana?.status().devnet).toMatchObject({
+      state: 'stalled',
+      reason,
+      rpc: [{ healthy: false, fault: reason }],
+    })
+  } finally {
+    proxy.fault = undefined
+    proxy.socketsDown = false
+  }
 })

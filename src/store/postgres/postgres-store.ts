@@ -20,7 +20,9 @@ import { databaseOptions, StoreDatabase } from './store-database.ts'
 import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
-/** Beside what every engine offers: imports, and which commits this process knows and when it last asked, for a replica. */
+/**
+ * Beside what every engine offers: imports, and for a replica which commits this process knows and when it last asked.
+ */
 export type PostgresStore = Store & { seen(): Seen; solanaStaging(network: SolanaNetwork): SolanaStaging }
 type Seen = { commits: number; atMs: number }
 
