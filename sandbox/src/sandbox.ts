@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CompiledCollections, collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
-import { evmNodeKind, startEvmNode } from './evm-node.ts'
+import { EvmNetwork } from './evm-network.ts'
+import { evmNodeKind } from './evm-node.ts'
 import { EvmWorld } from './evm-world.ts'
-import { type NodeNews, SolanaNetwork } from './solana-network.ts'
+import type { NodeNews } from './node-news.ts'
+import { SolanaNetwork } from './solana-network.ts'
 import { solanaNodeKind } from './solana-node.ts'
 
 export type SandboxChain = {
@@ -74,10 +76,13 @@ export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandb
         void keepAlive(new Draws(seed, `traffic ${chain}`), { turn, signal }).catch(error => {
           if (!signal.aborted) report({ event: 'traffic stopped', chain, reason: error.message })
         })
-      for (const { chain, world } of evm ?? [])
-        live(chain.name, draws => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock()))
-      const hear = (news: NodeNews) => report({ chain: 'solana', ...news })
-      if (solana !== undefined) live('solana', () => solana.transactOrReplace(hear, signal))
+      const hearOf = (chain: string) => (news: NodeNews) => report({ chain, ...news })
+      for (const { chain, world, node } of evm ?? [])
+        live(chain.name, draws => {
+          const work = () => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock())
+          return node.workOrReplace(work, hearOf(chain.name))
+        })
+      if (solana !== undefined) live('solana', () => solana.transactOrReplace(hearOf('solana'), signal))
     },
     async stop() {
       ended.abort()
@@ -91,7 +96,7 @@ async function startEvmHalf(seed: string, opened: AsyncDisposableStack) {
     throw new Error(`neither Anvil nor Hardhat's EVM runs on ${platform}; put anvil on the PATH`)
   // The nodes start while the contracts compile, which takes seconds the first time.
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
-  const starting = chainTable.map(({ id: chainId }) => startEvmNode({ chainId, genesisTimestamp }))
+  const starting = chainTable.map(({ id: chainId }) => EvmNetwork.start({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
   const [compiled, ...nodes] = await Promise.all([loadCollections(), ...starting])
   return await Promise.all(
@@ -106,7 +111,7 @@ type ChainParts = {
   id: number
   index: 'full' | 'on-demand'
   kinds: readonly Kind[]
-  node: Awaited<ReturnType<typeof startEvmNode>>
+  node: EvmNetwork
   compiled: CompiledCollections
   seed: string
   genesisTimestamp: number
@@ -118,10 +123,10 @@ async function createChain({
   index,
   node,
   ...rest
-}: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld }> {
+}: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld; node: EvmNetwork }> {
   const world = await EvmWorld.create({ node, ...rest })
   const collections = world.collections.map(({ kind, name, contract }) => ({ kind, name, address: contract.address }))
-  return { chain: { name, id, index, url: node.url, collections }, world }
+  return { chain: { name, id, index, url: node.url, collections }, world, node }
 }
 
 async function startSolanaHalf(seed: string, opened: AsyncDisposableStack) {

@@ -1,7 +1,8 @@
 // The sandbox's Solana network: a node behind addresses that stay, and its wallets. A node that stops is replaced by a
-// new one with the same wallets and mints, whose slots go on from the old ones: whoever read the old ledger would not
+// new one with the same wallets and mints, whose slots go on from the old ones: a reader of the old ledger would not
 // believe slots that begin again.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { NodeNews } from './node-news.ts'
 import { type Relay, startRelay } from './relay.ts'
 import { type SolanaNode, type SolanaNodeOptions, startSolanaNode } from './solana-node.ts'
 import { SolanaWorld } from './solana-world.ts'
@@ -12,8 +13,6 @@ export type SolanaNetworkOptions = {
   silentMsMax?: number
   slotMs?: number
 }
-
-export type NodeNews = { event: 'node stopped answering' | 'node started again'; reason: string }
 
 const silentMsMaxDefault = 15_000
 const answerMsMax = 5_000
