@@ -17,6 +17,8 @@ export class EvmNetwork implements EvmNode {
   /** Of the canonical branch. */
   #mined: Mined[] = []
   readonly #lengths = new Map<unknown, number>()
+  /** The last head that was seen. */
+  #known: Hex | undefined
   #closed = false
 
   private constructor(options: EvmNodeOptions, node: EvmNode, relay: Relay) {
@@ -56,7 +58,7 @@ export class EvmNetwork implements EvmNode {
 
   /** Does work that needs the node. Fails only where a node that runs refused it, or cannot be replaced by the same. */
   async workOrReplace(work: () => Promise<void>, report: (news: NodeNews) => void): Promise<void> {
-    const before = await this.#head().catch(() => undefined)
+    this.#known = await this.#head().catch(() => this.#known)
     try {
       return await work()
     } catch (failure) {
@@ -64,7 +66,7 @@ export class EvmNetwork implements EvmNode {
       report({ event: 'node stopped answering', reason: (failure as Error).message })
     }
     await this.#replace()
-    const isSame = before === undefined || (await this.#has(before))
+    const isSame = this.#known === undefined || (await this.#has(this.#known))
     if (!isSame) throw new Error('a new node has other blocks; start the sandbox again')
     report({ event: 'node started again', reason: 'it has the blocks that it had' })
   }
