@@ -163,6 +163,8 @@ export type BudgetStatus = { calls: number; left: number }
 
 export type SolanaStatus = {
   state: 'live' | 'stalled'
+  /** Why it is not live. */
+  reason?: string
   slot: number
   lag_seconds: number
   rpc: readonly EndpointStatus[]

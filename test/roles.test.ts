@@ -2,12 +2,14 @@
 // reads the chain, and show how it fares.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { problemAnswer } from '../src/api/problem.ts'
+import { ChainTable, defineChain } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { IndexingLimits } from '../src/keys/indexing-limits.ts'
 import { createLog } from '../src/log.ts'
-import type { Address } from '../src/model.ts'
+import type { Address, Hash } from '../src/model.ts'
 import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
+import { askAnyProcess } from '../src/processes/remote-transaction.ts'
 import { solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
@@ -87,6 +89,15 @@ describe.each(engineNames)('on %s', name => {
     }
     expect(chains[0]?.last_transaction?.block_number).toBe(`${expectedSent(node.chain, wallet)!.last.block}`)
 
+    // A process without a node of the chain has one that has nodes ask for a transaction.
+    const table = new ChainTable([defineChain({ name: 'sim', id: chainId })])
+    const askNode = askAnyProcess({ store, chains: table, own: async () => 'not asked' })
+    const known = node.chain.block(150).transactions[0]!.hash as Hash
+    const unknown = `0x${'ab'.repeat(32)}` as Hash
+    const { signal } = new AbortController()
+    expect(await askNode({ chain: 'sim', contract, hash: known }, signal)).toMatchObject({ block: 150 })
+    expect(await askNode({ chain: 'sim', contract, hash: unknown }, signal)).toBeUndefined()
+
     // An indexer that dies is seen by those that answer: nothing vouches for the chain any more.
     await indexer.kill()
     await vi.waitFor(async () => {
@@ -121,7 +132,7 @@ describe.each(engineNames)('on %s', name => {
       async perform(subject) {
         asked.push(subject)
         if (failing) throw new AlmanacError('upstream_rate_limited', 'The node is busy.', { ...failure, cause })
-        return freshness
+        return { freshness }
       },
     })
     cleanups.push(() => claimer.close())
@@ -138,6 +149,10 @@ describe.each(engineNames)('on %s', name => {
     const { headers } = problemAnswer(heard, { requestId: 'r', accept: undefined, solana: true })
     expect(headers).toMatchObject({ 'Retry-After': '7' })
     expect(await reports.serves(solanaTopic('devnet'))).toBe(false)
+    // Where no process has a node of the chain, nothing is waited for.
+    const ask = askAnyProcess({ store: asking, chains: new ChainTable(), own: async () => 'not asked' })
+    const transaction = { chain: 'eth', contract: `0x${'c'.repeat(40)}`, hash: `0x${'ab'.repeat(32)}` } as const
+    expect(await ask(transaction as never, AbortSignal.timeout(1_000))).toBe('not asked')
   })
 
   test('a key has as much indexed as it may, whichever process is asked', async () => {

@@ -3,9 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { base58 } from '@scure/base'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { programKeys } from '../src/solana/decode.ts'
 import { importedSnapshots, importSnapshot, parseSnapshotName } from '../src/solana/snapshot.ts'
+import { openSolanaStaging, openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
 import { hasSolanaFixtures, readSolanaFixture } from './solana-fixtures.ts'
@@ -19,6 +20,7 @@ import {
   writeArchive,
 } from './solana-snapshot-archive.ts'
 import { openTestStore } from './solana-store.ts'
+import { type Engine, startEngine } from './store-engines.ts'
 
 const key = (label: number) => new Uint8Array(32).fill(label)
 const owner = key(1)
@@ -88,6 +90,26 @@ async function amounts(): Promise<Record<number, bigint>> {
   return Object.fromEntries(holdingRows(found?.holdings).map(({ account, amount }) => [account[0], amount]))
 }
 
+/** A second full snapshot. */
+async function takesAway(): Promise<void> {
+  const first = await archive(`snapshot-100-${hash}.tar.zst`, [
+    [90, [held(10, 5n), held(11, 6n), held(12, 7n), theMint]],
+  ])
+  await importSnapshot({ store, network: 'devnet', path: first })
+  const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
+  await store.applyHoldings('devnet', [newer])
+  // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
+  const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
+  const read = { ...newer, slot: 150, writeVersion: 0n }
+  await store.putOwner('devnet', account, [
+    { ...read, account: key(10), amount: 5n },
+    { ...read, account: key(12), amount: 7n },
+  ])
+  const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
+  await importSnapshot({ store, network: 'devnet', path: second })
+  expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
+}
+
 describe('a full snapshot', () => {
   test('is stored account by account, the newest of each', async () => {
     const path = await archive(`snapshot-100-${hash}.tar.zst`, [
@@ -109,24 +131,7 @@ describe('a full snapshot', () => {
     expect((await store.portfolioOf('devnet', owner))?.holdings).toHaveLength(0)
   })
 
-  test('takes away what it lacks, and leaves what is newer', async () => {
-    const first = await archive(`snapshot-100-${hash}.tar.zst`, [
-      [90, [held(10, 5n), held(11, 6n), held(12, 7n), theMint]],
-    ])
-    await importSnapshot({ store, network: 'devnet', path: first })
-    const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
-    await store.applyHoldings('devnet', [newer])
-    // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
-    const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
-    const read = { ...newer, slot: 150, writeVersion: 0n }
-    await store.putOwner('devnet', account, [
-      { ...read, account: key(10), amount: 5n },
-      { ...read, account: key(12), amount: 7n },
-    ])
-    const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
-    await importSnapshot({ store, network: 'devnet', path: second })
-    expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
-  })
+  test('takes away what it lacks, and leaves what is newer', takesAway)
 
   test('far older than what the feed has stored is refused', async () => {
     await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 5, to: 200_000 }))
@@ -224,5 +229,41 @@ describe('an import that does not end well', () => {
     expect(parseSnapshotName('incremental-snapshot-1-2-abc.tar.zst')).toEqual({ slot: 2, base: 1 })
     for (const name of ['snapshot.tar.zst', 'snapshot-1-abc.tar.bz2', 'snapshot-1.tar.zst'])
       expect(parseSnapshotName(name)).toBeUndefined()
+  })
+})
+
+describe('on PostgreSQL', () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine('postgres')
+  }, 60_000)
+  afterAll(() => engine.close())
+  beforeEach(async () => {
+    await remove()
+    store = await openStore(await engine.newStore(), { role: 'owner' })
+    remove = () => store.close()
+  })
+
+  test('a second full snapshot takes away what it lacks, and leaves what is newer', takesAway)
+
+  test('one that was interrupted goes on, and takes away nothing of what it stored before', async () => {
+    const first = await archive(`snapshot-100-${hash}.tar.zst`, [[90, [held(10, 5n), held(11, 6n), theMint]]])
+    await importSnapshot({ store, network: 'devnet', path: first })
+    const row = { owner, mint, program: 'token', slot: 90, writeVersion: 0n } as const
+    const begun = await openSolanaStaging(store, 'devnet')
+    expect(await begun.checkpoint()).toBeUndefined()
+    await begun.commit({ holdings: [{ ...row, account: key(10), amount: 5n }], mints: [] }, 'one file')
+    await begun.close()
+    const next = await openSolanaStaging(store, 'devnet')
+    expect(await next.checkpoint()).toBe('one file')
+    await next.commit({ holdings: [{ ...row, account: key(12), amount: 7n }], mints: [] }, 'two files')
+    await next.merge({ slot: 200, whole: true })
+    expect(await next.checkpoint()).toBeUndefined()
+    expect(await amounts()).toEqual({ 10: 5n, 12: 7n })
+  })
+
+  test('one that an older version began is begun anew: which accounts it stored is not known', async () => {
+    await store.putCheckpoint('solana.devnet.import', 'one file')
+    expect(await (await openSolanaStaging(store, 'devnet')).checkpoint()).toBeUndefined()
   })
 })

@@ -95,6 +95,18 @@ test('a replica is read while it follows, and is left while it lags or is gone',
 
   expect(fromCopy.mock.calls.every(([query]) => query.after === undefined)).toBe(true)
 
+  // Labels are held once, those of the store, also for pages of the replica.
+  const looks = (['labelsOf', 'labelsWithin', 'labelChanges'] as const).map(method => vi.spyOn(copy, method))
+  const rank = { source: 'test', rank: 'operator', updatedAt: 1 } as const
+  await store.putLabels([{ ...rank, chain: undefined, address: contract, label: 'Harbour' }])
+  fromCopy.mockClear()
+  await vi.waitFor(async () => {
+    const { result } = await page(`limit=${Math.floor(Math.random() * 1_000) + 100}`)
+    expect(result[0]).toMatchObject({ to_address_label: 'Harbour' })
+    expect(fromCopy).toHaveBeenCalled()
+  }, patience)
+  for (const look of looks) expect(look).not.toHaveBeenCalled()
+
   // While it lags within the bound its answer is of one moment: whole, whatever the store has by then.
   await replay('pause')
   await commit(10, 19)

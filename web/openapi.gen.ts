@@ -401,6 +401,7 @@ export interface components {
         [key: string]: {
           /** @enum {string} */
           state: "live" | "stalled";
+          reason?: string;
           slot: number;
           lag_seconds: number;
           rpc: ({
@@ -1164,6 +1165,8 @@ export interface operations {
           Age?: number;
           /** @description Slot at which the account was read. */
           "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
         };
         content: {
           "application/json": components["schemas"]["Portfolio"];

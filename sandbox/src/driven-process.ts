@@ -7,6 +7,7 @@ import { endProcess } from './tethered-process.ts'
 export type DrivenProcess<First> = {
   /** The line that it printed when it was ready. */
   first: First
+  processId: number | undefined
   /** Calls run one after the other, in order. */
   call(method: string, ...args: unknown[]): Promise<unknown>
   stop(): Promise<void>
@@ -31,6 +32,7 @@ export async function startDriven<First>(command: readonly string[], name: strin
   let last: Promise<unknown> = Promise.resolve()
   return {
     first,
+    processId: child.pid,
     call(method, ...args) {
       const called = last.then(async () => {
         child.stdin.write(`${JSON.stringify({ method, args })}\n`)

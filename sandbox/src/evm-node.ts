@@ -15,6 +15,7 @@ export type EvmNode = {
   kind: EvmNodeKind
   chainId: number
   url: string
+  processId?: number | undefined
   ask(method: string, ...params: unknown[]): Promise<unknown>
   /** Mines a block of these signed transactions, in order. */
   mine(transactions: readonly Hex[], timestamp: number): Promise<void>
@@ -23,7 +24,15 @@ export type EvmNode = {
   stop(): Promise<void>
 }
 
-export type EvmNodeOptions = { chainId: number; genesisTimestamp: number }
+export type EvmNodeOptions = {
+  chainId: number
+  genesisTimestamp: number
+  /** How long the node may take for one answer. */
+  answerMsMax?: number
+}
+
+/** Generous: the machine may be busy. */
+const answerMsMaxDefault = 30_000
 
 const require = createRequire(import.meta.url)
 const anvilCommand = process.env.ANVIL_COMMAND?.split(' ') ?? anvilOfPackage() ?? anvilOnPath()
@@ -41,20 +50,29 @@ export async function startEvmNode(options: EvmNodeOptions): Promise<EvmNode> {
   if (evmNodeKind === undefined) throw new Error('no EVM node runs on this machine')
   const child = evmNodeKind === 'anvil' ? spawnAnvil(anvilCommand ?? [], options) : spawnEdr(options)
   const place = await printedBy(child, /Listening on (127\.0\.0\.1:\d+)/, 'the EVM node')
-  return new RunningNode({ child, kind: evmNodeKind, chainId: options.chainId, url: `http://${place}` })
+  const { chainId, answerMsMax = answerMsMaxDefault } = options
+  return new RunningNode({ child, kind: evmNodeKind, chainId, url: `http://${place}`, answerMsMax })
 }
+
+type RunningNodeParts = Pick<EvmNode, 'kind' | 'chainId' | 'url'> & { child: ChildProcess; answerMsMax: number }
 
 class RunningNode implements EvmNode {
   readonly kind: EvmNodeKind
   readonly chainId: number
   readonly url: string
   readonly #child: ChildProcess
+  readonly #answerMsMax: number
 
-  constructor({ child, kind, chainId, url }: Pick<EvmNode, 'kind' | 'chainId' | 'url'> & { child: ChildProcess }) {
+  constructor({ child, kind, chainId, url, answerMsMax }: RunningNodeParts) {
     this.#child = child
+    this.#answerMsMax = answerMsMax
     this.kind = kind
     this.chainId = chainId
     this.url = url
+  }
+
+  get processId(): number | undefined {
+    return this.#child.pid
   }
 
   async ask(method: string, ...params: unknown[]): Promise<unknown> {
@@ -63,7 +81,8 @@ class RunningNode implements EvmNode {
 
   async #post(body: object): Promise<unknown> {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify(body) })
+    const signal = AbortSignal.timeout(this.#answerMsMax)
+    const response = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify(body), signal })
     return await response.json()
   }
 

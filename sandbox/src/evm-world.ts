@@ -60,8 +60,14 @@ export class EvmWorld {
 
   /** Mines a block with a few transactions, now. */
   async mineBlock(): Promise<void> {
+    const before = structuredClone(this.#held)
     const count = this.#draws.between(1, 3)
-    await this.#mine(Array.from({ length: count }, () => this.#next()))
+    try {
+      await this.#mine(Array.from({ length: count }, () => this.#next()))
+    } catch (error) {
+      this.#held = before
+      throw error
+    }
   }
 
   /** Mines a few blocks, reverts them, and mines a branch that is one block longer. */

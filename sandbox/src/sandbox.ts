@@ -3,10 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CompiledCollections, collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
-import { evmNodeKind, startEvmNode } from './evm-node.ts'
+import { EvmNetwork } from './evm-network.ts'
+import { evmNodeKind } from './evm-node.ts'
 import { EvmWorld } from './evm-world.ts'
-import { solanaNodeKind, startSolanaNode } from './solana-node.ts'
-import { SolanaWorld } from './solana-world.ts'
+import type { NodeNews } from './node-news.ts'
+import { SolanaNetwork } from './solana-network.ts'
+import { solanaNodeKind } from './solana-node.ts'
 
 export type SandboxChain = {
   name: string
@@ -24,9 +26,11 @@ export type Sandbox = {
   /** Why EVM or Solana is missing, in whole sentences. */
   missing: readonly string[]
   /** Begins the traffic. A failure ends the traffic of its chain and is reported once. */
-  begin(report: (text: string) => void): void
+  begin(report: (news: SandboxNews) => void): void
   stop(): Promise<void>
 }
+
+export type SandboxNews = { chain: string } & (NodeNews | { event: 'traffic stopped'; reason: string })
 
 const chainTable = [
   { name: 'eth', id: 1, index: 'full', kinds: ['ERC721', 'ERC721A', 'ERC1155', 'airdrop'] },
@@ -64,16 +68,21 @@ export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandb
   return {
     chains: evm?.map(({ chain }) => chain) ?? [],
     wallets: evm?.[0]?.world.wallets.map(({ address }) => address.toLowerCase()) ?? [],
-    solana: solana?.place,
+    solana: solana && { rpcUrl: solana.rpcUrl, wsUrl: solana.wsUrl, wallets: solana.wallets },
     missing,
     begin(report) {
-      const live = (name: string, turn: (draws: Draws) => Promise<void>): void =>
-        void keepAlive(new Draws(seed, `traffic ${name}`), { turn, signal: ended.signal }).catch(error => {
-          if (!ended.signal.aborted) report(`Sandbox traffic on ${name} stopped: ${error.message}`)
+      const { signal } = ended
+      const live = (chain: string, turn: (draws: Draws) => Promise<void>): void =>
+        void keepAlive(new Draws(seed, `traffic ${chain}`), { turn, signal }).catch(error => {
+          if (!signal.aborted) report({ event: 'traffic stopped', chain, reason: error.message })
         })
-      for (const { chain, world } of evm ?? [])
-        live(chain.name, draws => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock()))
-      if (solana !== undefined) live('solana', () => solana.world.transact())
+      const hearOf = (chain: string) => (news: NodeNews) => report({ chain, ...news })
+      for (const { chain, world, node } of evm ?? [])
+        live(chain.name, draws => {
+          const work = () => (draws.chance(reorganisationPercent) ? world.reorganise() : world.mineBlock())
+          return node.workOrReplace(work, hearOf(chain.name))
+        })
+      if (solana !== undefined) live('solana', () => solana.transactOrReplace(hearOf('solana'), signal))
     },
     async stop() {
       ended.abort()
@@ -87,7 +96,7 @@ async function startEvmHalf(seed: string, opened: AsyncDisposableStack) {
     throw new Error(`neither Anvil nor Hardhat's EVM runs on ${platform}; put anvil on the PATH`)
   // The nodes start while the contracts compile, which takes seconds the first time.
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
-  const starting = chainTable.map(({ id: chainId }) => startEvmNode({ chainId, genesisTimestamp }))
+  const starting = chainTable.map(({ id: chainId }) => EvmNetwork.start({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
   const [compiled, ...nodes] = await Promise.all([loadCollections(), ...starting])
   return await Promise.all(
@@ -102,7 +111,7 @@ type ChainParts = {
   id: number
   index: 'full' | 'on-demand'
   kinds: readonly Kind[]
-  node: Awaited<ReturnType<typeof startEvmNode>>
+  node: EvmNetwork
   compiled: CompiledCollections
   seed: string
   genesisTimestamp: number
@@ -114,19 +123,17 @@ async function createChain({
   index,
   node,
   ...rest
-}: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld }> {
+}: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld; node: EvmNetwork }> {
   const world = await EvmWorld.create({ node, ...rest })
   const collections = world.collections.map(({ kind, name, contract }) => ({ kind, name, address: contract.address }))
-  return { chain: { name, id, index, url: node.url, collections }, world }
+  return { chain: { name, id, index, url: node.url, collections }, world, node }
 }
 
 async function startSolanaHalf(seed: string, opened: AsyncDisposableStack) {
   if (solanaNodeKind === undefined) throw new Error(`neither Surfpool nor litesvm runs on ${platform}`)
-  const node = await startSolanaNode()
-  opened.defer(() => node.stop())
-  const world = await SolanaWorld.create({ node, seed })
-  const wallets = world.wallets.map(({ address }) => address)
-  return { world, place: { rpcUrl: node.rpcUrl, wsUrl: node.wsUrl, wallets } }
+  const network = await SolanaNetwork.start({ seed })
+  opened.defer(() => network.stop())
+  return network
 }
 
 const platform = `${process.platform} ${process.arch}`

@@ -7,6 +7,8 @@ import { loads } from './installed.ts'
 export type SolanaNode = {
   rpcUrl: string
   wsUrl: string
+  /** Where it has a process of its own. */
+  processId?: number | undefined
   /** Adds lamports to an address. */
   fund(address: string, lamports: number): Promise<void>
   /** Writes an account directly, past its program. */
@@ -33,14 +35,21 @@ export const solanaNodeKind: SolanaNodeKind | undefined = hasSurfpool
     ? 'litesvm'
     : undefined
 
-export async function startSolanaNode(): Promise<SolanaNode> {
-  if (solanaNodeKind === undefined) throw new Error('no Solana node runs on this machine')
-  return solanaNodeKind === 'surfpool' ? await startSurfpool() : await startProgramProcess()
+export type SolanaNodeOptions = {
+  /** By default what is usual for the node. */
+  firstSlot?: number | undefined
+  /** How long a slot takes; by default what is usual for the node. */
+  slotMs?: number | undefined
 }
 
-export async function startSurfpool(): Promise<SolanaNode> {
+export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<SolanaNode> {
+  if (solanaNodeKind === undefined) throw new Error('no Solana node runs on this machine')
+  return solanaNodeKind === 'surfpool' ? await startSurfpool(options) : await startProgramProcess(options)
+}
+
+export async function startSurfpool({ firstSlot, slotMs }: SolanaNodeOptions = {}): Promise<SolanaNode> {
   const file = processFile('solana-surfpool-process')
-  const settings = { module: surfpoolModule, config: { offline: true } }
+  const settings = { module: surfpoolModule, config: { offline: true, slotTimeMs: slotMs }, firstSlot }
   const command = [process.env.SURFPOOL_NODE ?? process.execPath, file, JSON.stringify(settings)]
   const node = await startDriven<{ rpcUrl: string; wsUrl: string }>(command, 'Surfpool')
   return {
@@ -52,8 +61,8 @@ export async function startSurfpool(): Promise<SolanaNode> {
   }
 }
 
-async function startProgramProcess(): Promise<SolanaNode> {
-  const command = [process.execPath, processFile('solana-program-process')]
+async function startProgramProcess(options: SolanaNodeOptions): Promise<SolanaNode> {
+  const command = [process.execPath, processFile('solana-program-process'), JSON.stringify(options)]
   const node = await startDriven<{ rpcUrl: string; wsUrl: string }>(command, 'the Solana node')
   return {
     ...offered(node),
@@ -66,8 +75,9 @@ async function startProgramProcess(): Promise<SolanaNode> {
 
 function offered(
   node: DrivenProcess<{ rpcUrl: string; wsUrl: string }>,
-): Pick<SolanaNode, 'rpcUrl' | 'wsUrl' | 'stop'> {
-  return { rpcUrl: node.first.rpcUrl, wsUrl: node.first.wsUrl, stop: () => node.stop() }
+): Pick<SolanaNode, 'rpcUrl' | 'wsUrl' | 'processId' | 'stop'> {
+  const { first, processId } = node
+  return { rpcUrl: first.rpcUrl, wsUrl: first.wsUrl, processId, stop: () => node.stop() }
 }
 
 function processFile(name: string): string {

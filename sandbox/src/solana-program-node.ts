@@ -6,10 +6,10 @@ import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { listen } from './listen.ts'
 import { clockSysvar, systemProgram } from './solana-addresses.ts'
-import type { SolanaNode } from './solana-node.ts'
+import type { SolanaNode, SolanaNodeOptions } from './solana-node.ts'
 import { decodeTransaction, type SignedTransaction } from './solana-wire.ts'
 
-const slotMs = 100
+const slotMsDefault = 100
 
 type Filter = { memcmp: { offset: number; bytes: string } }
 type Subscription = {
@@ -25,13 +25,15 @@ type Key = Parameters<LiteSVM['getAccount']>[0]
 type Lamports = Parameters<LiteSVM['airdrop']>[1]
 type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 
-export type ProgramNodeOptions = {
+export type ProgramNodeOptions = SolanaNodeOptions & {
   /** Answers `jsonParsed` for a token account; without it, that encoding is refused. */
   parseTokenAccount?: (data: Uint8Array) => unknown
 }
 
-export async function startProgramNode({ parseTokenAccount }: ProgramNodeOptions = {}): Promise<SolanaNode> {
+export async function startProgramNode(options: ProgramNodeOptions = {}): Promise<SolanaNode> {
+  const { parseTokenAccount, firstSlot = 0, slotMs = slotMsDefault } = options
   const svm = new LiteSVM().withNativeMints().withTransactionHistory(0n).withBlockhashCheck(false)
+  if (firstSlot > 0) svm.warpToSlot(BigInt(firstSlot))
   const subscriptions = new Map<number, Subscription>()
   let nextSubscription = 1
   let timeOffset = 0n

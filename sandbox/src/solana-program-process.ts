@@ -2,7 +2,7 @@
 import { beDriven } from './drive-process.ts'
 import { startProgramNode } from './solana-program-node.ts'
 
-const node = await startProgramNode()
+const node = await startProgramNode(JSON.parse(process.argv[2] ?? '{}'))
 
 type Written = { lamports: number; data: number[]; program: string }
 

@@ -35,6 +35,13 @@ const tokens: readonly Token[] = [
   },
 ]
 
+export type SolanaWorldOptions = {
+  node: SolanaNode
+  seed: string
+  /** How long the node may take for one answer. */
+  answerMsMax: number
+}
+
 type Held = { mint: string; program: TokenProgram; decimals: number; balances: bigint[] }
 
 export class SolanaWorld {
@@ -42,20 +49,23 @@ export class SolanaWorld {
   readonly #node: SolanaNode
   readonly #draws: Draws
   readonly #seed: string
+  readonly #answerMsMax: number
   /** Pays every fee and has every authority, so the wallets' balances change only by their own transfers. */
   readonly #bank: SolanaSigner
   readonly #held: Held[] = []
 
-  private constructor(node: SolanaNode, seed: string) {
+  private constructor({ node, seed, answerMsMax }: SolanaWorldOptions) {
     this.#node = node
     this.#seed = seed
+    this.#answerMsMax = answerMsMax
     this.#draws = new Draws(seed, 'solana')
     this.#bank = createSigner(`${seed}/solana bank`)
     this.wallets = Array.from({ length: walletCount }, (_, index) => createSigner(`${seed}/solana wallet ${index}`))
   }
 
-  static async create({ node, seed }: { node: SolanaNode; seed: string }): Promise<SolanaWorld> {
-    const world = new SolanaWorld(node, seed)
+  static async create(options: SolanaWorldOptions): Promise<SolanaWorld> {
+    const { node } = options
+    const world = new SolanaWorld(options)
     await node.fund(world.#bank.address, 1_000 * lamportsPerSol)
     for (const [index, { address }] of world.wallets.entries()) await node.fund(address, (index + 2) * lamportsPerSol)
     for (const token of tokens) await world.#issue(token)
@@ -146,7 +156,8 @@ export class SolanaWorld {
   async #ask<Result>(method: string, params: readonly unknown[]): Promise<Result> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(this.#node.rpcUrl, { method: 'POST', headers, body })
+    const signal = AbortSignal.timeout(this.#answerMsMax)
+    const answer = await fetch(this.#node.rpcUrl, { method: 'POST', headers, body, signal })
     const { result, error } = (await answer.json()) as { result: Result; error?: { message: string } }
     if (error !== undefined) throw new Error(`${method}: ${error.message}`)
     return result

@@ -4,6 +4,7 @@ import type { Chain, ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
+import { KnownLabels } from '../query/known-labels.ts'
 import {
   NftTransfers,
   type TransfersAnswer,
@@ -130,8 +131,10 @@ class TransferPages {
   constructor(context: Context) {
     this.#context = context
     this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
-    this.#transfers = new NftTransfers(context.store, context.log, context.revision)
-    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, context.log))
+    // Those of the store for pages of the replica too: they claim nothing, and a second copy would take as much memory.
+    const labels = new KnownLabels(context.store, context.revision, { log: context.log })
+    this.#transfers = new NftTransfers(context.store, labels, context.revision)
+    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, labels))
   }
 
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {

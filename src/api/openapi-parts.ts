@@ -202,6 +202,9 @@ export const solanaHeaders = {
   ETag: indexHeaders.ETag,
   Age: header('Seconds since the account was read.', 'integer'),
   'X-Solana-Slot': header('Slot at which the account was read.', 'integer'),
+  'X-Solana-Unknown-Mints': header(
+    'Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest.',
+  ),
 }
 
 export function reference(name: string): Json {

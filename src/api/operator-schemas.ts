@@ -139,6 +139,7 @@ const chain = z.object({
 
 const network = z.object({
   state: z.enum(['live', 'stalled']),
+  reason: z.string().optional(),
   slot: z.int(),
   lag_seconds: z.number(),
   rpc: z.array(endpoint),

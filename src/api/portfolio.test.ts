@@ -43,6 +43,7 @@ test('every portfolio is written as JSON.stringify would, with names that change
         },
         nfts: rowsOf('nfts'),
         tokens: rowsOf('tokens'),
+        unknown: [],
         amounts,
         slot: 1,
         readAtMs: 1,

@@ -1,7 +1,7 @@
 // The portfolio operation over HTTP. The rules are in `query/portfolio.ts`.
 import { base58 } from '@scure/base'
 import { z } from 'zod'
-import { keyBytes, keyCharactersMax, putKey } from '../base58.ts'
+import { encodeKey, keyBytes, keyCharactersMax, putKey } from '../base58.ts'
 import { exactAmount } from '../exact-amount.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import { solanaNetworks } from '../model.ts'
@@ -51,7 +51,7 @@ export const portfolio: RouteParts = {
       const owner = readParameter(parameters.address, request.pathParameter('address'))
       const answer = await portfolioOf(store, { network, owner }, { key, freshen, displayAmount })
       const ageSeconds = Math.max(0, Math.floor((Date.now() - answer.readAtMs) / 1_000))
-      const headers = { 'X-Solana-Slot': `${answer.slot}`, Age: `${ageSeconds}` }
+      const headers = { 'X-Solana-Slot': `${answer.slot}`, Age: `${ageSeconds}`, ...unknownMints(answer) }
       // The age changes by the second, and an indexer may have to read the account again.
       return { ready: readyAnswer({ headers, body: writePortfolio(answer) }), keep: false }
     }
@@ -66,6 +66,17 @@ export const portfolio: RouteParts = {
     errors: solanaErrors,
   },
   failureSchema: 'SolanaFailure',
+}
+
+/** Keeps the header below 2 kB, whatever the account holds. */
+const namedMintsMax = 32
+
+function unknownMints({ holdings, unknown }: PortfolioAnswer): Record<string, string> {
+  if (unknown.length === 0) return {}
+  const mints = new Set(unknown.map(row => encodeKey(holdings.mints.subarray(row * keyBytes, (row + 1) * keyBytes))))
+  const named = [...mints].slice(0, namedMintsMax)
+  const more = mints.size > named.length ? [`+${mints.size - named.length}`] : []
+  return { 'X-Solana-Unknown-Mints': [...named, ...more].join(', ') }
 }
 
 // Writes a portfolio as JSON bytes, without an object or a text of a key for each entry. bench/README.md compares it
@@ -118,9 +129,11 @@ function putEntries(
   for (const row of rows) {
     at = putKey(out, at, holdings.accounts, row * keyBytes)
     at = putKey(out, putAscii(out, at, mintKey), holdings.mints, row * keyBytes)
-    const name = JSON.stringify(plainName(holdings.names[row]!))
-    const symbol = JSON.stringify(plainName(holdings.symbols[row]!))
-    const facts = `","name":${name},"symbol":${symbol},"amount":"${amounts[row]}","amountRaw":"${holdings.amounts[row]}","decimals":${holdings.decimals[row]}},${entryStart}`
+    const decimals = holdings.decimals[row] ?? null
+    // Metadata may be known before its mint; names without decimals would promise more than is known.
+    const name = decimals === null ? '""' : JSON.stringify(plainName(holdings.names[row]!))
+    const symbol = decimals === null ? '""' : JSON.stringify(plainName(holdings.symbols[row]!))
+    const facts = `","name":${name},"symbol":${symbol},"amount":"${amounts[row]}","amountRaw":"${holdings.amounts[row]}","decimals":${decimals ?? 0}},${entryStart}`
     at += out.write(facts, at)
   }
   // Takes back the comma and the start of an entry after the last one.

@@ -153,7 +153,7 @@ const allowedHeaders =
 
 const exposedHeaders =
   'ETag, Age, Deprecation, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ' +
-  'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Solana-Slot'
+  'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Solana-Slot, X-Solana-Unknown-Mints'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -104,7 +104,8 @@ function chainLine(label: string, status: ChainStatus): string {
   return progressText({ label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }, { bar: true })
 }
 
-function solanaLine(label: string, { state, slot, lag_seconds }: SolanaStatus): string {
+function solanaLine(label: string, { state, reason, slot, lag_seconds }: SolanaStatus): string {
+  if (reason !== undefined) return `${label}  ${state}: ${printable(reason)}`
   return `${label}  ${emptyBar('')}${state}  slot ${countText(slot)}  ${behindText(lag_seconds)}`
 }
 

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address } from '../model.ts'
+import { askAnyProcess } from '../processes/remote-transaction.ts'
 import {
   type AskedTransfer,
   explainContract,
@@ -46,7 +47,7 @@ async function explain(
   const shown: Shown = shownExplanation(explanation, loaded.chains)
   if (asked !== undefined) {
     const { transactionAsker } = await import('./open-chain.ts')
-    const ask = transactionAsker(loaded, opened)
+    const ask = askAnyProcess({ store, chains: loaded.chains, own: transactionAsker(loaded, opened) })
     const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
     shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
   }

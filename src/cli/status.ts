@@ -21,7 +21,14 @@ import {
 const answerTimeoutMs = 10_000
 
 const endpoints = z
-  .array(z.looseObject({ endpoint: z.string(), healthy: z.boolean(), reason: z.string().optional() }))
+  .array(
+    z.looseObject({
+      endpoint: z.string(),
+      healthy: z.boolean(),
+      reason: z.string().optional(),
+      fault: z.string().nullish(),
+    }),
+  )
   .default([])
 const chainStatus = z.looseObject({
   state: z.string().optional(),
@@ -39,6 +46,7 @@ const chainStatus = z.looseObject({
 })
 const solanaStatus = z.looseObject({
   state: z.string().optional(),
+  reason: z.string().optional(),
   slot: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   rpc: endpoints,
@@ -165,13 +173,17 @@ function coverageText(chain: ShownChain): string {
 
 /** Why chains are stalled or disputed, and what is wrong with endpoints. */
 function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
-  const stalled = Object.entries(chains).flatMap(([name, { reason, state = 'stalled' }]) =>
+  const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
+  const all = [...Object.entries(chains), ...networks]
+  const stalled = all.flatMap(([name, { reason, state = 'stalled' }]) =>
     reason === undefined ? [] : [`${printable(name)} is ${printable(state)}: ${printable(reason)}`],
   )
-  const failing = [...Object.entries(chains), ...Object.entries(solana)].flatMap(([name, { rpc }]) =>
+  const failing = all.flatMap(([name, { rpc }]) =>
     rpc
       .filter(({ healthy }) => !healthy)
-      .map(({ endpoint, reason }) => printable(`${name} endpoint ${endpoint}: ${reason ?? 'not healthy'}`)),
+      .map(({ endpoint, reason, fault }) =>
+        printable(`${name} endpoint ${endpoint}: ${reason ?? fault ?? 'not healthy'}`),
+      ),
   )
   return [...stalled, ...failing]
 }

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { Address, ChainId, Hash, SolanaNetwork } from '../model.ts'
+import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import type { WorkRequest, WorkStore } from '../store/store.ts'
@@ -13,6 +14,8 @@ export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }
   | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+  /** What a node says of a transaction. */
+  | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
 
 /** The key that the work is for: keys take turns. */
 export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
@@ -25,11 +28,18 @@ export function solanaTopic(network: SolanaNetwork): string {
   return `solana/${network}`
 }
 
+/** Of every process with nodes of the chain, whichever way it indexes it. */
+export function nodesTopic(chain: ChainId): string {
+  return `nodes/${chain}`
+}
+
 function topicOf(work: Work): string {
-  return work.kind === 'portfolio' ? solanaTopic(work.network) : evmTopic(work.chain)
+  if (work.kind === 'portfolio') return solanaTopic(work.network)
+  return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
 }
 
 function nameOf(work: Work): string {
+  if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
   if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}/${asker}`
@@ -42,6 +52,8 @@ function workOf(name: string): Work | undefined {
   const asker = { id, indexWaiting: waiting === '' ? undefined : Number(waiting) }
   if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address, asker }
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
+  if (kind === 'transaction')
+    return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: id as Hash }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
 }
@@ -112,7 +124,7 @@ type WorkClaimerOptions = {
   /** What this process can do now. */
   topics: () => Promise<readonly string[]>
   /** Returns when the work is done, or after `waitMs`. */
-  perform: (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
+  perform: (work: Work, waitMs: number) => Promise<WorkOutcome>
 }
 
 const claimPollMs = 25
@@ -172,22 +184,28 @@ export class WorkClaimer {
     const work = workOf(name)
     if (work === undefined) return writeResult({})
     try {
-      return writeResult({ freshness: await this.#options.perform(work, waitMs) })
+      return writeResult(await this.#options.perform(work, waitMs))
     } catch (failure) {
       return writeResult({ failure })
     }
   }
 }
 
-export type WorkResult = { freshness?: PortfolioFreshness | undefined } | { error: AlmanacError }
+/** What work brought beside what it stored. */
+export type WorkOutcome = {
+  /** Of a portfolio. */
+  freshness?: PortfolioFreshness | undefined
+  /** Of a transaction: null where the node does not know it. */
+  transaction?: Exclude<NodeAnswer, undefined> | null
+}
 
-type Written = { freshness?: PortfolioFreshness; error?: PlainError }
+export type WorkResult = WorkOutcome | { error: AlmanacError }
 
-function writeResult(result: { freshness?: PortfolioFreshness | undefined } | { failure: unknown }): string {
+function writeResult(result: WorkOutcome | { failure: unknown }): string {
   return JSON.stringify('failure' in result ? { error: toPlain(result.failure) } : result)
 }
 
 function readResult(text: string): WorkResult {
-  const { freshness, error } = JSON.parse(text) as Written
-  return error === undefined ? { freshness } : { error: fromPlain(error) }
+  const { error, ...outcome } = JSON.parse(text) as WorkOutcome & { error?: PlainError }
+  return error === undefined ? outcome : { error: fromPlain(error) }
 }

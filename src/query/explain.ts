@@ -84,7 +84,10 @@ export async function explainTransfer(
   answer: NodeAnswer,
 ): Promise<TransferExplanation> {
   if (answer === 'not asked')
-    return nothing('not asked', 'No node of this chain can be asked here, and rows are not kept by transaction.')
+    return nothing(
+      'not asked',
+      'No running process with a node of this chain was found, and rows are not kept by transaction.',
+    )
   if (answer === undefined)
     return nothing('unknown transaction', 'The node does not know the transaction, or it is in no block yet.')
   const { block } = answer

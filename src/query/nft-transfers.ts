@@ -3,7 +3,6 @@
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
-import type { Log } from '../log.ts'
 import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferPage, TransferRange } from '../store/store.ts'
@@ -12,7 +11,7 @@ import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-row
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
-import { KnownLabels } from './known-labels.ts'
+import type { KnownLabels } from './known-labels.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
@@ -57,10 +56,10 @@ export class NftTransfers {
   readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
 
   /** `revision` replaces the store's where concurrent requests share one look. */
-  constructor(store: Store, log: Log, revision = () => store.revision()) {
+  constructor(store: Store, labels: KnownLabels, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
-    this.#labels = new KnownLabels(store, revision, { log })
+    this.#labels = labels
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {

@@ -1,5 +1,5 @@
 // The rules of the portfolio operation: NFT or token, which amounts are shown, in which order. No HTTP and no JSON.
-import { encodeKey, keyBytes } from '../base58.ts'
+import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
 import type { SolanaNetwork } from '../model.ts'
@@ -13,6 +13,8 @@ export type PortfolioAnswer = {
   /** Rows of `holdings`, in the order of their account keys. */
   nfts: readonly number[]
   tokens: readonly number[]
+  /** Those of `tokens` whose mint the node does not know: shown in the smallest unit, and without names. */
+  unknown: readonly number[]
   /** For each row of `holdings`: exact, in the main unit. */
   amounts: readonly string[]
   slot: number
@@ -44,21 +46,23 @@ export async function portfolioOf(
   const known = freshness ?? account
   const nfts: number[] = []
   const tokens: number[] = []
+  const unknown: number[] = []
   const amounts: string[] = []
   for (let row = 0; row < holdings.length; row++) {
     const raw = holdings.amounts[row]!
     const decimals = holdings.decimals[row] ?? null
     const amountRule = holdings.amountRules[row] ?? null
     const isShown = raw !== '0'
-    if (isShown && decimals === null) throw unknownMint(holdings, row)
+    if (isShown && decimals === null) unknown.push(row)
     amounts.push(
-      isShown && amountRule !== null
-        ? displayAmount(BigInt(raw), { decimals: decimals!, amountRule }, known.chainTime)
+      isShown && decimals !== null && amountRule !== null
+        ? displayAmount(BigInt(raw), { decimals, amountRule }, known.chainTime)
         : exactAmount(raw, decimals ?? 0),
     )
     if (isShown) (isNft(holdings, row) ? nfts : tokens).push(row)
   }
-  return { lamports: account.lamports, holdings, nfts, tokens, amounts, slot: known.slot, readAtMs: known.readAtMs }
+  const { slot, readAtMs } = known
+  return { lamports: account.lamports, holdings, nfts, tokens, unknown, amounts, slot, readAtMs }
 }
 
 /** Decimals decide first, then the token standard of the metadata, then the supply. */
@@ -72,12 +76,6 @@ export function isNft(
   if (standard === 0 || standard === 3 || standard === 4 || standard === 5) return true
   if (standard === 1 || standard === 2) return false
   return supplies[row] === '1'
-}
-
-/** A holding without its mint cannot be shown: an error is better than an answer that omits it. */
-function unknownMint({ mints }: HoldingColumns, row: number): AlmanacError {
-  const mint = encodeKey(mints.subarray(row * keyBytes, (row + 1) * keyBytes))
-  return new AlmanacError('upstream_failed', `The mint ${mint} was not read yet.`, { retryable: true })
 }
 
 function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen | undefined): AlmanacError {

@@ -42,6 +42,11 @@ export class EndpointHealth {
     return this.restsForMs === 0
   }
 
+  /** Its last requests failed, also once its rest is over: nothing says that it answers again. */
+  get failing(): boolean {
+    return this.#failuresInARow >= failuresToRest
+  }
+
   get restsForMs(): number {
     return Math.max(0, this.#restUntil - this.#clock.now(), this.#distrustUntil - this.#clock.now())
   }

@@ -1,6 +1,5 @@
 // Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
 import { encodeKey } from '../base58.ts'
-import { AlmanacError } from '../errors.ts'
 import { chunks } from '../rpc/batches.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
@@ -14,19 +13,26 @@ const callsAtOnce = 4
 
 export type MintReader = { rpc: SolanaRpc; store: SolanaStore; nowMs: () => number }
 
-/** Makes the store know every given mint; those that decide an amount as of `minContextSlot`. */
+/**
+ * Makes the store know every given mint; those that decide an amount as of `minContextSlot`. Returns those that the
+ * node does not know: a mint with holders cannot be closed, so the node is wrong, and will be asked again.
+ */
 export async function ensureMints(
   { rpc, store, nowMs }: MintReader,
   mints: readonly Uint8Array[],
   minContextSlot: number,
-): Promise<void> {
+): Promise<Uint8Array[]> {
   const known = new Map((await store.mintsOf(rpc.network, mints)).map(mint => [keyText(mint.mint), mint]))
   const oldest = nowMs() - namesMaxAgeMs
   const stale = mints.filter(mint => {
     const facts = known.get(keyText(mint))
     return facts === undefined || facts.readAtMs < oldest || (isVolatile(facts) && facts.slot < minContextSlot)
   })
-  if (stale.length > 0) await store.putMints(rpc.network, await readMints({ rpc, nowMs }, stale, minContextSlot))
+  if (stale.length === 0) return []
+  const updates = await readMints({ rpc, nowMs }, stale, minContextSlot)
+  await store.putMints(rpc.network, updates)
+  const read = new Set(updates.map(({ mint }) => keyText(mint)))
+  return stale.filter(mint => !read.has(keyText(mint)) && !known.has(keyText(mint)))
 }
 
 /** Whether the mint's own account decides what its holders are shown: by supply, rate or multiplier. */
@@ -34,7 +40,7 @@ export function isVolatile(mint: Mint): boolean {
   return mint.amountRule !== undefined || (mint.decimals === 0 && mint.tokenStandard === undefined)
 }
 
-/** Asks for a mint and its metadata in one call, so both are of one slot. */
+/** Asks for a mint and its metadata in one call, so both are of one slot. Leaves out what the node does not know. */
 export async function readMints(
   { rpc, nowMs }: Pick<MintReader, 'rpc' | 'nowMs'>,
   mints: readonly Uint8Array[],
@@ -48,10 +54,10 @@ export async function readMints(
       const keys = [...chunk, ...metadataKeys].map(key => encodeKey(key))
       const { slot, value } = await rpc.accounts(keys, minContextSlot)
       const readAtMs = nowMs()
-      return chunk.map((mint, index): MintUpdate => {
+      return chunk.flatMap((mint, index): MintUpdate[] => {
         const account = mintAccountOf(mint, value[index], metadataKeys[index]!)
-        if (account === undefined) throw missingMint(rpc, mint)
-        return { mint, slot, readAtMs, account, metadata: mintMetadataOf(mint, value[chunk.length + index]) }
+        if (account === undefined) return []
+        return [{ mint, slot, readAtMs, account, metadata: mintMetadataOf(mint, value[chunk.length + index]) }]
       })
     })
     for (const chunk of await Promise.all(read)) updates.push(...chunk)
@@ -91,16 +97,6 @@ export function mintMetadataOf(mint: Uint8Array, info: AccountInfo | undefined):
   if (decoded === undefined || Buffer.compare(decoded.mint, mint) !== 0)
     return { name: undefined, symbol: undefined, tokenStandard: undefined }
   return { name: decoded.name, symbol: decoded.symbol, tokenStandard: decoded.tokenStandard }
-}
-
-/** A mint with holders cannot be closed: a node that lacks it is wrong. */
-function missingMint(rpc: SolanaRpc, mint: Uint8Array): AlmanacError {
-  const endpoints = rpc.status().map(({ endpoint }) => endpoint)
-  return new AlmanacError(
-    'upstream_failed',
-    `solana ${rpc.network} endpoint ${endpoints.join(' or ')} knows holders of the mint ${encodeKey(mint)} but not the mint itself.`,
-    { operatorsOnly: true, retryable: true },
-  )
 }
 
 /** A key as the key of a map. */

@@ -46,7 +46,7 @@ test('a portfolio whose mints cannot be read fails without the details of the re
     expect(error).toMatchObject({ code: 'upstream_failed', retryable: true, details: undefined })
     const { body } = problemAnswer(error, { requestId: 'r', accept: undefined, solana: true })
     expect(JSON.parse(String(body))).toEqual({
-      message: `solana devnet endpoint ${url} failed getMultipleAccounts (refused).`,
+      message: `solana devnet endpoint ${new URL(url).host} failed getMultipleAccounts (refused).`,
       code: 'upstream_failed',
       request_id: 'r',
       statusCode: 502,

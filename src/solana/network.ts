@@ -3,7 +3,7 @@
 import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
+import { type EndpointStatus, type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { rpcFailureOf } from '../rpc/failures.ts'
 import type { Store } from '../store/store.ts'
@@ -20,6 +20,9 @@ const sampleMs = 1_000
 const sweepMs = 3_600_000
 const sweptAtOnce = 500
 const dayMs = 86_400_000
+/** A socket that told of no slot for this long is not trusted alone. */
+const silentMsMax = 5_000
+const lookMs = 10_000
 
 export type SolanaNetworkSettings = {
   rpc: readonly string[]
@@ -54,6 +57,7 @@ export class Network {
   #sampler: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
   #last: Freshness | undefined
+  #lookedAtMs = 0
 
   constructor({ network, settings, store, log, metrics, ownerDays = 0 }: NetworkOptions) {
     this.#network = network
@@ -134,10 +138,11 @@ export class Network {
     const endpoints = this.#rpc.status()
     const knownAtMs = Math.max(this.#last?.readAtMs ?? 0, followed?.headAtMs ?? 0)
     const { budget } = this.#rpc
-    const healthy = endpoints.some(endpoint => endpoint.healthy)
+    const reason = stalledBecause(endpoints, followed?.watched)
     return {
-      state: healthy && (followed === undefined || followed.watched.connected) ? 'live' : 'stalled',
-      slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot }) => slot)),
+      state: reason === undefined ? 'live' : 'stalled',
+      ...(reason === undefined ? {} : { reason }),
+      slot: Math.max(followed?.slot ?? 0, ...endpoints.map(({ slot = 0 }) => slot)),
       lag_seconds: followed === undefined || knownAtMs === 0 ? 0 : Math.max(0, (Date.now() - knownAtMs) / 1_000),
       rpc: endpoints,
       ...(budget && { daily_budget: { calls: budget.callsPerDay, left: Math.max(0, budget.left) } }),
@@ -149,9 +154,18 @@ export class Network {
   #sample({ solana }: Metrics): void {
     const network = this.#network
     const { slot, lag_seconds, watched } = this.status()
+    if (watched !== null && (!watched.connected || lag_seconds * 1_000 > silentMsMax)) this.#look()
     solana.slot.set({ network }, slot)
     solana.lag.set({ network }, lag_seconds)
     solana.owners.set({ network }, watched?.live ?? 0)
+  }
+
+  /** While the socket tells nothing, the endpoints may be gone too, and with few requests nobody would notice. */
+  #look(): void {
+    if (Date.now() - this.#lookedAtMs < lookMs) return
+    this.#lookedAtMs = Date.now()
+    // The endpoint's health has the failure.
+    this.#rpc.accounts([clockSysvar]).catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -169,7 +183,7 @@ export class Network {
     try {
       const genesis = await this.#rpc.genesisHash()
       if (genesis === genesisHashes[network]) return
-      const isOnThisMachine = this.#rpc.status().every(({ endpoint }) => /\/\/(127\.|localhost|\[::1\])/.test(endpoint))
+      const isOnThisMachine = this.#rpc.status().every(({ endpoint }) => /^(127\.|localhost|\[::1\])/.test(endpoint))
       log[isOnThisMachine ? 'debug' : 'warn'](
         { network, genesis },
         'Solana endpoints serve the ledger of another network',
@@ -179,6 +193,16 @@ export class Network {
       log.warn({ network, reason: messageWithCauses(error) }, 'Solana ledger not checked')
     }
   }
+}
+
+/** Undefined where it is not stalled. */
+function stalledBecause(
+  endpoints: readonly EndpointStatus[],
+  watched: NetworkStatus['watched'] | undefined,
+): string | undefined {
+  if (!endpoints.some(({ healthy }) => healthy))
+    return endpoints.find(({ fault }) => fault != null)?.fault ?? 'No endpoint answers.'
+  return watched?.connected === false ? 'The WebSocket is not connected.' : undefined
 }
 
 /** Clients see an error's details: which request failed in what way is not for them. */

@@ -360,6 +360,11 @@ export class OwnerFollower {
     const { store, rpc } = this.#options
     const keys = mints.map(mint => base58.decode(mint))
     const facts = await this.#while(watch, store.mintsOf(rpc.network, keys))
+    // No subscription tells when the node comes to know a mint: the owner is read on demand until then.
+    if (facts.length < mints.length) {
+      const known = new Set(facts.map(({ mint }) => encodeKey(mint)))
+      throw new Error(`the endpoint does not know the mint ${mints.find(mint => !known.has(mint))}`)
+    }
     watch.needsClock ||= facts.some(({ amountRule }) => amountRule !== undefined)
     const volatile = facts.filter(isVolatile).map(({ mint }) => encodeKey(mint))
     const added = volatile.filter(mint => !this.#isSubscribed(mint))

@@ -42,7 +42,7 @@ test('a node that never answers is named, and another one is asked instead', asy
   const [silent, good] = [await node(undefined), await node({ slot: 1_000, lamports: 7 })]
   await expect(lamports(connect([silent], { timeoutMs: 200 }))).rejects.toMatchObject({
     code: 'upstream_failed',
-    message: `solana devnet endpoint ${silent} failed getMultipleAccounts (timeout).`,
+    message: `solana devnet endpoint ${new URL(silent).host} failed getMultipleAccounts (timeout).`,
     cause: { message: 'no whole answer within 200 ms' },
   })
   expect(await lamports(connect([silent, good], { timeoutMs: 200 }))).toBe(7n)
@@ -67,7 +67,7 @@ test('a node that lags far behind another is not believed, whatever it says', as
   })
   const alone = connect([behind])
   await expect(alone.accounts([systemProgram], 1_000)).rejects.toMatchObject({
-    message: `solana devnet endpoint ${behind} failed getMultipleAccounts (behind).`,
+    message: `solana devnet endpoint ${new URL(behind).host} failed getMultipleAccounts (behind).`,
     cause: { message: 'it is only at slot 849' },
   })
 })
@@ -77,7 +77,7 @@ test('an answer that is too large is refused without closing the endpoint for ot
   const rpc = connect([url], { bytesMax: 20 })
   await expect(lamports(rpc)).rejects.toMatchObject({
     code: 'upstream_invalid',
-    message: `solana devnet endpoint ${url} failed getMultipleAccounts (response-too-large).`,
+    message: `solana devnet endpoint ${new URL(url).host} failed getMultipleAccounts (response-too-large).`,
     cause: { message: 'the answer is larger than 20 bytes' },
   })
   // Another try would bring the same answer. It counts, and other accounts can be asked for.
@@ -90,7 +90,7 @@ test('the status has requests, errors and the time to answer of each endpoint', 
   for (let count = 0; count < 3; count++) await lamports(rpc)
   expect(rpc.status()).toEqual([
     {
-      endpoint: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      endpoint: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       healthy: true,
       slot: 1_000,
       fault: null,
@@ -99,6 +99,30 @@ test('the status has requests, errors and the time to answer of each endpoint', 
       latency_ms: expect.any(Number),
     },
   ])
+})
+
+test('an endpoint whose last requests failed is not called healthy once its rest is over', async () => {
+  let now = 1_000_000
+  let status = 500
+  const server = createServer((_, answer) =>
+    answer.writeHead(status).end('{"jsonrpc":"2.0","id":0,"result":"the hash"}'),
+  )
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  const rpc = connect([`http://127.0.0.1:${port}`], { clock: { ...realClock, now: () => now } })
+  try {
+    // Nothing is known of its slot, so none is told.
+    expect(rpc.status()).toMatchObject([{ endpoint: `127.0.0.1:${port}`, healthy: true, slot: undefined }])
+    for (let at = 0; at < 2; at++) await expect(rpc.genesisHash()).rejects.toThrow('answered 500')
+    now += 120_000
+    const fault = `solana devnet endpoint 127.0.0.1:${port} answered 500 to getGenesisHash`
+    expect(rpc.status()).toMatchObject([{ healthy: false, fault: expect.stringContaining(fault) }])
+    status = 200
+    expect(await rpc.genesisHash()).toBe('the hash')
+    expect(rpc.status()).toMatchObject([{ healthy: true, fault: null }])
+  } finally {
+    server.close()
+  }
 })
 
 test('a node whose slot stays is not believed once half a minute has gone by', () => {

@@ -3,7 +3,6 @@
 import { type Clock, realClock } from '../abort.ts'
 import { AlmanacError, messageOf } from '../errors.ts'
 import type { EndpointStatus, SolanaNetwork, TokenProgram } from '../model.ts'
-import { redactUrl } from '../redact.ts'
 import type { RpcCall } from '../rpc/batches.ts'
 import { RpcClient, type RpcClientOptions } from '../rpc/client.ts'
 import { DailyBudget } from '../rpc/daily-budget.ts'
@@ -71,7 +70,6 @@ export class SolanaRpc {
       deadlineMs,
       clock,
       family: familyOf(network),
-      nameOf: url => redactUrl(url.href),
       endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax, waitMaxMs })),
       attemptsMax: 2 * urls.length,
       // A node that is a moment behind gets the time to catch up.
@@ -111,10 +109,11 @@ export class SolanaRpc {
     })
   }
 
-  status(): (EndpointStatus & { slot: number })[] {
+  /** Without a slot where an endpoint has not told any yet. */
+  status(): EndpointStatus[] {
     return this.#client.status().map(({ reason, ...status }, at) => ({
       ...status,
-      slot: this.#progress.get(this.#client.endpoints[at]!)!.slot,
+      slot: this.#progress.get(this.#client.endpoints[at]!)!.slot || undefined,
       fault: status.healthy ? null : (reason ?? null),
     }))
   }

@@ -67,7 +67,6 @@ export async function importSnapshot(options: SnapshotImport): Promise<ImportPro
   await requireRecent(store, network, name.slot)
   const staging = await openSolanaStaging(store, network)
   try {
-    if (!staging.removes && name.base === undefined) await requireFirst(store, network)
     const progress = await new Importer(options, name, staging).run()
     await staging.merge({ slot: name.slot, whole: name.base === undefined })
     const imported: ImportedSnapshots = { full: name.base ?? name.slot, slot: name.slot }
@@ -87,17 +86,6 @@ async function requireBase(store: Store, network: SolanaNetwork, { base }: Snaps
     'bad_request',
     `This incremental snapshot needs the full one of slot ${base}, but ${found} for ${network}.`,
     { hint: `import the full snapshot of slot ${base} first.` },
-  )
-}
-
-/** Without removing what the second one lacks, accounts that were closed in between would stay. */
-async function requireFirst(store: Store, network: SolanaNetwork): Promise<void> {
-  const imported = await importedSnapshots(store, network)
-  if (imported === undefined) return
-  throw new AlmanacError(
-    'bad_request',
-    `A full snapshot of slot ${imported.full} is already imported for ${network}, and ${store.engine} cannot take a second one.`,
-    { hint: `import an incremental snapshot of slot ${imported.full}, or start with an empty database.` },
   )
 }
 

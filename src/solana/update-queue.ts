@@ -1,5 +1,5 @@
-// Writes what subscriptions report, in order and in batches. A holding is written only once its mint is known: a reader
-// could not show it otherwise. Also the loop that runs one piece of work at a time.
+// Writes what subscriptions report, in order and in batches. A holding is written only once its mint was asked for: a
+// reader could not show it fully otherwise. Also the loop that runs one piece of work at a time.
 import { LRUCache } from 'lru-cache'
 import { messageWithCauses } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
@@ -83,7 +83,8 @@ export class UpdateQueue {
     const mints = [...unknown.values()].map(({ mint }) => mint)
     const minContextSlot = Math.max(...[...unknown.values()].map(({ slot }) => slot))
     const { rpc, store } = this.#options
-    await ensureMints({ rpc, store, nowMs: Date.now }, mints, minContextSlot)
+    for (const mint of await ensureMints({ rpc, store, nowMs: Date.now }, mints, minContextSlot))
+      unknown.delete(keyText(mint))
     for (const key of unknown.keys()) this.#knownMints.set(key, true)
   }
 }

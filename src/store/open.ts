@@ -82,28 +82,15 @@ function pathOf(url: string): string {
   return path
 }
 
-// Bulk imports of whole Solana networks: rows are staged, outside of every answer, and merged all at once. One upsert
-// for each row would cost five times as much.
+// Bulk imports of whole Solana networks. In a file rows are staged, outside of every answer, and merged all at once:
+// one upsert for each row would cost five times as much. Servers take rows in bulk as they come.
 
 export async function openSolanaStaging(store: Store, network: SolanaNetwork): Promise<SolanaStaging> {
-  if (store.engine !== 'sqlite') return directStaging(store, network)
-  const { SqliteSolanaStaging } = await import('./sqlite/solana-staging.ts')
-  return new SqliteSolanaStaging(store.location.replace(/^file:/, ''), network)
-}
-
-/** Servers take rows in bulk as they come. */
-function directStaging(store: Store, network: SolanaNetwork): SolanaStaging {
-  const name = `solana.${network}.import`
-  return {
-    removes: false,
-    checkpoint: async () => (await store.checkpoint(name)) || undefined,
-    async commit({ holdings, mints }, checkpoint) {
-      await store.putMints(network, mints)
-      await store.applyHoldings(network, holdings)
-      await store.putCheckpoint(name, checkpoint)
-    },
-    merge: () => store.putCheckpoint(name, ''),
-    discard: () => store.putCheckpoint(name, ''),
-    async close() {},
+  if (store.engine === 'sqlite') {
+    const { SqliteSolanaStaging } = await import('./sqlite/solana-staging.ts')
+    return new SqliteSolanaStaging(store.location.replace(/^file:/, ''), network)
   }
+  const { isPostgresStore } = await import('./postgres/postgres-store.ts')
+  if (isPostgresStore(store)) return store.solanaStaging(network)
+  throw new Error(`${store.engine} cannot stage`)
 }

@@ -138,8 +138,6 @@ export interface SolanaStore {
 export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }
 
 export interface SolanaStaging {
-  /** Whether a merge can remove what a whole state lacks. */
-  readonly removes: boolean
   /** The checkpoint of the last commit; undefined where nothing is staged. */
   checkpoint(): Promise<string | undefined>
   /** Rows and checkpoint, all or nothing. */

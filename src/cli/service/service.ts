@@ -24,6 +24,7 @@ import { createMetrics, type Metrics } from '../../metrics.ts'
 import type { StatusReport } from '../../model.ts'
 import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
+import { askAnyProcess } from '../../processes/remote-transaction.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore } from '../../store/open.ts'
@@ -175,7 +176,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     configured: chains.all.filter(({ name }) => Object.hasOwn(config.chains, name)),
     freshen: indexers.freshen,
     // A process that only serves asks its own nodes, if it has any.
-    askTransaction: indexers.askTransaction ?? transactionAsker(loaded, opened),
+    askTransaction: askAnyProcess({ store, chains, own: indexers.askTransaction ?? transactionAsker(loaded, opened) }),
     threadMetrics: indexers.metrics,
     settings: apiSettingsOf(config),
   })

@@ -10,8 +10,15 @@ import type { Metrics } from '../../metrics.ts'
 import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
-import { evmTopic, solanaTopic, type Work, WorkClaimer } from '../../processes/remote-work.ts'
-import type { Freshen, IndexingKey, PortfolioFreshness } from '../../query/freshen.ts'
+import {
+  evmTopic,
+  nodesTopic,
+  solanaTopic,
+  type Work,
+  WorkClaimer,
+  type WorkOutcome,
+} from '../../processes/remote-work.ts'
+import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -76,13 +83,25 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
   const perform: Perform = async (work, waitMs) => {
-    if (work.kind === 'portfolio') return await solana.freshen.portfolio(work.network, work.owner)
+    if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
     if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
-    return undefined
+    return {}
+  }
+  const transactionOf = async ({ chain, contract, hash }: Extract<Work, { kind: 'transaction' }>, waitMs: number) => {
+    const asked = { chain: chains.byId(chain)?.name ?? '', contract, hash }
+    const answer =
+      evm === undefined ? 'not asked' : await evm.transaction(asked, AbortSignal.timeout(Math.ceil(waitMs)))
+    return answer ?? null
   }
   if (hasEvm || networks.length > 0) {
-    const topics = async () => [...[...(await onDemand())].map(evmTopic), ...networks.map(solanaTopic)]
+    const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
+    const topics = async () => [
+      ...[...(await onDemand())].map(evmTopic),
+      ...withNodes.map(nodesTopic),
+      ...networks.map(solanaTopic),
+    ]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
     const heartbeat = new HeartbeatWriter(store, { process: randomUUID(), report, log })
     opened.defer(() => heartbeat.close())
@@ -101,7 +120,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
 }
 
 /** Does work with the indexers of this process. */
-type Perform = (work: Work, waitMs: number) => Promise<PortfolioFreshness | undefined>
+type Perform = (work: Work, waitMs: number) => Promise<WorkOutcome>
 
 type JoinedParts = {
   store: Store
@@ -140,7 +159,11 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
     },
     portfolio: (network, owner, key) =>
       networks.includes(network)
-        ? limits.owner(key, { network, owner }, () => perform({ kind: 'portfolio', network, owner }, 0))
+        ? limits.owner(
+            key,
+            { network, owner },
+            async () => (await perform({ kind: 'portfolio', network, owner }, 0)).freshness,
+          )
         : remote.portfolio(network, owner, key),
   }
 }

@@ -1,5 +1,7 @@
 // The store on a PostgreSQL server, and a replica of it. It only joins the parts, which have the statements,
 // transactions and errors.
+import type { SolanaNetwork } from '../../model.ts'
+import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
@@ -13,12 +15,15 @@ import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStore } from './solana-holdings.ts'
+import { solanaStaging } from './solana-staging.ts'
 import { databaseOptions, StoreDatabase } from './store-database.ts'
 import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
-/** Beside what every engine offers: which commits this process knows and when it last asked, for a replica. */
-export type PostgresStore = Store & { seen(): Seen }
+/**
+ * Beside what every engine offers: imports, and for a replica which commits this process knows and when it last asked.
+ */
+export type PostgresStore = Store & { seen(): Seen; solanaStaging(network: SolanaNetwork): SolanaStaging }
 type Seen = { commits: number; atMs: number }
 
 export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<PostgresStore> {
@@ -43,10 +48,13 @@ export function isPostgresStore(store: Store): store is PostgresStore {
 
 function postgresStore(store: StoreDatabase): PostgresStore {
   const { database, watch } = store
+  const solana = solanaStore(store)
+  const checkpoints = checkpointStore(store)
   return {
     engine: 'postgres',
     location: database.location,
     revision: () => watch.value,
+    solanaStaging: network => solanaStaging({ ...solana, ...checkpoints }, store, network),
     seen: () => ({ commits: watch.commits, atMs: watch.seenAtMs }),
     async secret() {
       const [[value] = []] = await database.read("SELECT value FROM secrets WHERE name = 'cursor'")
@@ -62,7 +70,7 @@ function postgresStore(store: StoreDatabase): PostgresStore {
     ...chainWriter(store),
     ...transferReader(store),
     ...activityReader(store),
-    ...solanaStore(store),
+    ...solana,
     ...keyStore(store),
     ...annotationStore(store),
     ...leases(store),
@@ -71,7 +79,7 @@ function postgresStore(store: StoreDatabase): PostgresStore {
       return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
     },
     ...workStore(database),
-    ...checkpointStore(store),
+    ...checkpoints,
   }
 }
 

@@ -46,7 +46,6 @@ const mergeMintMetadata = `${insertMintMetadata}
   FROM staged.mint_metadata WHERE true ORDER BY mint, slot ${replaceMintMetadata}`
 
 export class SqliteSolanaStaging implements SolanaStaging {
-  readonly removes = true
   readonly #storePath: string
   readonly #path: string
   readonly #network: number

@@ -75,6 +75,11 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         <h1>{name}</h1>
         <Badge word={network.state} />
       </div>
+      {network.reason !== undefined && (
+        <p class="note note-bad" role="alert">
+          {network.reason}
+        </p>
+      )}
       <dl class="facts wide">
         <Fact title="Slot">{network.slot === 0 ? '–' : countText(network.slot)}</Fact>
         <Fact title="Behind">{spanText(network.lag_seconds)}</Fact>

@@ -163,6 +163,7 @@ function NetworkCard({ name, network }: { name: string; network: LiveNetwork }) 
           {network.slot === 0 ? '–' : countText(network.slot)}
         </span>
       </div>
+      {network.reason !== undefined && <p class="card-trouble">{network.reason}</p>}
       <dl class="facts small">
         <Fact title="Behind">{spanText(network.lag_seconds)}</Fact>
         <Endpoints rpc={network.rpc} />

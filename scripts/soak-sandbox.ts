@@ -1,0 +1,95 @@
+// Keeps a whole sandbox under its own traffic and under requests, longer than a test can:
+//
+//   npm run soak:sandbox -- --minutes 5
+//
+// Ends with exit code 1 where a request failed, a chain or the Solana network stood still for half a minute, or a node
+// had to be started again.
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } })
+const soakMs = Number(options.minutes) * 60_000
+const startedWithinMs = 150_000
+const stillMsMax = 30_000
+const portfoliosEachRound = 10
+const headers = { 'x-api-key': 'sandbox' }
+
+const folder = await mkdtemp(join(tmpdir(), 'almanac-soak-'))
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+const sandbox = spawn(process.execPath, [main, 'demo', '--listen', '127.0.0.1:0'], {
+  cwd: folder,
+  env: { ...process.env, TMPDIR: folder },
+  stdio: ['ignore', 'ignore', 'pipe'],
+})
+let printed = ''
+sandbox.stderr.setEncoding('utf8').on('data', text => {
+  printed += text
+})
+const failures: string[] = []
+try {
+  await started()
+  const paths = [...printed.matchAll(/^ +curl .*'http:\/\/[^/]+(\/[^']*)'$/gm)].map(([, path]) => path!)
+  const base = /Console: +(http:\/\/[^/]+)/.exec(printed)![1]!
+  const portfolio = paths.find(path => path.endsWith('/portfolio'))
+  const heights = new Map<string, { height: number; movedAtMs: number }>()
+  let requests = 0
+  const begunMs = performance.now()
+  for (let saidMs = begunMs; performance.now() - begunMs < soakMs && failures.length === 0; await delay(500)) {
+    const asked = [...paths, ...Array(portfolio === undefined ? 0 : portfoliosEachRound).fill(portfolio)]
+    for (const path of asked) {
+      const { status } = await fetch(base + path, { headers })
+      requests++
+      if (status !== 200) failures.push(`${path} answered ${status}`)
+    }
+    for (const [name, height] of await heightsAt(base)) {
+      const before = heights.get(name)
+      if (before === undefined || height > before.height) heights.set(name, { height, movedAtMs: performance.now() })
+      else if (performance.now() - before.movedAtMs > stillMsMax) failures.push(`${name} stands still at ${height}`)
+    }
+    if (performance.now() - saidMs < 30_000) continue
+    saidMs = performance.now()
+    say(`${Math.round((saidMs - begunMs) / 1_000)} s, ${requests} requests, ${heightsText(heights)}`)
+  }
+  failures.push(...(printed.match(/.*Sandbox (traffic|node) .*/g) ?? []))
+  say(`${requests} requests in ${Math.round((performance.now() - begunMs) / 1_000)} s, ${heightsText(heights)}`)
+  for (const failure of failures) say(`failed: ${failure}`)
+} finally {
+  sandbox.kill('SIGTERM')
+  await new Promise(ended => (sandbox.exitCode === null ? sandbox.once('exit', ended) : ended(undefined)))
+  await rm(folder, { recursive: true, force: true })
+}
+process.exitCode = failures.length > 0 ? 1 : 0
+
+async function started(): Promise<void> {
+  const deadline = performance.now() + startedWithinMs
+  while (!printed.includes('Ctrl-C stops everything')) {
+    if (sandbox.exitCode !== null || performance.now() > deadline)
+      throw new Error(`The sandbox did not start:\n${printed}`)
+    await delay(100)
+  }
+}
+
+async function heightsAt(base: string): Promise<[name: string, height: number][]> {
+  const answer = await fetch(`${base}/status`, { headers })
+  const { chains, solana } = (await answer.json()) as {
+    chains: Record<string, { head: number }>
+    solana: Record<string, { slot: number }>
+  }
+  return [
+    ...Object.entries(chains).map(([name, { head }]): [string, number] => [name, head]),
+    ...Object.entries(solana).map(([name, { slot }]): [string, number] => [`solana ${name}`, slot]),
+  ]
+}
+
+function heightsText(heights: ReadonlyMap<string, { height: number }>): string {
+  return [...heights].map(([name, { height }]) => `${name} ${height}`).join(', ')
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
