@@ -110,7 +110,7 @@ export class World {
   }
 
   async status(): Promise<ChainStatus> {
-    const { chains } = (await (await this.#get('/status')).json()) as { chains: { eth: ChainStatus } }
+    const { chains } = (await (await this.#get('/status?contracts=true')).json()) as { chains: { eth: ChainStatus } }
     return chains.eth
   }
 

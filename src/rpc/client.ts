@@ -110,7 +110,7 @@ export class RpcClient {
   status(): EndpointStatus[] {
     return this.endpoints.map(({ name, health, limit: { closed } }) => ({
       endpoint: name,
-      healthy: health.healthy && !health.failing && closed === undefined,
+      healthy: health.healthy && closed === undefined,
       // A failure says more than the pause that it led to.
       reason: closed?.reason === 'daily-budget' ? closed.message : (health.reason ?? closed?.message),
       latency_ms: health.latencyMs === undefined ? undefined : Math.round(health.latencyMs),

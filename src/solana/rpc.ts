@@ -111,11 +111,12 @@ export class SolanaRpc {
 
   /** Without a slot where an endpoint has not told any yet. */
   status(): EndpointStatus[] {
-    return this.#client.status().map(({ reason, ...status }, at) => ({
-      ...status,
-      slot: this.#progress.get(this.#client.endpoints[at]!)!.slot || undefined,
-      fault: status.healthy ? null : (reason ?? null),
-    }))
+    return this.#client.status().map(({ reason, ...status }, at) => {
+      const endpoint = this.#client.endpoints[at]!
+      const healthy = status.healthy && !endpoint.health.failing
+      const slot = this.#progress.get(endpoint)!.slot || undefined
+      return { ...status, healthy, slot, fault: healthy ? null : (reason ?? null) }
+    })
   }
 
   async close(): Promise<void> {
