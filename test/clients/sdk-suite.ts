@@ -425,7 +425,11 @@ function errors({ sdk, version }: SdkUnderTest, world: () => World): void {
       const messages = await withKey(world().keys.slow, () =>
         Promise.all(Array.from({ length: 6 }, () => transfersWith({}))),
       )
-      expect(messages).toContain('[C0006] Request failed, Too Many Requests(429): Rate limit exceeded')
+      // The SDK shows the details behind the message: the limit, and the command that raises it.
+      const refusal = 'Rate limit exceeded {"limit":"1 requests a second","raise":"almanac keys limit '
+      expect(messages).toContainEqual(
+        expect.stringContaining(`[C0006] Request failed, Too Many Requests(429): ${refusal}`),
+      )
     })
 
     test('a quota that is spent', async () => {
