@@ -148,7 +148,11 @@ test('damage is found by the check in the background, and known to every process
   cleanups.push(() => watch.close())
   await vi.waitFor(async () => expect(await lastCheck(store)).toMatchObject({ verdict: 'ok' }), patience)
   expect(await store.problems()).toEqual([])
-  expect(await metrics.registry.metrics()).toMatch(/^almanac_store_checked_timestamp_seconds \d{10}/m)
+  // The verdict is stored first and told by metrics at the next look.
+  await vi.waitFor(
+    async () => expect(await metrics.registry.metrics()).toMatch(/^almanac_store_checked_timestamp_seconds \d{10}/m),
+    patience,
+  )
 
   const other = await openStore(place.storeUrl, { role: 'tool' })
   cleanups.push(() => other.close())
