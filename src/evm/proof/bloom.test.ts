@@ -35,11 +35,22 @@ test('stays right when more values pass than are remembered', () => {
   for (let index = 0; index < 70_000; index++)
     addToBloom(emptyBloom(), { address: value(index), topics: [] } as unknown as RpcLog)
   for (const index of [0, 1, 65_535, 65_536, 69_999]) {
-    const log = { address: value(index), topics: [value(index)] }
+    const log = { address: value(index), topics: [`0x${index.toString(16).padStart(64, '0')}`] }
     const bloom = emptyBloom()
     addToBloom(bloom, log as unknown as RpcLog)
     expect(`0x${Buffer.from(bloom).toString('hex')}`).toBe(naiveBloom([log]))
   }
+})
+
+test('refuses what is not the bytes of an address or a topic, so that nothing long is remembered', () => {
+  const [address, topic] = [20, 32].map(bytes => `0x${'ab'.repeat(bytes)}`) as [string, string]
+  expect(addToBloom(emptyBloom(), { address, topics: [topic] } as unknown as RpcLog)).toBe(true)
+  for (const log of [
+    { address: topic, topics: [] },
+    { address, topics: [address] },
+    { address, topics: [`${topic}ab`] },
+  ])
+    expect(addToBloom(emptyBloom(), log as unknown as RpcLog)).toBe(false)
 })
 
 test('refuses what is not hex, and filters of another length', () => {

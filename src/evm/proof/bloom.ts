@@ -10,14 +10,17 @@ export function emptyBloom(): Uint8Array {
   return new Uint8Array(bloomBytes)
 }
 
-/** Adds a log's address and topics; stops with false if one of them is not hex. */
+/** Adds a log's address and topics; stops with false if one of them is not as many bytes of hex as it has to be. */
 export function addToBloom(bloom: Uint8Array, log: RpcLog): boolean {
-  if (!Array.isArray(log.topics) || !addValue(bloom, log.address)) return false
+  if (!Array.isArray(log.topics) || !addValue(bloom, log.address, addressLength)) return false
   for (const topic of log.topics as readonly unknown[]) {
-    if (!addValue(bloom, topic)) return false
+    if (!addValue(bloom, topic, topicLength)) return false
   }
   return true
 }
+
+const addressLength = 42
+const topicLength = 66
 
 /** Undefined if the text is not 256 bytes of hex. */
 export function parseBloom(text: unknown): Uint8Array | undefined {
@@ -35,15 +38,17 @@ const rememberedMax = 65_536
 const remembered = new Map<string, number>()
 const rememberedBits = new Uint16Array(3 * rememberedMax)
 
-function addValue(bloom: Uint8Array, value: unknown): boolean {
-  let entry = remembered.get(value as string)
+/** What is remembered is of one length, so a node cannot fill the table with long texts. */
+function addValue(bloom: Uint8Array, value: unknown, length: number): boolean {
+  if (typeof value !== 'string' || value.length !== length) return false
+  let entry = remembered.get(value)
   if (entry === undefined) {
     const bytes = parseHex(value)
     if (bytes === undefined) return false
     const digest = keccak256(bytes)
     if (remembered.size === rememberedMax) remembered.clear()
     entry = remembered.size * 3
-    remembered.set(value as string, entry)
+    remembered.set(value, entry)
     for (let pair = 0; pair < 3; pair++) {
       rememberedBits[entry + pair] = ((digest[2 * pair]! << 8) | digest[2 * pair + 1]!) & 2047
     }
