@@ -98,6 +98,27 @@ describe.each([0, 1])('with a liar at place %i', at => {
     expect(rpc[at]?.errors).toBeGreaterThan(0)
   })
 
+  test('receipts that spell topics in capitals settle what they prove, and cost the honest endpoint nothing', async () => {
+    const shouts: Result = (call, result: RpcReceipt[]) =>
+      call.method === 'eth_getBlockReceipts'
+        ? result.map(receipt => ({
+            ...receipt,
+            logs: receipt.logs.map(log => ({
+              ...log,
+              topics: log.topics.map(topic => `0x${topic.slice(2).toUpperCase()}`),
+            })),
+          }))
+        : addsLogs(call, result as never)
+    const { node, store, indexer, contract, expected } = await run([[], []], node => {
+      lie(node.endpoints[at]!, shouts)
+      return undefined
+    })
+    await indexer.ensureContract(contract, 10_000)
+    expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
+    const { rpc } = await indexer.status()
+    expect(rpc[1 - at]?.errors).toBe(0)
+  })
+
   test('code that one endpoint denies is found by the other', async () => {
     const { node, store, indexer, contract, expected } = await run([[], []], node => {
       lie(node.endpoints[at]!, ({ method, params }, result) =>

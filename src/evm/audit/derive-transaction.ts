@@ -5,7 +5,7 @@ import { quantityOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
-import { earlyCollectionsOf, transferTopics } from '../decode/token-events.ts'
+import { earlyCollectionsOf, transferTopic } from '../decode/token-events.ts'
 import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 
 export type DerivedLog = {
@@ -68,5 +68,5 @@ function reasonOf(log: RpcLog, malformed: Record<MalformedReason, number>): Deri
   const reason = malformedReasons.find(one => malformed[one] > 0)
   if (reason !== undefined) return reason
   // A Transfer of ERC-20 has the same first topic and two indexed fields.
-  return transferTopics.includes(String(log.topics?.[0])) ? 'topics' : 'another event'
+  return transferTopic(log.topics?.[0]) === undefined ? 'another event' : 'topics'
 }

@@ -6,7 +6,7 @@ import { quantityOf } from '../../hex.ts'
 import type { Address, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
-import { transferTopics } from '../decode/token-events.ts'
+import { transferTopic } from '../decode/token-events.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcHeader, RpcLog, RpcQuantity } from '../rpc/port.ts'
 import { type Header, headerOf } from './chain-source.ts'
@@ -68,7 +68,7 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
     const hash = hashes.get(block)
     if (hash !== undefined && hash !== log.blockHash)
       return `a log of block ${block} belongs to block hash ${log.blockHash}, the header's is ${hash}`
-    if (!asked.has(log.address.toLowerCase()) || !transferTopics.includes(log.topics[0]!))
+    if (!asked.has(log.address.toLowerCase()) || transferTopic(log.topics[0]) === undefined)
       return `eth_getLogs answered a log of ${log.address} with topic ${log.topics[0]}, which was not asked for`
     const timestamp = quantityOf(log.blockTimestamp, 2 ** 40)
     if (timestamp >= 0 && !timestamps.has(block)) timestamps.set(block, timestamp)

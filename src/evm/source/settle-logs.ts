@@ -4,7 +4,7 @@ import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Address } from '../../model.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
-import { transferTopics } from '../decode/token-events.ts'
+import { transferTopic } from '../decode/token-events.ts'
 import { receiptLogs } from '../proof/receipt-logs.ts'
 import { checkHeaders, checkReceipts, verifyReceipts } from '../proof/verify.ts'
 import { isStateSync, verifyTransactions } from '../proof/verify-transactions.ts'
@@ -33,7 +33,7 @@ export async function settleLogs(
     if (proof === undefined || parts.some(part => isPartlyOutside(given.chain, proof.block, part))) continue
     proven++
     const ours = proof.logs.logs.filter(
-      ({ address, topics }) => asked.has(address.toLowerCase()) && transferTopics.includes(topics[0]!),
+      ({ address, topics }) => asked.has(address.toLowerCase()) && transferTopic(topics[0]) !== undefined,
     )
     const truth = sequenceLogs(ours, { complete: false })
     for (const [at, { endpoint }] of told.entries())
