@@ -4,6 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { Doubt } from '../proof/failure.ts'
 import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
@@ -50,7 +51,12 @@ export class FullSource extends HeaderSource implements ChainSource {
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal, lastHash?: Hash): Promise<DecodedRange> {
     const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
     const asked = { chain, request: { interval, grain, withReceipts }, lastHash }
-    const first = await this.#ask(asked, new Set(), signal)
+    const first = await this.#ask(asked, new Set(), signal).catch(error => {
+      // Endpoints may lose a method that they had: what can be asked is learnt again.
+      const isLost = rpcFailureOf(error)?.kind === 'method-missing'
+      if (isLost && this.#probeAgainMs === Number.POSITIVE_INFINITY) this.#probeAgainMs = 0
+      throw error
+    })
     const range = first.doubt === undefined ? first : await this.#secondOpinion(asked, first, first.doubt, signal)
     if (range.doubt !== undefined) this.doubt = range.doubt.reason
     return range

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { simulatedChain } from '../../../test/evm-harness.ts'
+import { forgedResults } from '../../../test/sim/hostile.ts'
 import { startSimNode } from '../../../test/sim/node.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { FullSource } from './full-source.ts'
@@ -41,5 +42,22 @@ test('no proof is given up on the word of the first to answer, nor for ever', as
   const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 601_000)
   await expect.poll(evidence).toBe('receipts-root')
   clock.mockRestore()
+  // A method that is lost again does not stop the chain until the next start.
+  const settled = new FullSource(chain, one)
+  expect((await settled.range({ from: 1, to: 2 }, 'block', signal)).evidence).toBe('receipts-root')
+  fast!.faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }]
+  const weaker = () => settled.range({ from: 1, to: 2 }, 'block', signal).then(({ evidence }) => evidence)
+  await expect.poll(() => weaker().catch(() => 'none'), { timeout: 5_000 }).toBe('bloom')
   await Promise.all([both.close(), one.close(), node.close()])
+})
+
+test('an endpoint whose receipts fail every check does not speak for one whose blocks are empty', async () => {
+  const node = await startSimNode({ chain: { height: 90, hashes: 'real' }, endpoints: [{}, {}] })
+  for (const [at, receipts] of [[{}], []].entries())
+    node.endpoints[at]!.forgery = forgedResults(['eth_getBlockReceipts'], () => receipts)
+  const chain = simulatedChain(node)
+  const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 2_000 })
+  const { signal } = new AbortController()
+  expect(await probeChain(chain, rpc, signal)).toMatchObject({ hasReceipts: true })
+  await Promise.all([rpc.close(), node.close()])
 })

@@ -59,13 +59,15 @@ function learn(chain: Chain, probed: readonly EndpointProbe[]): Pick<Probed, 'ch
   const sampled = probed.every(({ hashes }) => hashes) ? withEthereumHeaders(chain) : chain
   const given = probed.filter(({ verdicts }) => verdicts !== undefined)
   if (given.length === 0) return { chain: sampled, hasReceipts: false }
-  const verdicts = given.flatMap(each => each.verdicts ?? [])
-  if (verdicts.includes('spoiled') && !verdicts.includes('proven')) {
+  // An endpoint that spoils every sample does not speak for others, whose samples may be empty.
+  const heard = given.filter(({ verdicts }) => !verdicts?.includes('spoiled') || verdicts.includes('proven'))
+  if (heard.length === 0) {
     throw new AlmanacError('upstream_invalid', `${chain.name} endpoints gave receipts that fail every check.`, {
       retryable: true,
       hint: otherProviderHint(chain),
     })
   }
+  const verdicts = heard.flatMap(each => each.verdicts ?? [])
   // A root that proves nothing is not worth paying for receipts.
   if (!isForeignRoot(verdicts)) return { chain: sampled, hasReceipts: true }
   return { chain: { ...sampled, quirks: { ...sampled.quirks, foreignReceiptsRoot: true } }, hasReceipts: false }
