@@ -1,7 +1,7 @@
 // Which block is final, beside endpoints that lie about it, lag, are silent or are on another branch.
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
-import type { ChainIndexer, ChainSetup } from '../src/evm/index/chain-indexer.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import { expectFullTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
@@ -22,7 +22,9 @@ async function twins({
   forge,
   fresh = false,
   ...setup
-}: Partial<ChainSetup & { onNews: (look: () => void) => () => void; forge: Forgery; fresh: boolean }> = {}) {
+}: Partial<
+  ChainSetup & { pace: Partial<ChainPace>; onNews: (look: () => void) => () => void; forge: Forgery; fresh: boolean }
+> = {}) {
   // The newest blocks are of the last minute, or years old.
   const genesisTime = fresh ? Math.floor(Date.now() / 1_000) - 150 * 12 : 1_600_000_000
   const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime } as const
@@ -42,7 +44,7 @@ async function twins({
     ;({ indexer, stop } = startIndexer(both, store, { pace, ...setup }))
     return indexer
   }
-  return { honest, other, store, indexer, restart }
+  return { honest, other, store, indexer, stop: () => stop(), restart }
 }
 
 type Status = Awaited<ReturnType<ChainIndexer['status']>>
@@ -261,4 +263,80 @@ test('a socket that floods does not make each of its news a question', async () 
   await delay(2_000)
   // Every 100 ms at most, and a vote now and then.
   expect(asked() - before).toBeLessThan(35)
+})
+
+test('a hot block that the chain lost in an absence is not kept on the word of one endpoint', async () => {
+  const { honest, other, store, indexer, stop, restart } = await twins()
+  await caughtUp(indexer, honest)
+  const lost = honest.chain.branch
+  await stop()
+  for (const node of [honest, other]) {
+    node.reorg({ depth: 5, length: 6 })
+    node.mine(100)
+  }
+  // It is faster, and names the lost blocks where it is asked for one by its number.
+  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  const { branch } = other.chain
+  const isAboutLost = ({ method, params }: { method: string; params: unknown[] }): boolean =>
+    method === 'eth_getBlockByNumber' && params[1] === false && Number(params[0]) >= 140 && Number(params[0]) <= 150
+  const truth = other.endpoints[0]!.answer.bind(other.endpoints[0])
+  other.endpoints[0]!.answer = body => {
+    const isLie = [JSON.parse(body)].flat().every(isAboutLost)
+    if (isLie) other.chain.switchTo(lost, 150)
+    const reply = truth(body)
+    if (isLie) other.chain.switchTo(branch, honest.chain.head)
+    return reply
+  }
+  const again = await restart()
+  await caughtUp(again, honest)
+  await expectFullTruth(store, honest.chain, 0)
+})
+
+test('blocks that never become final are followed up to a bound, and on from there when they do', async () => {
+  const { honest, other, store, indexer } = await twins({ pace: { ...pace, hotBlocksMax: 100 } })
+  await caughtUp(indexer, honest)
+  for (const node of [honest, other]) {
+    node.chain.finalize(110)
+    node.mine(300)
+  }
+  const { reason } = await until(indexer, status => status.reason?.includes('no more are followed') === true)
+  expect(reason).toContain('blocks above 110')
+  expect((await store.hotBlocks(id)).length).toBeLessThanOrEqual(300)
+  for (const node of [honest, other]) node.chain.finalize(undefined)
+  await caughtUp(indexer, honest)
+  await expectFullTruth(store, honest.chain, 0)
+})
+
+test('a dispute that ends against a long branch does not read the other one at once', async () => {
+  const { honest, other, store, indexer } = await twins({ pace: { ...pace, replacedBlocksMax: 60 } })
+  await caughtUp(indexer, honest)
+  const trunk = other.chain.branch
+  // Ours is the branch of the one that is asked first, which was wrong.
+  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  const storedTip = async () => (await store.hotBlocks(id)).at(-1)?.hash
+  other.reorg({ depth: 10, length: 10 })
+  await vi.waitFor(async () => expect(await storedTip()).toBe(other.chain.hashOf(150)), { timeout: patienceMs })
+  for (const node of [honest, other]) node.mine(100)
+  await until(indexer, ({ state }) => state === 'disputed')
+  await vi.waitFor(async () => expect(await storedTip()).toBe(other.chain.hashOf(250)), { timeout: patienceMs })
+  const commits: number[] = []
+  const commitHot = store.commitHot.bind(store)
+  store.commitHot = commit => {
+    commits.push(commit.blocks.length)
+    return commitHot(commit)
+  }
+  other.chain.switchTo(trunk, 250)
+  await until(indexer, status => status.dispute === undefined)
+  await caughtUp(indexer, honest)
+  await expectFullTruth(store, honest.chain, 0)
+  expect(Math.max(...commits)).toBeLessThanOrEqual(60)
+})
+
+test('a final block whose hash was not kept gets it from the next agreement, without a new block', async () => {
+  const { honest, store, indexer, stop, restart } = await twins()
+  await caughtUp(indexer, honest)
+  await stop()
+  await store.putCheckpoint('final/1', '')
+  await caughtUp(await restart(), honest)
+  expect(await store.checkpoint('final/1')).toBe(`110 ${honest.chain.hashOf(110)}`)
 })

@@ -20,7 +20,7 @@ import { dropLostRanges, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
-import { Follower } from './follow.ts'
+import { Follower, type FollowPace } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { type Asker, operator, waitFor } from './job-queue.ts'
@@ -56,14 +56,12 @@ export type ChainIndexerOptions = ChainSetup & {
   annotator?: ContractAnnotator | undefined
 }
 
-export type ChainPace = {
+export type ChainPace = FollowPace & {
   retryDelayMs: { first: number; max: number }
   /** How often it looks for missing history. */
   historyCheckMs: number
   /** How often it lets go of what nobody asks for. */
   sweepMs: number
-  /** How long another branch may stay shorter than ours before it is believed anyway. */
-  shorterBranchPatienceMs: number
 }
 
 const usualPace: ChainPace = {
@@ -71,6 +69,8 @@ const usualPace: ChainPace = {
   historyCheckMs: 2_000,
   sweepMs: 3_600_000,
   shorterBranchPatienceMs: 30_000,
+  hotBlocksMax: 400_000,
+  replacedBlocksMax: 1_000,
 }
 const factsWaitMsMax = 400
 /** Asking every endpoint costs more than a look at the head. */
@@ -124,7 +124,7 @@ export class ChainIndexer {
       from,
       finality: this.#finality,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
-      shorterBranchPatienceMs: this.#pace.shorterBranchPatienceMs,
+      ...this.#pace,
       now: () => performance.now(),
       onStored: ranges => this.#stats.stored(ranges),
     })

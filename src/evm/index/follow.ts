@@ -1,18 +1,26 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves
 // final blocks to the cold tables. It deletes nothing because a node merely lags.
-import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { ChainSource, DecodedRange, Header, HeadReport, RangeHeader } from '../source/chain-source.ts'
 import type { Finality } from '../source/finality.ts'
-import { survivingBlock } from '../source/header-walk.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { concatRanges, hotBlocksOf } from './backfill.ts'
+import { finalElsewhere, growsElsewhere, parentMissing, tooFarAhead } from './follow-failures.ts'
 import { Genesis } from './genesis.ts'
 import { Unclaimed } from './unclaimed.ts'
 
-export type FollowOptions = {
+export type FollowPace = {
+  /** How long another branch may stay shorter than ours before it is believed anyway. */
+  shorterBranchPatienceMs: number
+  /** Blocks above the final one that are followed: more than a day of the fastest chain takes 75 MB. */
+  hotBlocksMax: number
+  /** A longer branch is not held in memory until it is whole, once the chain is final on another one. */
+  replacedBlocksMax: number
+}
+
+export type FollowOptions = FollowPace & {
   chain: ChainId
   chainName: string
   source: ChainSource
@@ -24,8 +32,6 @@ export type FollowOptions = {
   from: number
   /** Blocks per fetch: a long absence is caught up in pieces. */
   rangeSize: RangeSize
-  /** How long another branch may stay shorter than ours before it is believed anyway. */
-  shorterBranchPatienceMs: number
   now: () => number
   /** Called after ranges were stored. */
   onStored?: (ranges: readonly DecodedRange[]) => void
@@ -112,12 +118,18 @@ export class Follower {
     // Without a final block it is unknown where to begin.
     if (this.#disputed && isEmpty) return { kind: 'idle' }
     this.#finalOnChain = Math.max(this.#finalOnChain, final?.number ?? -1)
-    await this.#settle(final, report.latest, signal)
+    await this.#settle(final, report.latest)
     // After a dispute: what was stored meanwhile is the chain's if it leads through the block that is agreed on.
     if (this.#hot.some(({ hash }) => hash === final?.hash)) await this.#unclaimed.claim()
-    const step = await this.#advance(report.latest, signal)
+    const step = this.#isFull ? undefined : await this.#advance(report.latest, signal)
     if (final !== undefined) await this.#finalize(final)
-    return step
+    if (this.#isFull) throw tooFarAhead(this.#options.chainName, this.#hot.length, this.#finalized)
+    return step ?? { kind: 'idle' }
+  }
+
+  /** Nodes can make up blocks for ever, and name none that is final. */
+  get #isFull(): boolean {
+    return this.#hot.length >= this.#options.hotBlocksMax
   }
 
   /** Where no other endpoint answers, one that lagged may have caught up; only a head can tell. */
@@ -142,27 +154,28 @@ export class Follower {
   }
 
   /**
-   * Brings the stored state to where following can go on: the first start begins above the final block; after a long
-   * absence old hot blocks become cold if the chain still has them, and go if not. The backfill fills what is in
-   * between.
+   * Brings the stored state to where following can go on: the first start begins above the final block. Hot blocks that
+   * the final one left behind, in a long absence or on a long branch that was not the chain's, go, and the backfill
+   * reads them again: it connects what it reads to the final block, where the word of an endpoint could keep a block
+   * that the chain has no more.
    */
-  async #settle(final: Header | undefined, latest: Header, signal: AbortSignal): Promise<void> {
-    const { store, chain, source, from } = this.#options
+  async #settle(final: Header | undefined, latest: Header): Promise<void> {
+    const { store, chain, from } = this.#options
     const start = Math.max(final?.number ?? -1, from - 1)
-    if (start <= (this.tip?.number ?? this.#finalized) || latest.number < start) return
+    const isBehind = start > (this.tip?.number ?? this.#finalized)
+    if (!(isBehind || this.#isLost(final)) || latest.number < start) return
     if (this.tip !== undefined) {
-      const now = await source.headerByNumber(this.tip.number, signal)
-      if (now === undefined) return
-      const same = now.hash === this.tip.hash ? this.tip : await survivingBlock(this.#hot, source, signal)
-      // What was never claimed is for the backfill as well: it connects what it reads to the final block.
-      const ancestor = Math.min(same?.number ?? this.#finalized, this.#unclaimed.from - 1)
-      if (ancestor < this.tip.number) {
-        await store.commitHot({ chain, ancestor, blocks: [], head: latest })
-        await this.#unclaimed.keepUpTo(ancestor)
-        this.#branches++
-      }
+      await store.commitHot({ chain, ancestor: this.#finalized, blocks: [], head: latest })
+      await this.#unclaimed.keepUpTo(this.#finalized)
+      this.#branches++
     }
     await this.#settleAt(start, start === final?.number ? final.hash : undefined)
+  }
+
+  /** Whether the final block is on another branch than ours, which is too long to be replaced at once. */
+  #isLost(final: Header | undefined): boolean {
+    if (final === undefined || this.#hot.length <= this.#options.replacedBlocksMax) return false
+    return this.#hot.some(({ number, hash }) => number === final.number && hash !== final.hash)
   }
 
   async #settleAt(upTo: number, hash: Hash | undefined): Promise<void> {
@@ -256,35 +269,16 @@ export class Follower {
       const [number, hash] = [header.number - 1, header.parentHash]
       if (byNumber.get(number) === hash) return number
       const parent = hash && (await source.headerOf({ number, hash }, signal))
-      if (!parent) {
-        throw new AlmanacError(
-          'upstream_failed',
-          `No ${chainName} endpoint has block ${hash}, the parent of block ${header.number}.`,
-          {
-            retryable: true,
-            hint: 'wait for the node to finish its reorganisation, or add a second endpoint.',
-          },
-        )
-      }
+      if (!parent) throw parentMissing(chainName, header)
       header = parent
     }
     this.#checkGrowsFromFinal(header)
     return this.#finalized
   }
 
-  /** A branch that leaves the chain below its final block is not followed: a person has to decide. */
   #checkGrowsFromFinal(header: RangeHeader | undefined): void {
     if (header === undefined || this.#finalHash === undefined || header.number !== this.#finalized + 1) return
-    if (header.parentHash === this.#finalHash) return
-    const { chainName } = this.#options
-    throw new AlmanacError(
-      'upstream_invalid',
-      `${chainName} block ${header.number} grows from ${header.parentHash}, but block ${this.#finalized} was final as ${this.#finalHash}.`,
-      {
-        retryable: true,
-        hint: `check that the endpoints serve ${chainName}; if that block was never final, stop the service and run almanac chain unfinalize ${chainName} --to ${Math.max(0, this.#finalized - 100)}.`,
-      },
-    )
+    if (header.parentHash !== this.#finalHash) throw growsElsewhere(this.#options.chainName, header, this.#finalHash)
   }
 
   async #fetch(interval: Interval, signal: AbortSignal): Promise<DecodedRange> {
@@ -319,21 +313,14 @@ export class Follower {
   }
 
   async #finalize(final: Header): Promise<void> {
-    const { chainName } = this.#options
     const { number } = final
+    // After a `sync` up to this block, or a process that ended in between, its hash is not known.
+    if (number === this.#finalized && this.#finalHash === undefined) await this.#settleAt(number, final.hash)
     // A tip below the final block was not compared with it: no endpoint had that height. The next step compares.
     if (number <= this.#finalized || (this.tip !== undefined && this.tip.number < number)) return
     const stored = this.#hot.find(block => block.number === final.number)
-    if (stored !== undefined && stored.hash !== final.hash) {
-      throw new AlmanacError(
-        'upstream_invalid',
-        `${chainName} endpoint calls block ${final.number} ${final.hash} final, but ${stored.hash} is stored.`,
-        {
-          retryable: true,
-          hint: 'wait: the branches meet again when the endpoint has settled; if it lasts, check the endpoint.',
-        },
-      )
-    }
+    if (stored !== undefined && stored.hash !== final.hash)
+      throw finalElsewhere(this.#options.chainName, final, stored.hash)
     await this.#settleAt(number, final.hash)
   }
 }

@@ -8,7 +8,6 @@ import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
 import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
-import { survivingBlock } from '../source/header-walk.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
@@ -86,9 +85,9 @@ async function jobsOf(
 }
 
 /**
- * Refuses a range that is not final, and settles blocks that were hot when the service stopped: they become cold if the
- * chain still has them, and go if not. Otherwise a final commit above them would keep a lost branch. Returns the final
- * block.
+ * Refuses a range that is not final, and drops blocks that were hot when the service stopped, if they reach into it: a
+ * final commit above them would keep a lost branch, and whether the chain still has them would be the word of one
+ * endpoint. Returns the final block.
  */
 async function settle(
   { chain, rpc, store, interval }: SyncOptions,
@@ -101,11 +100,7 @@ async function settle(
   const hot = await store.hotBlocks(chain.id)
   const [lowest] = hot
   if (lowest !== undefined && lowest.number <= interval.to) {
-    const survivor = await survivingBlock(hot, source, signal)
-    if (survivor !== hot.at(-1)) {
-      const ancestor = survivor?.number ?? lowest.number - 1
-      await store.commitHot({ chain: chain.id, ancestor, blocks: [], head: report.latest })
-    }
+    await store.commitHot({ chain: chain.id, ancestor: lowest.number - 1, blocks: [], head: report.latest })
     await store.finalize(chain.id, interval.to)
   }
   await store.putHead(chain.id, report.latest)

@@ -5,12 +5,12 @@ import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
-import type { Block, Evidence, Hash, Interval } from '../../model.ts'
+import type { Evidence, Hash, Interval } from '../../model.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
 import type { Doubt } from '../proof/failure.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
-import { askChecked, type ChainSource, checkFailed, numbersOf, readHeader, strayReason } from './chain-source.ts'
+import { askChecked, checkFailed, numbersOf, readHeader, strayReason } from './chain-source.ts'
 
 /** About 300 kB. */
 const headersPerBatch = 200
@@ -121,17 +121,4 @@ export async function hashesOf(
 
 function headerCall(block: number): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [quantityHex(block), false] }
-}
-
-/** The highest hot block that the chain still has, after an absence. `hot` is lowest first. */
-export async function survivingBlock(
-  hot: readonly Block[],
-  source: Pick<ChainSource, 'headerByNumber'>,
-  signal: AbortSignal,
-): Promise<Block | undefined> {
-  for (const block of hot.toReversed()) {
-    const now = await source.headerByNumber(block.number, signal)
-    if (now?.hash === block.hash) return block
-  }
-  return undefined
 }
