@@ -211,6 +211,16 @@ test('a command where there is no store says so and leaves nothing behind', asyn
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('a command on a chain where nothing is configured says how to configure one', async () => {
+  for (const command of ['plan', 'verify --chain eth']) {
+    const { code, stderr } = await almanac(command.split(' '))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /\nTry: {3}write a configuration with `(npx )?almanac init`, or name yours with --config\.\n$/,
+    )
+  }
+})
+
 describe('keys', () => {
   test('are issued, listed and revoked; the secret appears once, alone on stdout', async () => {
     const options = [
@@ -252,6 +262,12 @@ describe('keys', () => {
     const table = await almanac(['keys', 'list'])
     expect(table.stdout).toMatch(/^ID .*EXPIRES\n[0-9a-f]{12} {2}ci +active/)
     expect(listed.stdout + table.stdout + table.stderr + created.stderr).not.toContain(created.stdout.trim())
+    const again = await almanac(['keys', 'create', '--name', 'ci', '--json'])
+    expect(created.stderr).not.toContain('Another')
+    expect(again.stderr).toBe('Another active key is named ci: limit and revoke each by its id.\n')
+    const second = JSON.parse(again.stdout).id
+    expect((await almanac(['keys', 'revoke', 'ci'])).stderr).toContain(second)
+    expect(await almanac(['keys', 'revoke', second])).toMatchObject({ code: 0, stdout: '' })
     expect(await almanac(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
     expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
   })

@@ -99,6 +99,7 @@ test('where endpoints disagree on a final block the chain is disputed, and nothi
     [nameOf(other)]: other.chain.hashOf(dispute!.block),
   })
   for (const hash of Object.values(sides)) expect(reason).toContain(hash)
+  expect(reason).toMatch(/ Try: remove the wrong endpoint from chains\.\w+\.rpc/)
 
   // Hot rows are still served; finality and claims stand still.
   const [contract] = [...truthByContract(honest.chain, { from: 0, to: 140 })][0] as [Address, unknown]

@@ -1,6 +1,4 @@
 // The decoders and checks on real recordings: Polygon mainnet blocks with a reorganisation, and the whole chain of hive.
-import { existsSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
 import * as Hash from 'ox/Hash'
 import * as Eip1559 from 'ox/TxEnvelopeEip1559'
 import * as Eip2930 from 'ox/TxEnvelopeEip2930'
@@ -16,33 +14,20 @@ import { earlyCollectionsOf } from '../src/evm/decode/token-events.ts'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { listRoot } from '../src/evm/proof/trie.ts'
 import { checkHeaders, verifyLogs } from '../src/evm/proof/verify.ts'
-import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc/port.ts'
+import type { RpcBlock, RpcTransaction } from '../src/evm/rpc/port.ts'
 import { parseHex } from '../src/hex.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import { unpackTransfer } from '../src/store/transfer-payload.ts'
-
-const folder = '../shared/fixtures'
-const absent = !existsSync(`${folder}/polygon/watch1.jsonl.gz`) || !existsSync(`${folder}/hive/chain.json`)
-if (absent) console.warn(`skipped: no recordings in ${folder}`)
+import { canonicalSteps, hiveBlocks, hiveLogs, hiveWallets, polygonSteps } from './recordings.ts'
 
 const chains = new ChainTable()
 const polygon = chains.parse('polygon')!
 const eth = chains.parse('eth')!
-const lines = (path: string): string[] =>
-  gunzipSync(readFileSync(`${folder}/${path}`))
-    .toString()
-    .trim()
-    .split('\n')
-
-type Step = { step: number; head: boolean; block: RpcBlock; logs: RpcLog[] }
 const numberOf = (block: RpcBlock): number => Number(block.number)
 
-describe.skipIf(absent)('polygon', () => {
-  const steps = absent ? [] : lines('polygon/watch1.jsonl.gz').map(line => JSON.parse(line) as Step)
-  const orphan = '0x6f01a5163724e4bfbbcac469a9a2aafd16bc1a50f15c346b1ab1347561fb7c4d'
-  const canonical = steps
-    .filter(({ block }) => block.hash !== orphan)
-    .sort((a, b) => numberOf(a.block) - numberOf(b.block))
+describe('polygon', () => {
+  const steps = polygonSteps()
+  const canonical = canonicalSteps(steps)
 
   test('every NFT transfer of the canonical chain is found, by contract and standard', () => {
     const logs = sequenceLogs(
@@ -122,9 +107,9 @@ describe.skipIf(absent)('polygon', () => {
   })
 })
 
-describe.skipIf(absent)('hive', () => {
-  const blocks = absent ? [] : (JSON.parse(readFileSync(`${folder}/hive/chain.json`, 'utf8')) as RpcBlock[])
-  const logs = absent ? [] : lines('hive/logs.jsonl.gz').flatMap(line => (JSON.parse(line) as { logs: RpcLog[] }).logs)
+describe('hive', () => {
+  const blocks = hiveBlocks()
+  const logs = hiveLogs()
 
   test('all 55 blocks pass by bloom and block hash', () => {
     expect(checkHeaders({ chain: eth, from: 0, to: 54, headers: blocks })).toBeUndefined()
@@ -144,14 +129,7 @@ describe.skipIf(absent)('hive', () => {
   })
 
   test('first and last transactions of every wallet are as recorded', () => {
-    type Recorded = Record<
-      string,
-      Record<
-        'first_transaction' | 'last_transaction',
-        { block_number: string; timestamp: number; transaction_hash: string }
-      >
-    >
-    const expected = JSON.parse(readFileSync(`${folder}/hive/expected_wallets.json`, 'utf8')) as Recorded
+    const expected = hiveWallets()
     const creations = blocks.flatMap(block => (block.transactions as RpcTransaction[]).filter(({ to }) => to === null))
     const { packed, unreadable } = collectActivity({
       blocks,

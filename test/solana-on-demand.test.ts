@@ -6,6 +6,7 @@ import { AlmanacError, messageWithCauses } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import { Network, type SolanaNetworkSettings } from '../src/solana/network.ts'
 import type { Store } from '../src/store/store.ts'
+import { solanaAccount } from './recordings.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './solana-fault-proxy.ts'
 import { type SolanaNode, solanaNodes } from './solana-node.ts'
 import { asker, openTestStore } from './solana-store.ts'
@@ -91,15 +92,13 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
 
   test('Metaplex metadata names a mint and says what it is', async () => {
     const ask = connect({ rpc: [node.rpcUrl] })
-    const { readSolanaFixture, hasSolanaFixtures } = await import('./solana-fixtures.ts')
-    if (!hasSolanaFixtures) return
     for (const name of [
       'madlads-9963-mint',
       'madlads-9963-metadata',
       'madlads-9963-token-account',
       'wsol-token-account',
     ]) {
-      const { key, lamports, data, program } = readSolanaFixture(name)
+      const { key, lamports, data, program } = solanaAccount(name)
       await node.setAccount(base58.encode(key), { lamports: Number(lamports), data, program })
     }
     expect(await ask('3H3d3hfpZVVdVwuFAxDtDSFN2AdR7kwiDA3ynbnbkhc9')).toMatchObject({

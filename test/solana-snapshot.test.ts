@@ -9,7 +9,7 @@ import { importedSnapshots, importSnapshot, parseSnapshotName } from '../src/sol
 import { openSolanaStaging, openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
-import { hasSolanaFixtures, readSolanaFixture } from './solana-fixtures.ts'
+import { solanaAccount } from './recordings.ts'
 import {
   type ArchiveFile,
   appendVector,
@@ -142,21 +142,21 @@ describe('a full snapshot', () => {
     expect(await amounts()).toEqual({})
   })
 
-  test.skipIf(!hasSolanaFixtures)('holds what the recorded mainnet accounts say', async () => {
+  test('holds what the recorded mainnet accounts say', async () => {
     const names = ['madlads-9963-mint', 'madlads-9963-metadata', 'madlads-9963-token-account', 'pyusd-mint']
     const accounts = names.map((name): SnapshotAccount => {
-      const recorded = readSolanaFixture(name)
+      const recorded = solanaAccount(name)
       return { ...recorded, program: base58.decode(recorded.program) }
     })
     const path = await archive(`snapshot-100-${hash}.tar.zst`, [[90, accounts]])
     await importSnapshot({ store, network: 'devnet', path })
-    const token = readSolanaFixture('madlads-9963-token-account')
+    const token = solanaAccount('madlads-9963-token-account')
     const nftOwner = token.data.slice(32, 64)
     await store.putOwner('devnet', { owner: nftOwner, lamports: 5n, slot: 1, chainTime: 0, readAtMs: 0 }, [])
     expect(holdingRows((await store.portfolioOf('devnet', nftOwner))?.holdings)).toMatchObject([
       { amount: 1n, name: 'Mad Lads #9963', symbol: 'MAD', tokenStandard: 4, decimals: 0, supply: '1' },
     ])
-    expect(await store.mintsOf('devnet', [readSolanaFixture('pyusd-mint').key])).toMatchObject([
+    expect(await store.mintsOf('devnet', [solanaAccount('pyusd-mint').key])).toMatchObject([
       { name: 'PayPal USD', symbol: 'PYUSD', decimals: 6, program: 'token-2022' },
     ])
   })

@@ -99,7 +99,10 @@ function wantedLimits({ rate, quota, index, waiting }: LimitFlags): WantedLimits
 async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promise<void> {
   const { name, scopes, expires: expiresAt } = flags
   const limits = limitsOfNewKey(scopes, wantedLimits(flags))
+  const sameName = (await store.keys()).some(key => key.name === name && key.revokedAt === undefined)
   const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ...limits })
+  if (sameName && name !== 'unnamed')
+    printNote(`Another active key is named ${printable(name)}: limit and revoke each by its id.`)
   if (flags.json) return printJson({ ...showKey(key, 0), secret })
   printNote(`Created key ${key.id} (${key.name}) for ${key.scopes.join(', ')}. The secret is not shown again:`)
   printData(secret)
@@ -109,7 +112,7 @@ async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: Lim
   const key = await findKey(store, idOrName)
   if (key.name === operatorKeyName)
     throw new AlmanacError('bad_request', `${operatorKeyName} has no limits: the next start would lift them.`, {
-      hint: 'create a key with `keys create` and limit that one.',
+      hint: 'create a key with `almanac keys create` and limit that one.',
     })
   const changed = { ...key, ...changedLimits(key, wantedLimits(flags)) }
   await store.putKey(changed)

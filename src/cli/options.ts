@@ -10,6 +10,7 @@ import { nearestWord } from '../config/problems.ts'
 import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type Address, type Interval, parseAddress } from '../model.ts'
+import { commandLine } from './current-process.ts'
 import { printNote } from './terminal.ts'
 
 const flagLeaves = allLeaves.filter(leaf => leaf.flag === true)
@@ -68,7 +69,7 @@ export function chooseChain({ config, chains }: LoadedConfig, text: string): Cho
   throw new AlmanacError('not_configured', `The chain ${JSON.stringify(text)} is not configured.`, {
     hint:
       configured.length === 0
-        ? 'add it under chains in the configuration.'
+        ? `write a configuration with \`${commandLine} init\`, or name yours with --config.`
         : `${suggestion(text, configured)}configured chains: ${configured.join(', ')}.`,
   })
 }

@@ -9,7 +9,7 @@ import { deploymentOf } from '../evm/source/deployment.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import type { Address, Interval } from '../model.ts'
-import { interruption } from './current-process.ts'
+import { commandLine, interruption } from './current-process.ts'
 import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
@@ -51,7 +51,7 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   const chosen = flags.chain === undefined ? undefined : chooseChain(loaded, flags.chain)
   if (configured.length === 0) {
     throw new AlmanacError('not_configured', 'No chain is configured, so there is nothing to plan.', {
-      hint: 'add a chain under chains in the configuration.',
+      hint: `write a configuration with \`${commandLine} init\`, or name yours with --config.`,
     })
   }
   const signal = interruption()

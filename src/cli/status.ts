@@ -178,12 +178,15 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const stalled = all.flatMap(([name, { reason, state = 'stalled' }]) =>
     reason === undefined ? [] : [`${printable(name)} is ${printable(state)}: ${printable(reason)}`],
   )
-  const failing = all.flatMap(([name, { rpc }]) =>
+  const failing = all.flatMap(([name, { rpc, reason: told = '' }]) =>
     rpc
-      .filter(({ healthy }) => !healthy)
-      .map(({ endpoint, reason, fault }) =>
-        printable(`${name} endpoint ${endpoint}: ${reason ?? fault ?? 'not healthy'}`),
-      ),
+      .map(({ endpoint, ...rest }) => ({ ...rest, called: `${name} endpoint ${endpoint}` }))
+      // The reason of the chain may be that of its endpoint, which also names it.
+      .filter(({ healthy, called }) => !healthy && !told.includes(`${called} failed`))
+      .map(({ called, reason, fault }) => {
+        const why = reason ?? fault ?? 'not healthy'
+        return printable(why.startsWith(called) ? why : `${called}: ${why}`)
+      }),
   )
   return [...stalled, ...failing]
 }

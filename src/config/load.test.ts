@@ -300,6 +300,8 @@ chains:
 
   test.each([
     `chains: { eth: { rpc: ftp://x/${secret} } }`,
+    `chains: { eth: https://rpc.example/v2/${secret} }`,
+    `chains: https://rpc.example/v2/${secret}`,
     `chains: { eth: { rpc: "${secret}" } }`,
     `chains: { eth: { rpc: http://a, ws: http://b/${secret} } }`,
     `chains:\n  eth:\n    rpc: http://a/${secret}\n   bad: 1`,

@@ -55,6 +55,8 @@ function shown(value: unknown, secret?: 'endpoint' | 'store'): string {
   if (typeof value === 'object') return 'a map'
   if (typeof value !== 'string') return `${String(value)} (a ${typeof value})`
   if (secret !== undefined) return secret === 'store' ? JSON.stringify(redactStore(value)) : redactUrl(value)
+  // Somebody put an endpoint where it does not belong: its path may be a key.
+  if (value.includes('://')) return redactUrl(value)
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
 }
 

@@ -91,7 +91,7 @@ export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRec
   if (found.length === 1) return found[0]!
   if (found.length === 0) {
     throw new AlmanacError('not_found', `No key has the id or name ${JSON.stringify(idOrName)}.`, {
-      hint: 'run `keys list` to see the keys.',
+      hint: 'run `almanac keys list` to see the keys.',
     })
   }
   throw new AlmanacError('conflict', `${found.length} keys are named ${JSON.stringify(idOrName)}.`, {

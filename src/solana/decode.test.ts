@@ -10,7 +10,7 @@ import {
 } from '@solana-program/token-2022'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasSolanaFixtures, readSolanaFixture } from '../../test/solana-fixtures.ts'
+import { solanaAccount } from '../../test/recordings.ts'
 import { decodeClock, decodeMetadata, decodeMint, decodeTokenAccount } from './decode.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -301,7 +301,7 @@ describe('Metaplex metadata', () => {
   })
 })
 
-describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
+describe('accounts recorded on mainnet', () => {
   test.each([
     ['usdc-mint', 6, 3688102136626265n, undefined],
     ['jitosol-mint', 9, 12585937222711072n, undefined],
@@ -312,7 +312,7 @@ describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
     ['silurian-edition-mint', 0, 1n, undefined],
     ['bndrg-mint', 0, 1n, { name: 'Banana Dragon #2', symbol: 'BNDRG' }],
   ])('%s', (name, decimals, supply, metadata) => {
-    const { data } = readSolanaFixture(name)
+    const { data } = solanaAccount(name)
     const mint = decodeMint(data)
     expect(mint).toMatchObject({ decimals, supply })
     expect(mint?.metadata).toEqual(metadata)
@@ -320,12 +320,12 @@ describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
   })
 
   test('susd-mint bears interest', () => {
-    const mint = decodeMint(readSolanaFixture('susd-mint').data)
+    const mint = decodeMint(solanaAccount('susd-mint').data)
     expect(mint?.amountRule).toBe('interest 1727476198 741 1782139606 2623')
   })
 
   test.each(['pyusd-mint', 'susd-mint', 'bndrg-mint'])('%s points to itself', name => {
-    const { key, data } = readSolanaFixture(name)
+    const { key, data } = solanaAccount(name)
     expect(decodeMint(data)?.metadataAddress).toEqual(key)
   })
 
@@ -335,14 +335,14 @@ describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
     ['madlads-9963-metadata', '5rEeYv8R25b8j6YTHJvYuCKEzq44UCw1Wx1Wx2VPPLz1', 'Mad Lads #9963', 'MAD', 4],
     ['silurian-edition-metadata', '9yQecKKYSHxez7fFjJkUvkz42TLmkoXzhyZxEf2pw8pz', 'Silurian Period', '', 3],
   ])('%s', (file, mint, name, symbol, tokenStandard) => {
-    const { data } = readSolanaFixture(file)
+    const { data } = solanaAccount(file)
     expect(decodeMetadata(data)).toEqual({ mint: base58.decode(mint), name, symbol, tokenStandard })
   })
 
   test.each(['usdc-metadata', 'jitosol-metadata', 'madlads-9963-metadata', 'silurian-edition-metadata'])(
     '%s is what the official codec says',
     file => {
-      const { data } = readSolanaFixture(file)
+      const { data } = solanaAccount(file)
       const official = getMetadataAccountDataSerializer().deserialize(data)[0]
       expect(decodeMetadata(data)).toEqual({
         mint: base58.decode(official.mint),
@@ -357,7 +357,7 @@ describe.skipIf(!hasSolanaFixtures)('accounts recorded on mainnet', () => {
     ['madlads-9963-token-account', '3H3d3hfpZVVdVwuFAxDtDSFN2AdR7kwiDA3ynbnbkhc9', 1n, true],
     ['wsol-token-account', '5tvSJRH4BUgJD3sR83Exnn13Zi524Dzo48GB4QaiFu9H', 86840850n, false],
   ])('%s', (name, owner, amount, frozen) => {
-    const { data } = readSolanaFixture(name)
+    const { data } = solanaAccount(name)
     expect(decodeTokenAccount(data)).toMatchObject({ owner: base58.decode(owner), amount, frozen })
     expect(getToken2022Decoder().decode(data)).toMatchObject({ owner, amount })
   })

@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import { type Address, getAddressDecoder, getProgramDerivedAddress } from '@solana/kit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasSolanaFixtures, readSolanaFixture } from '../../test/solana-fixtures.ts'
+import { solanaAccount } from '../../test/recordings.ts'
 import { decodeMetadata, metadataProgram, programKeys } from './decode.ts'
 import { deriveAddress, isOnCurve, metadataAddress } from './pda.ts'
 
@@ -31,29 +31,25 @@ describe('metadata addresses', () => {
     expect(bumps.size).toBeGreaterThan(4)
   })
 
-  test
-    .skipIf(!hasSolanaFixtures)
-    .each(['usdc-metadata', 'jitosol-metadata', 'madlads-9963-metadata', 'silurian-edition-metadata'])(
+  test.each(['usdc-metadata', 'jitosol-metadata', 'madlads-9963-metadata', 'silurian-edition-metadata'])(
     '%s is where it was found on mainnet',
     name => {
-      const { key: address, data } = readSolanaFixture(name)
+      const { key: address, data } = solanaAccount(name)
       expect(metadataAddress(decodeMetadata(data)!.mint)).toEqual(address)
     },
   )
 
-  test
-    .skipIf(!hasSolanaFixtures)
-    .each([
-      'usdc-mint',
-      'jitosol-mint',
-      'pyusd-mint',
-      'susd-mint',
-      'bern-mint',
-      'madlads-9963-mint',
-      'silurian-edition-mint',
-      'bndrg-mint',
-    ])('of %s', async name => {
-    const { key: mint } = readSolanaFixture(name)
+  test.each([
+    'usdc-mint',
+    'jitosol-mint',
+    'pyusd-mint',
+    'susd-mint',
+    'bern-mint',
+    'madlads-9963-mint',
+    'silurian-edition-mint',
+    'bndrg-mint',
+  ])('of %s', async name => {
+    const { key: mint } = solanaAccount(name)
     expect(base58.encode(metadataAddress(mint))).toBe((await officialMetadataAddress(mint))[0])
   })
 })

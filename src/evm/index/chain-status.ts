@@ -5,7 +5,7 @@ import type { ChainStatus, QueueStatus } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import { disputeText, type Finality } from '../source/finality.ts'
+import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { type ChainStats, coverageReport } from './chain-stats.ts'
@@ -52,7 +52,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const { dispute } = finality
   const { storeFull } = stats
   const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
-  const reason = stalledBy ?? (dispute && disputeText(chain.name, dispute))
+  const reason = stalledBy ?? (dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`)
   const doubt = source instanceof FullSource ? source.doubt : undefined
   return {
     state: storeFull === undefined ? stateOf({ stalledBy, disputed: dispute !== undefined }, indexing) : 'store_full',

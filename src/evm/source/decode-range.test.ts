@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { canonicalSteps, polygonOrphan, polygonSteps } from '../../../test/recordings.ts'
 import { builtInChains } from '../../chains.ts'
 import { joinActivity, mergePacked } from '../../store/packed-activity.ts'
 import { topics } from '../decode/token-events.ts'
@@ -8,21 +7,15 @@ import { hotBlocksOf } from '../index/backfill.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from './decode-range.ts'
 
-const recording = '../shared/fixtures/polygon/watch1.jsonl.gz'
 const polygon = builtInChains.find(chain => chain.name === 'polygon')!
-const orphan = '0x6f01a5163724e4bfbbcac469a9a2aafd16bc1a50f15c346b1ab1347561fb7c4d'
 const interval = { from: 13_522_175, to: 13_522_230 }
 
 function canonical(): { blocks: RpcBlock[]; logs: RpcLog[] } {
-  const lines = gunzipSync(readFileSync(recording)).toString().trim().split('\n')
-  const seen = lines.map(line => JSON.parse(line) as { block: RpcBlock; logs: RpcLog[] })
-  const kept = seen
-    .filter(({ block }) => block.hash !== orphan)
-    .sort((a, b) => Number(a.block.number) - Number(b.block.number))
+  const kept = canonicalSteps(polygonSteps())
   return { blocks: kept.map(({ block }) => block), logs: kept.flatMap(({ logs }) => logs) }
 }
 
-describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks (skipped without ../shared)', () => {
+describe('decodeRange on recorded Polygon blocks', () => {
   const decode = (answers: Parameters<typeof decodeRange>[0]['answers']) =>
     decodeRange({ chain: polygon, interval, answers, grain: 'block', bytes: 1 })
 
@@ -119,10 +112,7 @@ describe.skipIf(!existsSync(recording))('decodeRange on recorded Polygon blocks 
 
   test('refuses the orphaned block in the middle of the chain', () => {
     const { blocks, logs } = canonical()
-    const lines = gunzipSync(readFileSync(recording)).toString().trim().split('\n')
-    const orphaned = lines
-      .map(line => JSON.parse(line) as { block: RpcBlock })
-      .find(({ block }) => block.hash === orphan)!
+    const orphaned = polygonSteps().find(({ block }) => block.hash === polygonOrphan)!
     const mixed = blocks.map(block => (block.number === orphaned.block.number ? orphaned.block : block))
     const result = decode({ blocks: mixed, logs })
     expect(result.ok ? undefined : result.failure.check).toBe('links')

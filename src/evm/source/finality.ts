@@ -208,8 +208,12 @@ export async function finalHeaderOf(
   const finality = new Finality({ chain, rpc })
   const final = await finality.look(report, {}, signal)
   if (finality.dispute === undefined) return final
-  const hint = `remove the wrong endpoint from chains.${chain.name}.rpc, or wait until the endpoints agree.`
-  throw new AlmanacError('upstream_invalid', disputeText(chain.name, finality.dispute), { retryable: true, hint })
+  const text = disputeText(chain.name, finality.dispute)
+  throw new AlmanacError('upstream_invalid', text, { retryable: true, hint: disputeHint(chain.name) })
+}
+
+export function disputeHint(chain: string): string {
+  return `remove the wrong endpoint from chains.${chain}.rpc, or wait until the endpoints agree.`
 }
 
 export function disputeText(chain: string, { block, hashes }: Dispute): string {

@@ -4,8 +4,16 @@ import type { Coverage } from '../state/live.ts'
 export type Evidence = Coverage['intervals'][number]['evidence']
 
 export const evidences: readonly { name: Evidence; title: string; meaning: string }[] = [
-  { name: 'receipts-root', title: 'receipts root', meaning: 'recomputed from every receipt and equal to the header' },
-  { name: 'bloom', title: 'bloom', meaning: 'the bloom of all logs equals the header’s' },
-  { name: 'two-endpoints', title: 'two endpoints', meaning: 'two endpoints gave the same logs' },
+  {
+    name: 'receipts-root',
+    title: 'receipts root',
+    meaning: 'all receipts and transactions hash to the header’s roots',
+  },
+  {
+    name: 'bloom',
+    title: 'bloom',
+    meaning: 'the bloom of all logs equals the header’s; it does not hold ids and amounts',
+  },
+  { name: 'two-endpoints', title: 'two endpoints', meaning: 'endpoints of two hosts gave the same' },
   { name: 'one-endpoint', title: 'one endpoint', meaning: 'the word of one endpoint' },
 ]
