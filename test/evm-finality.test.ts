@@ -211,7 +211,7 @@ test('an endpoint that invents parents without end is not asked for long', async
   const { honest, other, store, indexer } = await twins()
   await caughtUp(indexer, honest)
   let asked = 0
-  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  honest.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 250 }]
   other.endpoints[0]!.forgery = forgedResults(['eth_getBlockByHash'], block => ({
     ...block,
     hash: `0x${(++asked).toString(16).padStart(64, '0')}`,

@@ -84,7 +84,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
     return found
   }
   const first = await compare(targets)
-  const repairable = flags.repair ? first.differing.filter(({ result }) => !result.disputed) : []
+  const repairable = flags.repair ? first.differing.filter(({ result }) => isHeard(result)) : []
   const repaired = repairable.length > 0 ? first : undefined
   if (repaired !== undefined) {
     const repair = { chain, rpc, store, senderSample, patienceMs, checksBelow: false }
@@ -101,6 +101,11 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
     printData(`Dropped and indexed again: ${rangesText(repairable.length)}. Compared once more:`)
   }
   printData(described(chosen.name, last))
+}
+
+/** Only then may a range be repaired: an endpoint that says otherwise would have been heard. */
+function isHeard({ disputed, unheard }: AuditResult): boolean {
+  return !disputed && unheard.length === 0
 }
 
 type Comparison = {
@@ -132,11 +137,12 @@ function shown(chain: string, { results, differences, witnesses }: Comparison) {
     same: differences.total === 0,
     blocks: blocksOf(results),
     transfers: transfersOf(results),
-    ranges: results.map(({ interval, contract, evidence, transfers }) => ({
+    ranges: results.map(({ interval, contract, evidence, transfers, unheard }) => ({
       ...interval,
       ...(contract === undefined ? {} : { contract }),
       evidence,
       transfers,
+      ...(unheard.length === 0 ? {} : { unheard }),
     })),
     differences_total: differences.total,
     differences_by_kind: Object.fromEntries(differences.counts),
@@ -161,6 +167,9 @@ function described(chain: string, { results, differences, witnesses }: Compariso
   })
   for (const { endpoint, silent } of witnesses)
     if (silent !== undefined) ranges.push(`not compared with ${endpoint}: ${silent}`)
+  for (const { interval, unheard } of results)
+    for (const { endpoint, reason } of unheard.slice(0, 1))
+      ranges.push(`blocks ${interval.from} to ${interval.to} are not repaired: ${endpoint} did not answer. ${reason}`)
   const disputed = results.filter(result => result.disputed).length
   const kept =
     disputed === 0 ? [] : [`The endpoints disagree on ${rangesText(disputed)}: neither compared nor repaired.`]

@@ -11,7 +11,7 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize, readPieces } from '../source/range-size.ts'
 import { compareActivity, compareStoredActivity, compareTransfers, type DifferenceList } from './compare.ts'
-import { type AuditSource, disagreementOf, type Witness } from './witnesses.ts'
+import { type AuditSource, disagreementOf, type Unheard, type Witness } from './witnesses.ts'
 
 export type AuditTarget = {
   interval: Interval
@@ -29,6 +29,8 @@ export type AuditResult = {
   transfers: number
   /** Whether the endpoints disagree on a block of it. */
   disputed: boolean
+  /** Endpoints that answer otherwise and did not for some of it: what they would have said is not known. */
+  unheard: Unheard[]
   /** Wallets with stored transactions that the chain does not have. */
   strays: Address[]
 }
@@ -62,7 +64,7 @@ export async function auditRange(
       : from.contractRange(contract as Address, piece, abort)
   const result: AuditResult = {
     ...{ interval, contract, evidence: 'receipts-root', transfers: 0 },
-    ...{ disputed: false, strays: [] },
+    ...{ disputed: false, unheard: [], strays: [] },
   }
   let held: DecodedRange[] = []
   let rows = 0
@@ -73,7 +75,9 @@ export async function auditRange(
   }
   for await (const piece of readPieces(interval, { fetchRange: fetchFrom(source), rangeSize }, signal)) {
     const asked = witnesses.map(witness => disagreementOf(piece, witness, fetchFrom, signal))
-    const disagreements = (await Promise.all(asked)).filter(each => each !== undefined)
+    const heard = (await Promise.all(asked)).filter(each => each !== undefined)
+    result.unheard.push(...heard.filter(each => 'reason' in each))
+    const disagreements = heard.filter(each => 'block' in each)
     for (const { block, detail } of disagreements) differences.add({ kind: 'endpoints', block, detail })
     if (disagreements.length === 0) {
       held.push(piece)

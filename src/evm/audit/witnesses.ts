@@ -16,7 +16,11 @@ export type Witness = {
   source: AuditSource
   /** Why it gave no answer that holds: it is not asked again. */
   silent?: string
+  answered?: boolean
 }
+
+/** One that answered before and fails for a moment: nobody knows what it would have said of this range. */
+export type Unheard = { endpoint: string; reason: string }
 
 /** None where there is one endpoint: there is nobody to disagree with. */
 export function witnessesOf(rpc: RpcPort, sourceOf: (rpc: RpcPort) => AuditSource): Witness[] {
@@ -24,13 +28,13 @@ export function witnessesOf(rpc: RpcPort, sourceOf: (rpc: RpcPort) => AuditSourc
   return rpc.endpoints.map(endpoint => ({ endpoint, source: sourceOf(onlyAt(rpc, endpoint)) }))
 }
 
-/** Asks a witness for a range that another endpoint gave. Undefined if it says the same, or does not answer. */
+/** Asks a witness for a range that another endpoint gave. Undefined if it says the same, or never answers. */
 export async function disagreementOf(
   range: DecodedRange,
   witness: Witness,
   fetchFrom: (source: AuditSource) => (interval: Interval, signal: AbortSignal) => Promise<DecodedRange>,
   signal: AbortSignal,
-): Promise<RangeDifference | undefined> {
+): Promise<RangeDifference | Unheard | undefined> {
   if (witness.silent !== undefined || witness.endpoint === range.endpoint) return undefined
   const fetchRange = fetchFrom(witness.source)
   const pieces: DecodedRange[] = []
@@ -39,8 +43,10 @@ export async function disagreementOf(
     for await (const piece of readPieces(range.interval, { fetchRange, rangeSize }, signal)) pieces.push(piece)
   } catch (error) {
     if (signal.aborted || !(error instanceof AlmanacError)) throw error
+    if (error.retryable && witness.answered) return { endpoint: witness.endpoint, reason: reasonOf(error) }
     witness.silent = reasonOf(error)
     return undefined
   }
+  witness.answered = true
   return rangeDifference(range, pieces, [range.endpoint ?? 'the others', witness.endpoint])
 }
