@@ -148,34 +148,6 @@ test('answers on many connections at once, some cut in the middle and some taken
   await Promise.all(late.map(walk => walk.read(expected)))
 })
 
-test('a busy service answers all of 64 clients that ask again and again', async () => {
-  api = await serveApi({ fill: seed })
-  const { hostname, port } = new URL(api.url)
-  const endMs = performance.now() + 2_500
-  const statuses = new Set<string>()
-  const client = async (at: number) => {
-    const socket = connect({ host: hostname, port: Number(port) })
-    let page = 0
-    const ask = () => {
-      const target = `/api/v2/nft/${seeded.collection}/transfers?limit=100&x=${at}.${page++}`
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`)
-    }
-    ask()
-    let text = ''
-    for await (const chunk of socket) {
-      text += chunk.toString('latin1')
-      const end = wholeAnswer(text)
-      if (end === undefined) continue
-      statuses.add(text.slice(9, 12))
-      text = text.slice(end)
-      if (performance.now() > endMs) return
-      ask()
-    }
-  }
-  await Promise.all(Array.from({ length: 64 }, (_, at) => client(at)))
-  expect([...statuses]).toEqual(['200'])
-})
-
 /** Asks for all pages in one go, as many as may wait; they come back in the same order. */
 function ask(pages: readonly string[], leaveAfterBytes = Number.POSITIVE_INFINITY) {
   const { hostname, port } = new URL(api.url)
