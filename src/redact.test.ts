@@ -18,6 +18,18 @@ test('a store shows where it is, without the password', () => {
   expect(redactStore('file:./almanac.db')).toBe('file:./almanac.db')
   expect(redactStore('postgres://me:abc@db:5432/almanac?sslkey=abc')).toBe('postgres://me:…@db:5432/almanac?…')
   expect(redactStore('postgres://me:a b@[bad')).toBe('(hidden)')
+  expect(redactStore('./almanac.db')).toBe('./almanac.db')
+})
+
+test.each([
+  ['postgress://me:abc@db/almanac', 'postgress://me:…@db/almanac'],
+  [' postgres://me:abc@db/almanac', 'postgres://me:…@db/almanac'],
+  ['mysql://me:abc@db', 'mysql://me:…@db'],
+  ['postgres:me:abc@db', '(hidden)'],
+  ['me:abc@db/almanac', '(hidden)'],
+  ['postgres://me:12/abc@db/almanac', '(hidden)'],
+])('a store that was mistyped as %s is shown as %s', (store, shown) => {
+  expect(redactStore(store)).toBe(shown)
 })
 
 test('no secret survives in a text, wherever it stands in the address', () => {

@@ -11,11 +11,12 @@ export function redactUrl(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${rest}`
 }
 
-/** A store that is a file keeps its path; a server keeps its host and database. */
+/** A store that is a file keeps its path; a server keeps its host and database, whatever its scheme was mistyped as. */
 export function redactStore(text: string): string {
-  if (!/^postgres(ql)?:/i.test(text)) return text
+  if (/^\s*file:/i.test(text) || !/[:@]/.test(text)) return text
   const url = URL.parse(text)
-  if (url === null) return '(hidden)'
+  // A password with a slash in it ends up in the path.
+  if (url === null || !/^(\/[^@]*)?$/.test(url.pathname)) return '(hidden)'
   const credentials = url.username === '' ? '' : url.password === '' ? `${url.username}@` : `${url.username}:…@`
   return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
 }

@@ -11,6 +11,21 @@ import { truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { expectedActivity } from './sim/truth.ts'
 
+test('sync and verify count what they ask for under the daily budget of the service', async () => {
+  await simulate({ chain: { height: 80 } }, { index: 'full', daily_budget: 10_000 })
+  const spent = async () => {
+    const store = await openStore(place.storeUrl, { role: 'tool' })
+    const text = await store.checkpoint('budget/chains.sim.daily_budget')
+    await store.close()
+    return (JSON.parse(text ?? '{"spent":0}') as { spent: number }).spent
+  }
+  await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '15'])
+  const bySync = await spent()
+  expect(bySync).toBeGreaterThan(15)
+  await place.run(['verify', '--chain', 'sim', '--from', '0', '--to', '15'])
+  expect(await spent()).toBeGreaterThan(bySync + 15)
+})
+
 describe('sync', () => {
   test('stores one range of a full chain and says what it did; a repeat reads nothing', async () => {
     const node = await simulate()

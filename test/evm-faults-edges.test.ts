@@ -326,13 +326,19 @@ describe('on demand', () => {
 
   test('a contract that nobody asks for is no longer followed, and completed when it is asked for again', async () => {
     const retention = { contractDays: 1, walletDays: 1 }
-    const { node, store, indexer } = await run({}, { ...onDemand, retention })
+    const node = await sim({ chain: { height: 150, hashes: 'real', finalityDepth: 40 } })
+    const store = await emptyStore()
     const contract = busiest(node)
+    const listed = node.chain.contracts.all.map(({ address }) => address as Address).find(each => each !== contract)!
+    const { indexer } = start(node, store, { ...onDemand, retention, contracts: [listed] })
     await indexer.ensureContract(contract, patienceMs)
+    await until(indexer, ({ contracts }) => contracts === 2)
     await delay(150)
-    expect((await indexer.status()).contracts).toBe(1)
-    await store.noteAsked(id, contract, 7)
-    await until(indexer, ({ contracts }) => contracts === 0)
+    expect((await indexer.status()).contracts).toBe(2)
+    for (const each of [contract, listed]) await store.noteAsked(id, each, 7)
+    await until(indexer, ({ contracts }) => contracts !== 2)
+    await delay(150)
+    expect(await store.watchedContracts(id)).toMatchObject([{ contract: listed }])
     // Fewer at once than the chain needs to be final, or the hot blocks would be dropped and read again.
     for (const blocks of [30, 30]) {
       node.mine(blocks)

@@ -66,6 +66,28 @@ async function longestWaitMs(target: string, forMs: number): Promise<number> {
 
 const pages = `GET /api/v2/nft/${seeded.collection}/transfers HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`
 
+test('a busy service answers all of 64 clients that ask again and again', async () => {
+  const { hostname, port } = new URL(almanac.url)
+  const statuses = new Set<string>()
+  const endMs = performance.now() + 2_500
+  // Bodies would keep this process as busy as the service.
+  const ask = (client: number, page: number) =>
+    pages.replace('GET', 'HEAD').replace('transfers', `transfers?limit=100&x=${client}.${page}`)
+  const loop = async (client: number) => {
+    const socket = connect({ host: hostname, port: Number(port) })
+    sockets.push(socket)
+    let page = 0
+    socket.write(ask(client, page++))
+    for await (const chunk of socket) {
+      statuses.add(chunk.toString('latin1', 9, 12))
+      if (performance.now() > endMs) return
+      socket.write(ask(client, page++))
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, (_, client) => loop(client)))
+  expect([...statuses]).toEqual(['200'])
+})
+
 test.runIf(process.platform === 'linux').each([
   ['without a key', 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n', { connections: 200, times: 1_500 }],
   ['with a key', pages, { connections: 500, times: 400 }],

@@ -9,8 +9,9 @@ import { StoreWatch } from '../src/cli/service/store-watch.ts'
 import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { lastCheck } from '../src/store/check.ts'
-import { openStore } from '../src/store/open.ts'
+import { checkFile, openStore } from '../src/store/open.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
+import { seed } from './seed.ts'
 import { serveApi } from './served-api.ts'
 import { startSimNode } from './sim/node.ts'
 
@@ -161,6 +162,24 @@ test('damage is found by the check in the background, and known to every process
     expect(await store.problems()).toMatchObject([{ problem: 'store_damaged' }])
     expect(await other.problems()).toMatchObject([{ problem: 'store_damaged' }])
   }, patience)
+})
+
+test.each([
+  ['that lost rows', 'DELETE FROM transfers WHERE block % 3 = 0'],
+  ['whose counts lost rows', 'DELETE FROM transfer_counts WHERE bucket % 2 = 0'],
+])('a sound file %s is damaged', async (_, loss) => {
+  const place = newPlace()
+  const store = await openStore(place.storeUrl, { role: 'owner' })
+  await seed(store)
+  await store.close()
+  expect(await checkFile(place.storeUrl)).toBe('ok')
+  const database = new DatabaseSync(place.storeFile)
+  database.exec(loss)
+  expect(database.prepare('PRAGMA quick_check').get()).toEqual({ quick_check: 'ok' })
+  database.close()
+  expect(await checkFile(place.storeUrl)).toMatch(
+    /^0x[0-9a-f]{40} has \d+ transfers; \d+ were counted, and \d+ by blocks$/,
+  )
 })
 
 /** Overwrites the first page of the table in the file itself, not in the log beside it. */

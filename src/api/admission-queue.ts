@@ -11,8 +11,10 @@ const overloadShare = 0.8
 
 /**
  * Tells overload by the turns of the event loop. Work on a file is done within the turn that asks for it, so requests
- * wait in their sockets, where no queue sees them, about as long as a turn lasts. A burst is answered in full; once a
- * second was spent on turns of too many requests, each turn answers as many as are allowed and refuses the rest.
+ * wait in their sockets, where no queue sees them, about as long as a turn lasts. Clients that each wait for their
+ * answer before they ask again bring one request a turn: a busy service answers all of them, as long as they are no
+ * more than are allowed. A burst is answered in full; once a second was spent on turns of too many requests, each turn
+ * answers as many as are allowed and refuses the rest.
  */
 export class TurnLoad {
   readonly #requestsMax: number

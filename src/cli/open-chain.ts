@@ -8,6 +8,7 @@ import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain } from '../evm/index/leased-indexer.ts'
 import type { NodeAnswer } from '../query/explain.ts'
+import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openUnlocked } from './open-store.ts'
@@ -24,6 +25,13 @@ export function connectNodes(
   const connected = connectChain(name, settings, { chains, observer })
   opened.defer(() => connected.rpc.close())
   return connected
+}
+
+/** What the command asks for counts as what a service on the same store asks for. */
+export function shareBudget({ budget }: ConnectedChain, store: Store, opened: AsyncDisposableStack): void {
+  if (budget === undefined) return
+  const keeper = new BudgetKeeper(budget, store)
+  opened.defer(() => keeper.close())
 }
 
 const leaseMs = 10_000

@@ -6,7 +6,7 @@ import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
-import { connectNodes, takeChain } from './open-chain.ts'
+import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
 
@@ -35,11 +35,13 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
   const counted = { requests: 0, bytes: 0 }
-  const { chain, rpc } = connectNodes(loaded, chosen, opened, bytes => {
+  const connected = connectNodes(loaded, chosen, opened, bytes => {
     counted.requests++
     counted.bytes += bytes
   })
+  const { chain, rpc } = connected
   const store = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
+  shareBudget(connected, store, opened)
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()

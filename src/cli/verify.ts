@@ -13,7 +13,7 @@ import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
-import { connectNodes, takeChain } from './open-chain.ts'
+import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
 import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { countText, paint, printData, printJson } from './terminal.ts'
@@ -24,7 +24,7 @@ type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; j
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service and writes nothing, except with --repair.',
+      'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service and writes nothing, except with --repair, but what it used of daily_budget.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
@@ -51,10 +51,12 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
-  const { chain, rpc } = connectNodes(loaded, chosen, opened)
+  const connected = connectNodes(loaded, chosen, opened)
+  const { chain, rpc } = connected
   const store = await (flags.repair
     ? takeChain({ url: loaded.config.store, chain, opened, mustExist: true })
     : openTool(loaded.config.store, opened))
+  shareBudget(connected, store, opened)
   const { senderSample } = chosen.settings
   const sourceOf = (some: RpcPort): AuditSource =>
     scope === 'full' ? new FullSource(chain, some, undefined, senderSample) : new WatchedSource(chain, some)

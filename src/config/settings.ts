@@ -56,7 +56,7 @@ const endpoints = {
   }),
   daily_budget: setting(count.optional(), {
     about:
-      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts. The count survives a restart. Unset: no limit.',
+      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. Unset: no limit.',
     accepts: 'a whole number, at least 1',
   }),
 }
@@ -180,7 +180,7 @@ export const settingsSchema = section({
       about: 'Maximum requests that wait to be handled; any more are refused with 503.',
       accepts: 'a whole number, at least 0',
     }),
-    overload_requests_max: setting(count.default(16), {
+    overload_requests_max: setting(count.default(100), {
       about:
         'Maximum requests answered in one turn of the event loop once a second of turns was overloaded; any more are refused with 503.',
       accepts: 'a whole number, at least 1',

@@ -1,9 +1,9 @@
 // Freshening by other processes: asks one that indexes for what cannot be answered fully here.
+import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
-import { AskedContracts } from './asked-contracts.ts'
 import type { Reports } from './heartbeat.ts'
 import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult } from './remote-work.ts'
 
@@ -12,9 +12,8 @@ const portfolioWaitMs = 10_000
 
 export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLimits): Required<Freshen> {
   const remote = new RemoteWork(store)
-  const askedFor = new AskedContracts(store)
   return {
-    asked: (chain, contract) => askedFor.note(chain, contract),
+    asked: askedNoter(store),
     async contract(chain, contract, waitMs, key) {
       if (!(await reports.serves(evmTopic(chain)))) return
       if (!(await limits.contract(key, chain, contract))) return
@@ -45,6 +44,22 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if ('error' in result) throw result.error
       return result.freshness
     },
+  }
+}
+
+const dayMs = 86_400_000
+const notedMax = 50_000
+
+/** Notes that a contract was asked for, once a day, so that what is no longer asked for can be let go. */
+function askedNoter(store: Store): Required<Freshen>['asked'] {
+  const noted = new LRUCache<string, number>({ max: notedMax })
+  return (chain, contract) => {
+    const day = Math.floor(Date.now() / dayMs)
+    const name = `${chain}/${contract}`
+    if (noted.get(name) === day) return
+    noted.set(name, day)
+    // A note that could not be written is written with the next request.
+    store.noteAsked(chain, contract, day).catch(() => noted.delete(name))
   }
 }
 

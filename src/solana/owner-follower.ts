@@ -5,13 +5,11 @@ import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageWithCauses } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import { chunks } from '../rpc/batches.ts'
-import type { HoldingUpdate, SolanaStore } from '../store/solana-store.ts'
-import { holdingUpdateOf } from './account-rows.ts'
+import type { SolanaStore } from '../store/solana-store.ts'
+import { AccountNotifications, type OpenHolding } from './account-notifications.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
-import { isVolatile, mintAccountOf } from './mints.ts'
-import { type AccountInfo, readAccount } from './read-accounts.ts'
-import { accountsPerCallMax, type SolanaRpc } from './rpc.ts'
+import { isVolatile } from './mints.ts'
+import type { SolanaRpc } from './rpc.ts'
 import { ChainClock, differencesOf, type Freshness, type OnDemand, type OwnerReading } from './source.ts'
 import {
   accountKey,
@@ -22,7 +20,7 @@ import {
   Subscriptions,
   slotSubscription,
 } from './subscriptions.ts'
-import { UpdateQueue, WorkLoop } from './update-queue.ts'
+import { UpdateQueue } from './update-queue.ts'
 import { type Watch, Watches } from './watches.ts'
 
 /** An owner that was not asked for in this time leaves. */
@@ -54,15 +52,8 @@ export class OwnerFollower {
   readonly #clock: ChainClock
   readonly #throttle = new LogThrottle()
   readonly #watches: Watches
-  /** The slot as of which each account is known. */
-  readonly #knownSlots = new Map<string, number>()
-  /** Accounts to read because a notification of them seemed older than what is known. */
-  readonly #doubted = new Set<string>()
-  readonly #readingDoubted = new WorkLoop({ hasWork: () => this.#doubted.size > 0, work: () => this.#readDoubted() })
+  readonly #accounts: AccountNotifications
   readonly #sweeper: NodeJS.Timeout
-  #root = 0
-  #headSlot = 0
-  #headAtMs = 0
   #closed = false
 
   constructor(options: OwnerFollowerOptions) {
@@ -70,14 +61,20 @@ export class OwnerFollower {
     const { rpc, store, log, ws } = options
     this.#watches = new Watches(options.subscriptionsMax)
     this.#clock = new ChainClock(rpc)
-    this.#queue = new UpdateQueue({ rpc, store, onLost: reason => this.#socket.reset(reason) })
+    const onUnreadable = (reason: string) => this.#socket.reset(reason)
+    this.#queue = new UpdateQueue({ rpc, store, onLost: onUnreadable })
+    this.#accounts = new AccountNotifications({
+      ...{ rpc, watches: this.#watches, queue: this.#queue, clock: this.#clock, onUnreadable },
+      isSubscribed: address => this.#isSubscribed(address),
+      onHolding: (address, holding) => this.#afterHolding(address, holding),
+    })
     this.#socket = new Subscriptions({
       network: rpc.network,
       url: ws,
       log,
       onUp: () => this.#onUp(),
       onDown: () => this.#onDown(),
-      onNotification: (key, result) => this.#onNotification(key, result),
+      onNotification: (key, result) => this.#accounts.receive(key, result),
     })
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
     this.#sweeper.unref()
@@ -90,13 +87,12 @@ export class OwnerFollower {
     this.#watches.touch(watch)
     if (!watch.live) return undefined
     const clock = watch.needsClock ? await this.#clock.now() : this.#clock.last
-    await this.#readingDoubted.idle()
-    await this.#queue.drained()
-    if (!watch.live || Date.now() - this.#headAtMs > quietMsMax) return undefined
+    await this.#accounts.settled()
+    if (!watch.live || Date.now() - this.#accounts.headAtMs > quietMsMax) return undefined
     return {
-      slot: Math.max(watch.slot, this.#root, this.#clock.pushedSlot - 1),
+      slot: Math.max(watch.slot, this.#accounts.root, this.#clock.pushedSlot - 1),
       chainTime: clock.chainTime,
-      readAtMs: this.#headAtMs,
+      readAtMs: this.#accounts.headAtMs,
     }
   }
 
@@ -111,8 +107,8 @@ export class OwnerFollower {
   status() {
     const watches = this.#watches.all
     return {
-      slot: this.#headSlot,
-      headAtMs: this.#headAtMs,
+      slot: this.#accounts.headSlot,
+      headAtMs: this.#accounts.headAtMs,
       watched: {
         owners: watches.length,
         live: watches.filter(({ live }) => live).length,
@@ -134,10 +130,6 @@ export class OwnerFollower {
     return this.#socket.isConfirmed(accountKey(address))
   }
 
-  #knownSlot(address: string): number {
-    return this.#knownSlots.get(address) ?? 0
-  }
-
   #onUp(): void {
     this.#clock.reset()
     for (const heartbeat of [slotSubscription, accountSubscription(clockSysvar)])
@@ -148,96 +140,12 @@ export class OwnerFollower {
   }
 
   #onDown(): void {
-    this.#knownSlots.clear()
-    this.#doubted.clear()
+    this.#accounts.forgetAll()
     for (const watch of this.#watches.all) this.#doubt(watch)
   }
 
-  #onNotification(key: string, result: unknown): void {
-    if (key === slotSubscription.key) {
-      const { slot, root } = result as { slot?: unknown; root?: unknown }
-      if (typeof slot === 'number') this.#headSlot = Math.max(this.#headSlot, slot)
-      if (typeof root === 'number') this.#root = Math.max(this.#root, root)
-      this.#headAtMs = Date.now()
-      return
-    }
-    const { context, value } = (result ?? {}) as { context?: { slot?: unknown }; value?: unknown }
-    const slot = context?.slot
-    const address = addressOfKey(key)
-    if (typeof slot !== 'number' || !Number.isSafeInteger(slot)) this.#socket.reset('a notification has no slot')
-    else if (address !== undefined) this.#onAccount(address, value, slot)
-    else this.#onTokenAccountOfOwner(value, slot)
-  }
-
-  #onAccount(address: string, value: unknown, slot: number): void {
-    if (address === clockSysvar) {
-      this.#headAtMs = Date.now()
-      this.#clock.push(value, slot)
-      return
-    }
-    // Neither a late notification nor a node that miscounts slots may hide a change.
-    if (slot < this.#knownSlot(address)) {
-      this.#doubted.add(address)
-      this.#readingDoubted.wake()
-      return
-    }
-    // For an account that is gone, nodes send null or one without lamports.
-    const info = value === null ? undefined : readAccount(value)
-    if (value === null || info !== undefined) this.#onAccountInfo(address, info, slot)
-    else this.#socket.reset(`a notification of ${address} is not an account`)
-  }
-
-  #onAccountInfo(address: string, info: AccountInfo | undefined, slot: number): void {
-    if (!this.#watches.needs(address)) return
-    this.#knownSlots.set(address, slot)
-    const at = { slot, readAtMs: Date.now() }
-    const owner = this.#watches.ofOwner(address)?.owner
-    if (owner !== undefined) {
-      const { chainTime } = this.#clock.last
-      this.#queue.add({ kind: 'lamports', account: { owner, lamports: info?.lamports ?? 0n, chainTime, ...at } })
-    }
-    if (this.#watches.ofTokenAccount(address) !== undefined) this.#onTokenAccount(address, info, slot)
-    if (!this.#watches.isMint(address)) return
-    const mint = base58.decode(address)
-    const account = mintAccountOf(mint, info)
-    if (account !== undefined) this.#queue.add({ kind: 'mint', mint: { mint, account, ...at } })
-  }
-
-  /** Where a watch is given, fails if its owner left meanwhile. */
-  async #readAccounts(addresses: readonly string[], least: number, watch?: Watch): Promise<void> {
-    for (const chunk of chunks(addresses, accountsPerCallMax)) {
-      const read = this.#options.rpc.accounts(chunk, least)
-      const { slot, value } = await (watch === undefined ? read : this.#while(watch, read))
-      for (const [index, address] of chunk.entries()) this.#onAccountInfo(address, value[index], slot)
-    }
-  }
-
-  async #readDoubted(): Promise<void> {
-    try {
-      const addresses = [...this.#doubted]
-      this.#doubted.clear()
-      await this.#readAccounts(addresses, Math.max(...addresses.map(address => this.#knownSlot(address))))
-    } catch (error) {
-      this.#socket.reset(messageWithCauses(error))
-    }
-  }
-
-  #onTokenAccount(address: string, info: AccountInfo | undefined, slot: number): void {
-    const holding = holdingUpdateOf(base58.decode(address), info, slot)
-    this.#queue.add({ kind: 'holding', holding })
-    if (!('closed' in holding)) this.#afterHolding(address, holding)
-  }
-
-  /** Only for accounts without their own subscription: two streams of one account may overtake each other. */
-  #onTokenAccountOfOwner(value: unknown, slot: number): void {
-    const { pubkey, account } = (value ?? {}) as { pubkey?: unknown; account?: unknown }
-    const info = readAccount(account)
-    if (typeof pubkey !== 'string' || info === undefined) this.#socket.reset('a notification is not an account')
-    else if (!this.#isSubscribed(pubkey)) this.#onTokenAccount(pubkey, info, slot)
-  }
-
   /** The token account may be new or have moved to another owner, and its mint may change the amount shown. */
-  #afterHolding(address: string, holding: Extract<HoldingUpdate, { owner: Uint8Array }>): void {
+  #afterHolding(address: string, holding: OpenHolding): void {
     const before = this.#watches.ofTokenAccount(address)
     const now = this.#watches.ofOwner(encodeKey(holding.owner))
     if (now === undefined) {
@@ -256,7 +164,7 @@ export class OwnerFollower {
     try {
       if (!this.#makeRoom(2, watch)) throw new Error('there are too many subscriptions')
       await this.#subscribe(watch, [accountSubscription(address)])
-      await this.#readAccounts([address], watch.slot, watch)
+      await this.#accounts.readAccounts([address], watch.slot, () => this.#requireWatched(watch))
       await this.#while(watch, this.#queue.drained())
       if (mint !== undefined) await this.#followMints(watch, [mint])
     } catch (error) {
@@ -294,8 +202,8 @@ export class OwnerFollower {
         const reading = await this.#while(watch, this.#options.onDemand.read(watch.owner, { joins: false }))
         if (stored !== undefined) this.#options.onReconciled?.(differencesOf(stored.holdings, reading))
         watch.slot = reading.account.slot
-        this.#knownSlots.set(watch.address, reading.account.slot)
-        for (const { account, slot } of reading.holdings) this.#knownSlots.set(encodeKey(account), slot)
+        this.#accounts.note(watch.address, reading.account.slot)
+        for (const { account, slot } of reading.holdings) this.#accounts.note(encodeKey(account), slot)
         watch.readAtMs = Date.now()
         if (!(await this.#follow(watch, reading))) break
       }
@@ -311,8 +219,12 @@ export class OwnerFollower {
   /** Fails where the owner left meanwhile. */
   async #while<T>(watch: Watch, work: Promise<T>): Promise<T> {
     const result = await work
-    if (!this.#watches.has(watch)) throw new Error('it is no longer watched')
+    this.#requireWatched(watch)
     return result
+  }
+
+  #requireWatched(watch: Watch): void {
+    if (!this.#watches.has(watch)) throw new Error('it is no longer watched')
   }
 
   #giveUp(watch: Watch, topic: string, error: unknown, message: string): void {
@@ -335,7 +247,7 @@ export class OwnerFollower {
   async #subscribe(watch: Watch, subscriptions: readonly Subscription[]): Promise<void> {
     await Promise.all(subscriptions.map(subscription => this.#socket.add(subscription)))
     if (!this.#watches.has(watch)) this.#release(subscriptions.flatMap(({ key }) => addressOfKey(key) ?? []))
-    await this.#while(watch, Promise.resolve())
+    this.#requireWatched(watch)
   }
 
   /** Takes over the token accounts of a reading; true where one was not subscribed to before. */
@@ -372,13 +284,13 @@ export class OwnerFollower {
     for (const mint of mints) watch.mintsSeen.add(mint)
     for (const mint of volatile) this.#watches.addMint(watch, mint)
     await this.#subscribe(watch, added.map(accountSubscription))
-    await this.#readAccounts(added, watch.slot, watch)
+    await this.#accounts.readAccounts(added, watch.slot, () => this.#requireWatched(watch))
   }
 
   #release(addresses: readonly string[]): void {
     for (const address of addresses) {
       if (this.#watches.needs(address)) continue
-      this.#knownSlots.delete(address)
+      this.#accounts.forget(address)
       this.#socket.remove(accountKey(address))
     }
   }

@@ -68,7 +68,7 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
 
 /** Looks for damage in a store in a file: `ok`, or what was found first. It takes minutes for a large one. */
 export async function checkFile(url: string): Promise<string> {
-  const { findDamage } = await import('./sqlite/backup.ts')
+  const { findDamage } = await import('./sqlite/damage.ts')
   return findDamage(resolve(pathOf(url)))
 }
 

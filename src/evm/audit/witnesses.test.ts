@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { AlmanacError } from '../../errors.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -13,6 +13,9 @@ const passing = new AlmanacError('upstream_failed', 'second.example did not answ
 function asked(witness: Witness, answer: () => Promise<DecodedRange>) {
   return disagreementOf(range, witness, () => answer, new AbortController().signal)
 }
+
+// A failed range is asked for again after pauses.
+vi.mock('../../abort.ts', async original => ({ ...(await original<object>()), pause: async () => {} }))
 
 test('a witness that fails for a moment is asked again, and the range is known as unheard', async () => {
   const witness: Witness = { endpoint: 'second.example', source: {} as AuditSource }

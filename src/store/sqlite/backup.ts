@@ -1,5 +1,5 @@
 // Copies the file while other processes read and write it: one consistent moment, compact, ready to replace the
-// original. It also looks for damage, in a copy or in the file itself.
+// original.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -14,8 +14,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { AlmanacError, messageOf } from '../../errors.ts'
+import { AlmanacError } from '../../errors.ts'
 import { createPrivate } from '../../private-file.ts'
+import { verdictOf } from './damage.ts'
 import { isBusy, storeFailure } from './failures.ts'
 import { prepareFile, requireStoreFile } from './open-file.ts'
 
@@ -123,22 +124,4 @@ function check(path: string): void {
   } finally {
     copy.close()
   }
-}
-
-/** `ok`, or the first damage. The file may be in use. */
-export function findDamage(path: string): string {
-  const file = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
-  try {
-    return verdictOf(file)
-  } catch (error) {
-    const failure = storeFailure(error, `file:${path}`)
-    if (failure.code === 'store_corrupt') return messageOf(error)
-    throw failure
-  } finally {
-    file.close()
-  }
-}
-
-function verdictOf(file: DatabaseSync): string {
-  return String(Object.values(file.prepare('PRAGMA quick_check(1)').get() ?? {})[0])
 }
