@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '300' },
     'normal-seconds': { type: 'string', default: '10' },
     /** Closed-loop clients that saturate the service, and how many times as many overload it. */
-    clients: { type: 'string', default: '32' },
+    clients: { type: 'string', default: '8' },
     times: { type: 'string', default: '10' },
     slow: { type: 'string', default: '100' },
     idle: { type: 'string', default: '5000' },

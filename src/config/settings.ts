@@ -180,7 +180,7 @@ export const settingsSchema = section({
       about: 'Maximum requests that wait to be handled; any more are refused with 503.',
       accepts: 'a whole number, at least 0',
     }),
-    overload_requests_max: setting(count.default(100), {
+    overload_requests_max: setting(count.default(32), {
       about:
         'Maximum requests answered in one turn of the event loop once a second of turns was overloaded; any more are refused with 503.',
       accepts: 'a whole number, at least 1',
