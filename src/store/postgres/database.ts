@@ -24,6 +24,7 @@ export type DatabaseOptions = {
 
 const connectTimeoutMs = 10_000
 const statementTimeoutMs = 120_000
+const slowMsMax = 86_400_000
 const idleTimeoutMs = 60_000
 const attemptsMax = 5
 /**
@@ -224,6 +225,11 @@ export class Transaction {
   /** Several statements without values, as migrations are. */
   async script(sql: string): Promise<void> {
     await this.#client.query(sql)
+  }
+
+  /** One that may take hours; the server's own limit is the caller's to lift. */
+  async slow(sql: string): Promise<void> {
+    await this.#client.query({ text: sql, query_timeout: slowMsMax } as pg.QueryConfig)
   }
 
   /**
