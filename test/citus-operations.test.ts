@@ -1,12 +1,19 @@
 // Citus as an operator meets it: moving a store there and back, stores that are not distributed, workers that die or
 // hang, sizes. Stopping workers needs the folder of `scripts/citus-cluster.sh` as CITUS_FOLDER.
+
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
 import { copyStore } from '../src/store/parts.ts'
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
 import { fillEveryPart, shownOf } from './filled-store.ts'
 
@@ -66,6 +73,112 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
     await onCitus(client => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
   })
 })
+
+describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined)('a worker that hangs', () => {
+  test('delays only its own rows, is named, and is asked again when it answers', { timeout: 300_000 }, async () => {
+    const { url, drop } = await createSchema()
+    const writer = await openPostgresStore(url)
+    const chain = 1 as ChainId
+    const contracts = Array.from({ length: 40 }, (_, at) => `0x${(at + 16).toString(16).repeat(20)}` as Address)
+    const place = { block: 1, transactionIndex: 0, logIndex: 0, batchIndex: 0, payload: new Uint8Array(40) }
+    const block = { number: 1, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 }
+    const transfers = contracts.map(contract => ({ ...place, contract }))
+    await writer.commitCold({ chain, covered: [], blocks: [block], transfers, activity: noActivity })
+    await writer.close()
+    const { id, port, there, elsewhere } = await placesOf(url, contracts)
+    const store = await openPostgresStore(url)
+    const ask = (contract: Address) => store.transferPage({ chain, contract, order: 'desc', limit: 10 })
+    for (const contract of contracts) await ask(contract)
+    expect((await store.info()).sizeBytes).toBeGreaterThan((await databaseSize()) + 1_000_000)
+    expect(await store.problems()).toEqual([])
+    const hanging = processesOf(await onServer(workerUrl(port), postmasterOf))
+    let asked: Promise<PromiseSettledResult<unknown>[]>
+    try {
+      for (const pid of hanging) process.kill(pid, 'SIGSTOP')
+      asked = Promise.allSettled(Array.from({ length: 20 }, (_, at) => ask(there[at % there.length]!)))
+      await delay(200)
+      const slowest: Record<string, number> = { page: 0, info: 0, problems: 0 }
+      for (let turn = 0; turn < 12; turn++) {
+        slowest.page = Math.max(slowest.page!, await msOf(() => ask(elsewhere[turn % elsewhere.length]!)))
+        slowest.info = Math.max(slowest.info!, await msOf(() => store.info()))
+        slowest.problems = Math.max(slowest.problems!, await msOf(() => store.problems()))
+      }
+      console.error(`beside a worker that hangs, ms: ${JSON.stringify(slowest)}`)
+      expect(slowest.page).toBeLessThan(1_500)
+      expect(slowest.info).toBeLessThan(1_500)
+      expect(slowest.problems).toBeLessThan(3_000)
+      const reason = `Worker ${id} of the database does not answer: requests for what it holds fail.`
+      expect(await store.problems()).toEqual([{ problem: 'worker_dead', reason }])
+      const failures = await asked
+      expect(failures.every(({ status }) => status === 'rejected')).toBe(true)
+      const refusedMs = await msOf(() => expect(ask(there[0]!)).rejects.toMatchObject({ retryable: true }))
+      expect(refusedMs).toBeLessThan(500)
+      await expect(ask(there[0]!)).rejects.toThrow(`Worker 127.0.0.1:${port} of the database`)
+    } finally {
+      for (const pid of hanging) process.kill(pid, 'SIGCONT')
+    }
+    await expect
+      .poll(
+        () =>
+          ask(there[0]!).then(
+            page => page.length,
+            () => -1,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(1)
+    expect(await store.problems()).toEqual([])
+    await store.close()
+    await drop()
+  })
+})
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now()
+  await work()
+  return performance.now() - startedMs
+}
+
+function workerUrl(port: number): string {
+  const url = new URL(citusUrl as string)
+  url.port = String(port)
+  return url.href
+}
+
+async function postmasterOf(worker: pg.Client): Promise<number> {
+  const { rows } = await worker.query("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid")
+  return Number(rows[0].pid)
+}
+
+/** The postmaster first: it starts no more. */
+function processesOf(postmaster: number): number[] {
+  const children = spawnSync('pgrep', ['-P', String(postmaster)])
+    .stdout.toString()
+    .split('\n')
+    .filter(Boolean)
+  return [postmaster, ...children.map(Number)]
+}
+
+async function databaseSize(): Promise<number> {
+  return await onCitus(async client => {
+    const { rows } = await client.query('SELECT pg_database_size(current_database()) AS bytes')
+    return Number(rows[0].bytes)
+  })
+}
+
+/** One worker, the contracts that it has, and those of the others. */
+async function placesOf(url: string, contracts: readonly Address[]) {
+  return await onServer(url, async client => {
+    const { rows } = await client.query(
+      `SELECT encode(address, 'hex') AS address, nodeid, nodeport FROM contracts
+       JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('transfers', id) JOIN pg_dist_node USING (groupid)`,
+    )
+    const { nodeid, nodeport } = rows[0]
+    const names = rows.filter(row => row.nodeid === nodeid).map(({ address }) => `0x${address}`)
+    const there = contracts.filter(contract => names.includes(contract))
+    return { id: nodeid, port: nodeport, there, elsewhere: contracts.filter(contract => !there.includes(contract)) }
+  })
+}
 
 async function distributedTables(url: string): Promise<string[]> {
   return await onServer(url, async client => {

@@ -72,7 +72,8 @@ export async function openPostgresParts(url: string, { mustExist = false } = {})
   try {
     if (mustExist) await requireStore(database)
     await migrate(database)
-    return new PostgresParts(database, await hasCitus(database))
+    database.distributed = await hasCitus(database)
+    return new PostgresParts(database)
   } catch (error) {
     await database.close()
     throw error
@@ -82,12 +83,10 @@ export async function openPostgresParts(url: string, { mustExist = false } = {})
 class PostgresParts implements StoreParts {
   readonly location: string
   readonly #database: Database
-  readonly #distributed: boolean
 
-  constructor(database: Database, distributed: boolean) {
+  constructor(database: Database) {
     this.location = database.location
     this.#database = database
-    this.#distributed = distributed
   }
 
   async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
@@ -149,7 +148,7 @@ class PostgresParts implements StoreParts {
       )
     })
     // The next part reads this one.
-    if (this.#distributed) await visibleEverywhere(this.#database)
+    if (this.#database.distributed) await visibleEverywhere(this.#database)
   }
 
   async transferRows(): Promise<number> {
