@@ -1,21 +1,26 @@
 // Citus as an operator meets it: moving a store there and back, stores that are not distributed, workers that die or
 // hang, sizes. Stopping workers needs the folder of `scripts/citus-cluster.sh` as CITUS_FOLDER.
 
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { copyStore } from '../src/store/parts.ts'
+import { Database } from '../src/store/postgres/database.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
+import { databaseOptions } from '../src/store/postgres/store-database.ts'
 import { citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
 import { fillEveryPart, shownOf } from './filled-store.ts'
+import { seeded } from './seed.ts'
+import { serveApi } from './served-api.ts'
 
 describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
   test('comes from a file and goes back to one, with every part as it was', { timeout: 300_000 }, async () => {
@@ -52,6 +57,46 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
       )
       expect(rows).toEqual([{ left: 0 }])
     })
+    await drop()
+  })
+
+  test('takes a second full snapshot of Solana, which removes what it lacks', { timeout: 120_000 }, async () => {
+    const { url, drop } = await createSchema()
+    const store = await openPostgresStore(url)
+    const key = (n: number) => new Uint8Array(32).fill(n)
+    const held = (account: number, slot: number) => ({
+      ...{ account: key(account), owner: key(account + 100), mint: key(3), amount: 5n, program: 'token' as const },
+      ...{ slot, writeVersion: 1n },
+    })
+    for (const [slot, accounts] of [
+      [10, [1, 2, 3]],
+      [20, [2, 3]],
+    ] as const) {
+      const staging = store.solanaStaging('devnet')
+      await staging.commit({ holdings: accounts.map(account => held(account, slot)), mints: [] }, 'half')
+      expect(await staging.checkpoint()).toBe('half')
+      await staging.merge({ slot, whole: true })
+    }
+    const left = await onServer(url, client => client.query('SELECT count(*)::int AS rows FROM solana_holdings'))
+    expect(left.rows).toEqual([{ rows: 2 }])
+    await store.close()
+    await drop()
+  })
+
+  test('has the bound on waiting for locks on its workers too', { timeout: 120_000 }, async () => {
+    const { url, drop } = await createSchema()
+    const store = await openPostgresStore(url)
+    const database = new Database(databaseOptions(url))
+    database.distributed = true
+    const bounds = await database.transaction(async transaction => {
+      const [[coordinator] = []] = await transaction.query("SELECT current_setting('lock_timeout')")
+      const read = "SELECT min(current_setting('lock_timeout')), max(current_setting('lock_timeout')) FROM transfers"
+      await transaction.run("INSERT INTO transfers VALUES (1, 1, 1, 1, '', '')")
+      return [coordinator, ...((await transaction.query(read))[0] ?? [])]
+    })
+    expect(bounds).toEqual(['12s', '12s', '12s'])
+    await database.close()
+    await store.close()
     await drop()
   })
 
@@ -128,6 +173,36 @@ describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined
       )
       .toBe(1)
     expect(await store.problems()).toEqual([])
+    await store.close()
+    await drop()
+  })
+})
+
+describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined)('a worker that died', () => {
+  test('is named by /ready and as a metric, and by the failure of a read', { timeout: 300_000 }, async () => {
+    const { url, drop } = await createSchema()
+    await fillEveryPart(url)
+    const store = await openPostgresStore(url)
+    const { id, port, there } = await placesOf(url, [seeded.collection, seeded.editions, seeded.range])
+    const page = { chain: seeded.chains.eth, contract: there[0]!, order: 'desc', limit: 10 } as const
+    expect((await store.transferPage(page)).length).toBeGreaterThan(0)
+    const api = await serveApi({ parts: { store } })
+    const ready = async () => await (await fetch(`${api.url}/ready`)).json()
+    expect(await ready()).toEqual({ status: 'ready' })
+    const postmaster = await onServer(workerUrl(port), postmasterOf)
+    try {
+      for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
+      const reason = `Worker ${id} of the database does not answer: requests for what it holds fail.`
+      await expect.poll(ready).toEqual({ status: 'ready', problems: [{ problem: 'worker_dead', reason }] })
+      const metrics = await (await api.get('/metrics')).text()
+      expect(metrics).toMatch(/^almanac_problem\{problem="worker_dead",chain=""\} 1$/m)
+      await expect(store.transferPage(page)).rejects.toThrow(`cannot reach its worker: 127.0.0.1:${port}.`)
+    } finally {
+      await promisify(execFile)(new URL('../scripts/citus-cluster.sh', import.meta.url).pathname, ['up'])
+    }
+    await expect.poll(ready, { timeout: 30_000 }).toEqual({ status: 'ready' })
+    expect((await store.transferPage(page)).length).toBeGreaterThan(0)
+    await api.close()
     await store.close()
     await drop()
   })
