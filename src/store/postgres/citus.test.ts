@@ -1,7 +1,7 @@
 // The engine on Citus: the same contract, and every read of the three operations on one shard. Needs a coordinator with
 // its workers at ALMANAC_TEST_CITUS_URL; each test works in a schema of its own there.
 import pg from 'pg'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { citusUrl, createSchema, onCitus } from '../../../test/citus-schema.ts'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import type { Address, ChainId, Hash } from '../../model.ts'
@@ -28,8 +28,10 @@ async function createFixture(): Promise<StoreFixture & { url: string }> {
   }
 }
 
-if (citusUrl === undefined) test.skip('set ALMANAC_TEST_CITUS_URL to run the store on Citus', () => {})
-else {
+if (citusUrl === undefined) {
+  console.error('The suite of a Citus cluster is skipped: npm run test:citus makes a cluster and runs it.')
+  test.skip('npm run test:citus runs the store on Citus', () => {})
+} else {
   // A new set of distributed tables takes seconds.
   storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
 
@@ -100,6 +102,12 @@ else {
       const work = { done: false, commits: 0, pages: 0, wrong: [] as string[] }
       const writing = ingest(store, contracts, work)
       const reading = readAll(reader, contracts, work)
+      // Also after a failure no server is left as a worker: the next run adds it again.
+      onTestFinished(async () => {
+        await reader.close()
+        await dispose()
+        await removeWorker(host, port)
+      }, 300_000)
       try {
         await onCitus(async client => {
           const before = await placesOf(client)
@@ -120,13 +128,16 @@ else {
         expect(blocks).toEqual(Array.from({ length: work.commits * blocksPerCommit }, (_, at) => at).reverse())
         expect(await reader.transferCount({ chain, contract })).toBe(work.commits * blocksPerCommit)
       }
-      await reader.close()
-      await dispose()
-      await onCitus(async client => {
-        await client.query('SELECT citus_drain_node($1, $2::int)', [host, port])
-        await client.query('SELECT citus_remove_node($1, $2::int)', [host, port])
-      })
     })
+  })
+}
+
+async function removeWorker(host: string, port: string): Promise<void> {
+  await onCitus(async client => {
+    const { rows } = await client.query('SELECT 1 FROM pg_dist_node WHERE nodeport = $1', [port])
+    if (rows.length === 0) return
+    await client.query('SELECT citus_drain_node($1, $2::int)', [host, port])
+    await client.query('SELECT citus_remove_node($1, $2::int)', [host, port])
   })
 }
 
