@@ -54,12 +54,9 @@ const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS
     AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid AND relation = to_regclass('transfers'))`
 /** What a notice has that is no warning: severities may be in any language. */
 const plainNotice = '00000'
-const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL statement_timeout = 110000; SET LOCAL lock_timeout = ${lockWaitMsMax}`
-/** Workers get this one alone: their sessions are idle while the coordinator feeds others. */
-const beginOnCitus = begin.replace(
-  /SET LOCAL lock_timeout.*/,
-  "SET LOCAL citus.propagate_set_commands = 'local'; $&; SET LOCAL citus.propagate_set_commands = 'none'",
-)
+const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
+/** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is one alone. */
+const lockTimeoutOnWorkers = `SET LOCAL lock_timeout = ${lockWaitMsMax}`
 
 type Statement = pg.QueryArrayConfig<Value[]> & { query_timeout?: number }
 
@@ -184,7 +181,10 @@ export class Database {
     const client = await this.#pool.connect()
     let broken: Error | undefined
     try {
-      await client.query(this.distributed ? beginOnCitus : begin)
+      if (this.distributed) {
+        await client.query(`${begin}; SET LOCAL citus.propagate_set_commands = 'local'`)
+        await client.query(lockTimeoutOnWorkers)
+      } else await client.query(begin)
       progress.begun = true
       const result = await work(new Transaction(this, client))
       const { command } = await client.query('COMMIT')
