@@ -17,6 +17,7 @@ import {
   type Value,
 } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
+import { useOneConnection } from './migrate.ts'
 import type { RevisionWatch } from './revision.ts'
 
 /** Throws, near the end of a transaction, where another holder has the lease. */
@@ -35,6 +36,8 @@ export type Commit<T> = {
   unclaim?: Step<unknown>
   rows: Step<T>
   claim?: Step<unknown>
+  /** On Citus: deletes of whole tables, of which a worker that is slow gets several connections that exclude each other. */
+  wide?: true
 }
 
 type StoreDatabaseParts = {
@@ -100,7 +103,7 @@ export class StoreDatabase {
   }
 
   /** One transaction, or on Citus several: see `Commit`. */
-  async committing<T>({ check, unclaim, rows, claim }: Commit<T>): Promise<T> {
+  async committing<T>({ check, unclaim, rows, claim, wide }: Commit<T>): Promise<T> {
     if (!this.distributed)
       return await this.writing(async transaction => {
         await check?.(transaction)
@@ -112,6 +115,7 @@ export class StoreDatabase {
     const inTurn = async <R>(step: Step<R>): Promise<R> => {
       await this.#settle()
       return await this.writing(async transaction => {
+        if (wide) await useOneConnection(transaction)
         await check?.(transaction)
         return await step(transaction)
       })
