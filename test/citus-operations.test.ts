@@ -1,8 +1,9 @@
 // Citus as an operator meets it: moving a store there and back, stores that are not distributed, workers that die or
 // hang, sizes. Stopping workers needs the folder of `scripts/citus-cluster.sh` as CITUS_FOLDER.
 
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -227,10 +228,7 @@ async function postmasterOf(worker: pg.Client): Promise<number> {
 
 /** The postmaster first: it starts no more. */
 function processesOf(postmaster: number): number[] {
-  const children = spawnSync('pgrep', ['-P', String(postmaster)])
-    .stdout.toString()
-    .split('\n')
-    .filter(Boolean)
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').split(' ').filter(Boolean)
   return [postmaster, ...children.map(Number)]
 }
 

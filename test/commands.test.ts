@@ -222,8 +222,8 @@ describe('plan', () => {
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 118 bytes /)
     // A row takes more room on a server; no store is opened.
-    const onServer = await place.run(['plan', '--store', 'postgres://nowhere.invalid/almanac'])
-    expect(onServer.stdout).toContain('\nAssumed: disk: 211 bytes a transfer')
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full' } }, 'postgres://nowhere.invalid/almanac')
+    expect((await place.run(['plan'])).stdout).toContain('\nAssumed: disk: 211 bytes a transfer')
   })
 })
 
