@@ -57,7 +57,7 @@ export function askedNoter(store: Pick<Store, 'noteAsked'>): Required<Freshen>['
   return (chain, contract) => {
     const day = Math.floor(Date.now() / dayMs)
     const name = `${chain}/${contract}`
-    // One at a time: where a write hangs, as on a worker that does, the others must not take the connections of readers.
+    // One at a time: where a write hangs, as on a worker that does, others must not take the connections of readers.
     // A note that was not written is written with the next request.
     if (isWriting || noted.get(name) === day) return
     isWriting = true

@@ -163,7 +163,7 @@ export class CitusWorkers {
     for (const { reject } of worker.asked) reject(this.#silentFailure(worker))
   }
 
-  /** New connections, which Citus gives up in time: those that it keeps open would wait for as long as a worker hangs. */
+  /** New connections, which Citus gives up in time: those that it keeps open would wait as long as a worker hangs. */
   async #silentWorkers(): Promise<number[]> {
     const rows = await this.#database.transaction(async transaction => {
       await transaction.script(

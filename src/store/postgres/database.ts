@@ -55,7 +55,7 @@ const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS
 /** What a notice has that is no warning: severities may be in any language. */
 const plainNotice = '00000'
 const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
-/** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is one alone. */
+/** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is alone. */
 const lockTimeoutOnWorkers = `SET LOCAL lock_timeout = ${lockWaitMsMax}`
 
 type Statement = pg.QueryArrayConfig<Value[]> & { query_timeout?: number }

@@ -173,7 +173,7 @@ class PostgresParts implements StoreParts {
   }
 }
 
-/** The key as text, then the columns. The names of the key keep apart on Citus what two columns of one name would mix. */
+/** The key as text, then the columns. Names of the key keep apart on Citus what two columns of one name would mix. */
 function selected(part: ReadableName): string {
   const ofKey = keys[part].map((column, index) => `${part}.${column}::text AS key_${index}`)
   return [...ofKey, ...storedColumnsOf(part)].join()

@@ -36,7 +36,7 @@ export type Commit<T> = {
   unclaim?: Step<unknown>
   rows: Step<T>
   claim?: Step<unknown>
-  /** On Citus: deletes of whole tables, of which a worker that is slow gets several connections that exclude each other. */
+  /** On Citus: deletes of whole tables, for which a slow worker gets several connections that exclude each other. */
   wide?: true
 }
 
