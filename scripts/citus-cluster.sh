@@ -105,9 +105,12 @@ up() {
   mkdir -p "$folder"
   build
   for node in $(nodes); do start "$node"; done
+  # With a copy of the reference tables of its own the coordinator asks no worker for them.
+  sql coordinator "$database" "SELECT citus_set_coordinator_host('127.0.0.1', $(port_of coordinator))" >/dev/null
   for number in $(seq "$workers"); do
     sql coordinator "$database" "SELECT citus_add_node('127.0.0.1', $(port_of "worker-$number"))" >/dev/null
   done
+  sql coordinator "$database" 'SELECT replicate_reference_tables()' >/dev/null
   status
 }
 

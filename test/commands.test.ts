@@ -220,7 +220,10 @@ describe('plan', () => {
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
-    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: /)
+    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 118 bytes /)
+    // A row takes more room on a server; no store is opened.
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full' } }, 'postgres://nowhere.invalid/almanac')
+    expect((await place.run(['plan'])).stdout).toContain('\nAssumed: disk: 211 bytes a transfer')
   })
 })
 

@@ -6,13 +6,11 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ChainId, Hash } from '../src/model.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
-import { noActivity } from '../src/store/packed-activity.ts'
 import { compareStores, copyStore } from '../src/store/parts.ts'
+import { fillEveryPart, shownOf } from './filled-store.ts'
 import { ModelStore } from './model-store.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
-import { seed, seeded } from './seed.ts'
 import { compareReads, StepRunner, steps } from './store-steps.ts'
 
 let server: PostgresServer
@@ -39,81 +37,17 @@ async function copy(from: string, to: string) {
   }
 }
 
-/** A store with something in every part. */
-async function fill(url: string): Promise<void> {
-  const store = await openStore(url, { role: 'owner' })
-  await seed(store)
-  const pending = [{ from: 1, to: 2, hash: `0x${'7'.repeat(64)}` as Hash }]
-  await store.commitCold({
-    ...{ chain: 10 as ChainId, covered: [], ranges: pending },
-    ...{ blocks: [], transfers: [], activity: noActivity },
-  })
-  const key = (n: number) => new Uint8Array(32).fill(n)
-  await store.applyHoldings('devnet', [
-    {
-      account: key(1),
-      owner: key(2),
-      mint: key(3),
-      amount: 2n ** 64n - 1n,
-      program: 'token',
-      slot: 5,
-      writeVersion: 2n ** 63n,
-    },
-    { account: key(4), closed: true, slot: 6, writeVersion: 9n },
-  ])
-  await store.putLamports('devnet', { owner: key(2), lamports: 7n, slot: 3, chainTime: 1, readAtMs: 2 })
-  await store.putMints('devnet', [
-    { mint: key(3), slot: 4, readAtMs: 1, metadata: { name: 'nul \0 and ✓', symbol: undefined, tokenStandard: 2 } },
-  ])
-  await store.putKey({
-    ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
-    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7 },
-  })
-  await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
-  await store.watchContract(seeded.chains.eth, seeded.collection, 12)
-  await store.putCheckpoint('feed', 'here')
-  await store.close()
-}
-
-async function shown(url: string) {
-  const store = await openStore(url, { role: 'reader' })
-  const { eth } = seeded.chains
-  const pages = []
-  for (const contract of [seeded.collection, seeded.editions, seeded.range]) {
-    const page = await store.transferPage({ chain: eth, contract, order: 'desc', limit: 1_000 })
-    const bytes = [page.blockHashes, page.payloads].map(part => Buffer.from(part).toString('hex'))
-    pages.push(
-      page.blocks,
-      page.logIndexes,
-      page.timestamps,
-      bytes,
-      await store.transferCount({ chain: eth, contract }),
-    )
-  }
-  const seen = [
-    pages,
-    Buffer.from(await store.secret()).toString('hex'),
-    await store.activityOf(seeded.alice),
-    await store.hotBlocks(eth),
-    await store.coverageByScope(eth),
-    await store.checkpoint('feed'),
-    await store.usesOf('2026-01-01'),
-  ]
-  await store.close()
-  return seen
-}
-
 test('a file becomes a database and a file again, with every part as it was', async () => {
   const [first, last] = [newFile(), newFile()]
   const database = await server.createDatabase()
-  await fill(first)
+  await fillEveryPart(first)
   const there = await copy(first, database)
   const back = await copy(database, last)
   expect(back).toEqual(there)
   for (const { part, rows } of there) expect(rows, part).toBeGreaterThan(0)
-  const expected = await shown(first)
-  expect(await shown(database)).toEqual(expected)
-  expect(await shown(last)).toEqual(expected)
+  const expected = await shownOf(first)
+  expect(await shownOf(database)).toEqual(expected)
+  expect(await shownOf(last)).toEqual(expected)
   // The copy goes on as the original would: new rows get numbers of their own.
   const store = await openStore(database, { role: 'owner' })
   await store.putHead(77 as never, { number: 1, hash: `0x${'1'.repeat(64)}` as never, timestamp: 1 })
@@ -123,7 +57,7 @@ test('a file becomes a database and a file again, with every part as it was', as
 
 test('a copy that is stopped anywhere goes on where it was', async () => {
   const from = newFile()
-  await fill(from)
+  await fillEveryPart(from)
   for (const to of [await server.createDatabase(), newFile()]) {
     let stopped = 0
     for (let done = false; !done; ) {
@@ -147,13 +81,13 @@ test('a copy that is stopped anywhere goes on where it was', async () => {
       }
     }
     expect(stopped).toBeGreaterThan(5)
-    expect(await shown(to)).toEqual(await shown(from))
+    expect(await shownOf(to)).toEqual(await shownOf(from))
   }
 })
 
 test('the command says what it compared, and what to do about a store that is not empty', async () => {
   const from = newFile()
-  await fill(from)
+  await fillEveryPart(from)
   const to = await server.createDatabase()
   const run = () => {
     const main = new URL('../src/cli/main.ts', import.meta.url).pathname
@@ -174,9 +108,9 @@ test('the command says what it compared, and what to do about a store that is no
 
 test('a target that holds something, and a copy that differs, are refused', async () => {
   const from = newFile()
-  await fill(from)
+  await fillEveryPart(from)
   const used = newFile()
-  await fill(used)
+  await fillEveryPart(used)
   await expect(copy(from, used)).rejects.toMatchObject({ code: 'conflict' })
   const database = await server.createDatabase()
   await copy(from, database)

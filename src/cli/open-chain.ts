@@ -1,12 +1,11 @@
 // Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one
 // transaction.
-import { randomUUID } from 'node:crypto'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm/create-evm.ts'
-import { leaseChain } from '../evm/index/leased-indexer.ts'
+import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { openStore } from '../store/open.ts'
@@ -46,7 +45,7 @@ export async function takeChain({ url, chain, opened, mustExist }: TakeOptions):
   )
   opened.defer(() => store.close())
   // A file has one owner, which need not wait for the lease of a process that was killed.
-  const holder = store.engine === 'sqlite' ? 'owner' : randomUUID()
+  const holder = store.engine === 'sqlite' ? 'owner' : leaseHolder()
   const held = await leaseChain(store, { chain: chain.id, holder, leaseMs })
   if (held === undefined)
     throw new AlmanacError('store_locked', `Another process indexes ${chain.name} into this store.`, {

@@ -32,17 +32,27 @@ export function planCommand(): Command {
   return withConfig(command, [], plan)
 }
 
-/** Measured on stores of some million rows: transfers take 110 to 125 bytes, indexes and free space included. */
-const diskBytes = { transfer: 118, address: 130, block: 55 }
+/** Measured on stores of some million rows, indexes and free space included; docs/scale.md has the tables. */
+const diskBytes = {
+  file: { transfer: 118, address: 130, block: 55, measured: '110 to 125' },
+  postgres: { transfer: 211, address: 251, block: 109, measured: '209 to 213' },
+}
+type DiskBytes = (typeof diskBytes)['file']
 
-const assumptions = [
-  `disk: ${diskBytes.transfer} bytes a transfer (measured: 110 to 125), ${diskBytes.address} an address (full chains only), ${diskBytes.block} a block with transfers`,
+const assumptionsOf = (disk: DiskBytes): string[] => [
+  `disk: ${disk.transfer} bytes a transfer (measured: ${disk.measured}), ${disk.address} an address (full chains only), ${disk.block} a block with transfers`,
   'time: the endpoints answer as fast as now, within requests_per_second and daily_budget; writing is not the bottleneck',
   'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
   'addresses: estimated from how often samples share them; the least certain figure',
 ]
 
-type Work = Interval & { chain: string; contract: Address | undefined; estimate: CostEstimate; limitedBy: Limit }
+type Work = Interval & {
+  chain: string
+  contract: Address | undefined
+  estimate: CostEstimate
+  limitedBy: Limit
+  diskBytes: number
+}
 type Limit = 'endpoints' | 'requests_per_second' | 'daily_budget'
 type Spent = { calls: number; bytes: number; seconds: number }
 
@@ -58,18 +68,30 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   const startedAt = performance.now()
   const spent: Spent = { calls: 0, bytes: 0, seconds: 0 }
   const works: Work[] = []
+  const disk = loaded.config.store.startsWith('file:') ? diskBytes.file : diskBytes.postgres
   for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
     if (process.stderr.isTTY) printNote(`Sampling ${name} …`)
-    works.push(...(await planChain({ name, settings, loaded, samples: flags.samples, spent }, signal)))
+    works.push(...(await planChain({ name, settings, loaded, samples: flags.samples, spent, disk }, signal)))
   }
   spent.seconds = (performance.now() - startedAt) / 1_000
-  if (flags.json) printJson(shown(works, spent))
-  else printData(described(works, spent))
+  const assumptions = assumptionsOf(disk)
+  if (flags.json) printJson({ ...shown(works, spent), assumptions })
+  else printData([described(works, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
 }
 
-type ChainTask = { name: string; settings: ChainSettings; loaded: LoadedConfig; samples: number; spent: Spent }
+type ChainTask = {
+  name: string
+  settings: ChainSettings
+  loaded: LoadedConfig
+  samples: number
+  spent: Spent
+  disk: DiskBytes
+}
 
-async function planChain({ name, settings, loaded, samples, spent }: ChainTask, signal: AbortSignal): Promise<Work[]> {
+async function planChain(
+  { name, settings, loaded, samples, spent, disk }: ChainTask,
+  signal: AbortSignal,
+): Promise<Work[]> {
   await using opened = new AsyncDisposableStack()
   const { chain, rpc } = connectNodes(loaded, { name, settings }, opened, bytes => {
     spent.bytes += bytes
@@ -83,7 +105,13 @@ async function planChain({ name, settings, loaded, samples, spent }: ChainTask, 
     const add = async (contract: Address | undefined, interval: Interval, callsBefore: number): Promise<void> => {
       const sampled = await estimateCost({ chain, rpc: meter, interval, contract, samples }, signal)
       const estimate = { ...sampled, calls: sampled.calls + callsBefore }
-      works.push({ ...interval, chain: name, contract, ...limited(estimate, settings) })
+      works.push({
+        ...interval,
+        chain: name,
+        contract,
+        ...limited(estimate, settings),
+        diskBytes: diskOf(estimate, disk),
+      })
     }
     if (settings.index === 'full') await add(undefined, history, 0)
     else
@@ -112,8 +140,8 @@ function limited(
   return { estimate: { ...estimate, seconds }, limitedBy }
 }
 
-function diskOf({ transfers, addresses, transferBlocks }: CostEstimate): number {
-  return transfers * diskBytes.transfer + addresses * diskBytes.address + transferBlocks * diskBytes.block
+function diskOf({ transfers, addresses, transferBlocks }: CostEstimate, disk: DiskBytes): number {
+  return transfers * disk.transfer + addresses * disk.address + transferBlocks * disk.block
 }
 
 const formats = {
@@ -123,15 +151,15 @@ const formats = {
 const figureNames = Object.keys(formats) as (keyof typeof formats)[]
 type Figures = Record<keyof typeof formats, number>
 
-function figuresOf(estimate: CostEstimate): Figures {
+function figuresOf({ estimate, diskBytes }: Work): Figures {
   const { calls, bytes, transfers, addresses } = estimate
   const seconds = Math.round(estimate.seconds * 10) / 10
-  return { calls, bytes, seconds, transfers, addresses, disk_bytes: diskOf(estimate) }
+  return { calls, bytes, seconds, transfers, addresses, disk_bytes: diskBytes }
 }
 
 /** Contracts of one chain share its endpoints, so their times add up; chains run in parallel. */
 function sumOf(works: readonly Work[]): Figures {
-  const list = works.map(({ estimate }) => figuresOf(estimate))
+  const list = works.map(figuresOf)
   const sum = (name: keyof Figures): number => list.reduce((total, figures) => total + figures[name], 0)
   return Object.fromEntries(figureNames.map(name => [name, sum(name)])) as Figures
 }
@@ -150,30 +178,30 @@ function shown(works: readonly Work[], spent: Spent) {
     name,
     {
       ...sumOf(list),
-      parts: list.map(({ contract, from, to, estimate, limitedBy }) => ({
-        ...(contract === undefined ? {} : { contract }),
-        from,
-        to,
-        blocks: estimate.blocks,
-        blocks_sampled: estimate.blocksSampled,
-        ...figuresOf(estimate),
-        limited_by: limitedBy,
+      parts: list.map(work => ({
+        ...(work.contract === undefined ? {} : { contract: work.contract }),
+        from: work.from,
+        to: work.to,
+        blocks: work.estimate.blocks,
+        blocks_sampled: work.estimate.blocksSampled,
+        ...figuresOf(work),
+        limited_by: work.limitedBy,
       })),
     },
   ])
   const sampling = { ...spent, seconds: Math.round(spent.seconds * 10) / 10 }
-  return { chains: Object.fromEntries(chains), total: totalOf(works), sampling, assumptions }
+  return { chains: Object.fromEntries(chains), total: totalOf(works), sampling }
 }
 
 function described(works: readonly Work[], spent: Spent): string {
   const heading = ['CHAIN', 'WHAT', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'TRANSFERS', 'ADDRESSES', 'DISK']
   const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
-  const rows = works.map(({ chain, contract, estimate }) => [
-    chain,
-    contract ?? 'everything',
-    countText(estimate.blocks),
-    countText(estimate.blocksSampled),
-    ...cells(figuresOf(estimate)),
+  const rows = works.map(work => [
+    work.chain,
+    work.contract ?? 'everything',
+    countText(work.estimate.blocks),
+    countText(work.estimate.blocksSampled),
+    ...cells(figuresOf(work)),
   ])
   const total = ['total', '', '', '', ...cells(totalOf(works))]
   const limits = works.filter(({ limitedBy }) => limitedBy !== 'endpoints')
@@ -184,6 +212,5 @@ function described(works: readonly Work[], spent: Spent): string {
     '',
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
-    ...assumptions.map(line => `Assumed: ${line}.`),
   ].join('\n')
 }

@@ -51,15 +51,23 @@ const dayMs = 86_400_000
 const notedMax = 50_000
 
 /** Notes that a contract was asked for, once a day, so that what is no longer asked for can be let go. */
-function askedNoter(store: Store): Required<Freshen>['asked'] {
+export function askedNoter(store: Pick<Store, 'noteAsked'>): Required<Freshen>['asked'] {
   const noted = new LRUCache<string, number>({ max: notedMax })
+  let isWriting = false
   return (chain, contract) => {
     const day = Math.floor(Date.now() / dayMs)
     const name = `${chain}/${contract}`
-    if (noted.get(name) === day) return
+    // One at a time: where a write hangs, as on a worker that does, others must not take the connections of readers.
+    // A note that was not written is written with the next request.
+    if (isWriting || noted.get(name) === day) return
+    isWriting = true
     noted.set(name, day)
-    // A note that could not be written is written with the next request.
-    store.noteAsked(chain, contract, day).catch(() => noted.delete(name))
+    store
+      .noteAsked(chain, contract, day)
+      .catch(() => noted.delete(name))
+      .finally(() => {
+        isWriting = false
+      })
   }
 }
 

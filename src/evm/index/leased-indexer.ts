@@ -1,6 +1,7 @@
 // Runs a chain's indexer in one process at a time: the process that holds the chain's lease indexes, the others stand
 // by and take over when it lapses. A store that only one process can own does not need it.
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { pause } from '../../abort.ts'
 import { isCovered } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
@@ -25,7 +26,7 @@ const renewalsPerLease = 4
 
 export class LeasedIndexer {
   readonly #options: LeasedIndexerOptions
-  readonly #holder = randomUUID()
+  readonly #holder = leaseHolder()
   readonly #stopping = new AbortController()
   readonly #leaseMs: number
   #indexer: ChainIndexer | undefined
@@ -122,6 +123,11 @@ export class LeasedIndexer {
     this.#options.log.warn({ chain: this.#options.setup.chain.name }, 'Lease lost to another process; standing by')
     await indexer.stop()
   }
+}
+
+/** Readable in the table of leases: which process of which machine. */
+export function leaseHolder(): string {
+  return `${hostname()} ${process.pid} ${randomUUID()}`
 }
 
 function leaseName(chain: ChainId): string {

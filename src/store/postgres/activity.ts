@@ -27,10 +27,12 @@ const find = `SELECT chain, first, last FROM activity WHERE address = $1
 const findWithin = `SELECT address, first, last FROM activity WHERE address > $1 AND chain = $2
   AND (first >= $3 AND first < $4 OR last >= $3 AND last < $4) ORDER BY address LIMIT $5`
 
-export function activityReader({ database, dictionary }: StoreDatabase): ActivityReader {
+export function activityReader(store: StoreDatabase): ActivityReader {
+  const { database, dictionary } = store
   return {
     async activityOf(address) {
-      const rows = await database.read(find, bytesOfHex(address))
+      const value = bytesOfHex(address)
+      const rows = await store.readOf({ table: 'activity', value }, find, value)
       const stored = rows.map(async ([ordinal, first, last]) => ({
         chain: await dictionary.chainOf(Number(ordinal)),
         first: bytesOf(first),

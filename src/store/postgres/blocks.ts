@@ -5,6 +5,7 @@ import type { Block, Hash, Interval } from '../../model.ts'
 import { byteaArray, hexTextOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { requireBlockFits } from './place.ts'
+import type { StoreDatabase } from './store-database.ts'
 
 function blockOf([number, hash, timestamp]: Row): Block {
   return { number: Number(number), hash: hexTextOf<Hash>(hash), timestamp: Number(timestamp) }
@@ -165,12 +166,12 @@ const blocksAroundSql = `
     ORDER BY number LIMIT 1) AS after`
 
 export async function blocksAround(
-  database: Database,
+  store: StoreDatabase,
   ordinal: number,
   timestamp: number,
 ): Promise<{ before: Block | undefined; after: Block | undefined }> {
   const found: { before: Block | undefined; after: Block | undefined } = { before: undefined, after: undefined }
-  for (const [side, ...row] of await database.read(blocksAroundSql, ordinal, timestamp))
-    found[side as 'before' | 'after'] = blockOf(row)
+  const rows = await store.readOf({ table: 'blocks', value: ordinal }, blocksAroundSql, ordinal, timestamp)
+  for (const [side, ...row] of rows) found[side as 'before' | 'after'] = blockOf(row)
   return found
 }

@@ -168,6 +168,7 @@ export function rangeDrop(
   interval: Interval,
 ): Commit<void> {
   return {
+    wide: true,
     async unclaim(transaction) {
       await lockCoverage(transaction, ordinal)
       const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
@@ -185,6 +186,7 @@ export function rangeDrop(
 export function unfinalization({ ordinal, chain }: { ordinal: number; chain: ChainId }, to: number): Commit<void> {
   const above = { from: to + 1, to: blockMax }
   return {
+    wide: true,
     check: async transaction => requireBelowFinal(to, await lockChain(transaction, ordinal)),
     async unclaim(transaction) {
       await lockCoverage(transaction, ordinal)

@@ -99,7 +99,7 @@ export function chainReader(store: StoreDatabase): ChainReader {
     contractCoverage: (chain, contract) =>
       store.ofChain(chain, [], ordinal => contractCoverage(database, ordinal, contract)),
     blocksAround: (chain, timestamp) =>
-      store.ofChain(chain, noBlocks, ordinal => blocksAround(database, ordinal, timestamp)),
+      store.ofChain(chain, noBlocks, ordinal => blocksAround(store, ordinal, timestamp)),
     lowestBlock: (chain, interval) =>
       store.ofChain(chain, undefined, ordinal => lowestBlockOf(database, ordinal, interval)),
     pendingRanges: chain => store.ofChain(chain, [], ordinal => pendingRangesOf(database, ordinal)),

@@ -1,9 +1,8 @@
 // What a commit on Citus leaves open: it has two phases, so the coordinator's part is visible first and each worker's
-// on its own; that of a worker which is lost in between waits until Citus recovers it. It also finds workers that do
-// not answer. It knows no table of ours.
+// on its own; that of a worker which is lost in between waits until Citus recovers it. It knows no table
+// of ours.
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
-import type { StoreProblem } from '../store.ts'
 import type { Database } from './database.ts'
 
 const waitMsMax = 10_000
@@ -33,15 +32,6 @@ export async function visibleEverywhere(database: Database): Promise<void> {
       )
     await delay(pauseMs)
   }
-}
-
-/** How many workers do not answer. One that hangs makes its caller wait. */
-export async function deadWorkers(database: Database): Promise<StoreProblem[]> {
-  const rows = await database.read("SELECT success FROM run_command_on_workers('SELECT 1')")
-  const dead = rows.filter(([success]) => success !== 't').length
-  if (dead === 0) return []
-  const reason = `${dead} of ${rows.length} workers of the database do not answer: requests for what they hold fail.`
-  return [{ problem: 'worker_dead', reason }]
 }
 
 /** Undefined where a worker does not answer. */

@@ -1,10 +1,18 @@
 // Connections to the server: prepared statements, and transactions with their retries. It knows no table.
 import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { isConnectionFailure, isLockTimeout, isLostName, isRolledBackForOthers, storeFailure } from './failures.ts'
+import {
+  isConnectionFailure,
+  isLockTimeout,
+  isLostName,
+  isReadTimeout,
+  isRolledBackForOthers,
+  storeFailure,
+} from './failures.ts'
 
 /** Values as the server writes them: text, or null. Each reader knows its columns. */
 export type Row = (string | null)[]
@@ -24,6 +32,9 @@ export type DatabaseOptions = {
 
 const connectTimeoutMs = 10_000
 const statementTimeoutMs = 120_000
+/** For a read that a request waits for: as long as the request may take by default. */
+export const requestReadMs = 15_000
+const slowMsMax = 86_400_000
 const idleTimeoutMs = 60_000
 const attemptsMax = 5
 /**
@@ -44,11 +55,16 @@ const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS
 /** What a notice has that is no warning: severities may be in any language. */
 const plainNotice = '00000'
 const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
+/** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is alone. */
+const lockTimeoutOnWorkers = `SET LOCAL lock_timeout = ${lockWaitMsMax}`
+
+type Statement = pg.QueryArrayConfig<Value[]> & { query_timeout?: number }
 
 const asText = { getTypeParser: () => (text: string) => text }
 
 export class Database {
   readonly location: string
+  readonly connectionsMax: number
   readonly #pool: pg.Pool
   #namedStatements: boolean
   readonly #names = new Map<string, string>()
@@ -57,9 +73,12 @@ export class Database {
    * a worker did not take part in the second phase of the commit.
    */
   doubts = 1
+  /** Whether rows are spread over workers by Citus, once that is known. */
+  distributed = false
 
   constructor({ connectionString, location, connectionsMax, namedStatements }: DatabaseOptions) {
     this.location = location
+    this.connectionsMax = connectionsMax
     this.#namedStatements = namedStatements
     this.#pool = new pg.Pool({
       connectionString,
@@ -82,16 +101,36 @@ export class Database {
   }
 
   /** One statement, one snapshot. Retried once on another connection: reading twice changes nothing. */
-  async read(sql: string, ...values: Value[]): Promise<Row[]> {
+  read(sql: string, ...values: Value[]): Promise<Row[]> {
+    return this.readWithin(statementTimeoutMs, sql, ...values)
+  }
+
+  async readWithin(timeoutMs: number, sql: string, ...values: Value[]): Promise<Row[]> {
     try {
       try {
-        return (await this.#pool.query<Row>(this.statement(sql, values))).rows
+        return await this.#readOnce(timeoutMs, sql, values)
       } catch (error) {
-        if (!isConnectionFailure(error) && !this.#givesUpNames(error)) throw error
-        return (await this.#pool.query<Row>(this.statement(sql, values))).rows
+        if (isReadTimeout(error) || (!isConnectionFailure(error) && !this.#givesUpNames(error))) throw error
+        return await this.#readOnce(timeoutMs, sql, values)
       }
     } catch (error) {
       throw storeFailure(error, this.location)
+    }
+  }
+
+  async #readOnce(timeoutMs: number, sql: string, values: readonly Value[]): Promise<Row[]> {
+    const client = await this.#pool.connect()
+    let broken: Error | undefined
+    try {
+      const statement: Statement = { ...this.statement(sql, values), query_timeout: timeoutMs }
+      return (await client.query<Row>(statement)).rows
+    } catch (error) {
+      if (isConnectionFailure(error)) broken = error as Error
+      // The server would work on for a client that is gone.
+      if (isReadTimeout(error)) cancel(client)
+      throw error
+    } finally {
+      client.release(broken)
     }
   }
 
@@ -142,7 +181,10 @@ export class Database {
     const client = await this.#pool.connect()
     let broken: Error | undefined
     try {
-      await client.query(begin)
+      if (this.distributed) {
+        await client.query(`${begin}; SET LOCAL citus.propagate_set_commands = 'local'`)
+        await client.query(lockTimeoutOnWorkers)
+      } else await client.query(begin)
       progress.begun = true
       const result = await work(new Transaction(this, client))
       const { command } = await client.query('COMMIT')
@@ -162,7 +204,7 @@ export class Database {
   }
 
   /** The name is a hash of the text: every process gives one statement one name. */
-  statement(sql: string, values: readonly Value[]): pg.QueryArrayConfig<Value[]> {
+  statement(sql: string, values: readonly Value[]): Statement {
     const config = { text: sql, values: values as Value[], rowMode: 'array' as const, types: asText }
     if (!this.#namedStatements) return config
     let name = this.#names.get(sql)
@@ -176,6 +218,19 @@ export class Database {
   close(): Promise<void> {
     return this.#pool.end()
   }
+}
+
+const cancelMsMax = 5_000
+const cancelCode = 80_877_102
+
+/** As the protocol has it: on a connection of its own, which a pooler passes on to the right server. */
+function cancel(client: pg.PoolClient): void {
+  const { host, port, processID, secretKey } = client as unknown as Record<string, number> & { host: string }
+  const request = Buffer.alloc(16)
+  for (const [at, value] of [16, cancelCode, processID, secretKey].entries()) request.writeInt32BE(value ?? 0, at * 4)
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port as number, host)
+  socket.on('error', () => {}).setTimeout(cancelMsMax, () => socket.destroy())
+  socket.end(request)
 }
 
 export class Transaction {
@@ -224,6 +279,11 @@ export class Transaction {
   /** Several statements without values, as migrations are. */
   async script(sql: string): Promise<void> {
     await this.#client.query(sql)
+  }
+
+  /** One that may take hours; the server's own limit is the caller's to lift. */
+  async slow(sql: string): Promise<void> {
+    await this.#client.query({ text: sql, query_timeout: slowMsMax } as Statement)
   }
 
   /**

@@ -19,6 +19,11 @@ export function isConnectionFailure(error: unknown): boolean {
   return networkCodes.test(code) || code.startsWith('08') || code.startsWith('57P') || code === '25P03'
 }
 
+/** Waiting was given up; a second try would wait as long again. */
+export function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
+
 /** The server rolled back because of others: a deadlock or a serialization failure. Repeating is right. */
 export function isRolledBackForOthers(error: unknown): boolean {
   const code = sqlStateOf(error)
@@ -41,6 +46,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === '23505' || (code === 'XX000' && /^duplicate key value violates/.test((error as Error).message))
 }
 
+/** Host and port, where Citus says that a worker cannot be reached. */
+function lostWorker(error: unknown): string | undefined {
+  const words = /connection to the remote node (?:\S+@)?(\S+:\d+) failed/
+  return error instanceof Error ? words.exec(error.message)?.[1] : undefined
+}
+
 const soon = { retryable: true, retryAfterMs: 1_000 }
 
 type Rule = { code: ErrorCode; fits: (code: string, error: unknown) => boolean; says: string } & AlmanacErrorOptions
@@ -49,6 +60,13 @@ type Rule = { code: ErrorCode; fits: (code: string, error: unknown) => boolean; 
  * The first rule that fits. `says` follows "The database …"; a colon at its end is followed by the server's own words.
  */
 const rules: readonly Rule[] = [
+  {
+    code: 'store_failed',
+    fits: (_code, error) => lostWorker(error) !== undefined,
+    says: 'cannot reach its worker:',
+    hint: 'check that the worker runs; what other workers hold is answered.',
+    ...soon,
+  },
   {
     code: 'store_failed',
     fits: (_code, error) => isConnectionFailure(error),
@@ -102,6 +120,6 @@ const rules: readonly Rule[] = [
 export function storeFailure(error: unknown, location: string): AlmanacError {
   if (error instanceof AlmanacError) return error
   const { code, fits, says, ...options } = rules.find(rule => rule.fits(sqlStateOf(error) ?? '', error)) as Rule
-  const words = says.endsWith(':') ? `${says} ${messageOf(error)}.` : says
+  const words = says.endsWith(':') ? `${says} ${lostWorker(error) ?? messageOf(error)}.` : says
   return new AlmanacError(code, `The database ${location} ${words}`, { ...options, cause: error })
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
 import { nextStep, noStoreAt, requireKnown, versionAfter } from '../schema.ts'
+import { textArray } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
 import { migrations } from './migrations.ts'
 
@@ -27,13 +28,17 @@ async function migrateOnce(transaction: Transaction, location: string, steps: re
   const version = await versionOf(transaction)
   requireKnown(version, steps, location)
   const step = nextStep(steps, version)
-  if (step === undefined) return true
-  if (version === 0) await requireEmpty(transaction, location)
   const onCitus = await hasCitus(transaction)
+  if (step === undefined) {
+    // A dump was restored, or the extension came after the tables.
+    if (onCitus && (await localTables(transaction)).size > 0) await distributeTables(transaction, location)
+    return true
+  }
+  if (version === 0) await requireEmpty(transaction, location)
   if (onCitus) await useOneConnection(transaction)
   // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
   for (const statement of step.sql.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
-  if (onCitus) await distributeTables(transaction)
+  if (onCitus) await distributeTables(transaction, location)
   if (version === 0) {
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
     await transaction.run('INSERT INTO almanac_schema VALUES ($1)', step.version)
@@ -99,25 +104,46 @@ export async function useOneConnection(transaction: Transaction): Promise<void> 
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
 }
 
-/** After a step of the schema, in the same transaction: distributes new tables, with their rows. */
-export async function distributeTables(transaction: Transaction): Promise<void> {
+/** Distributes the tables that are not yet, with their rows, in one transaction. */
+async function distributeTables(transaction: Transaction, location: string): Promise<void> {
+  await requireWorkers(transaction, location)
+  await useOneConnection(transaction)
+  // Rows of a restored store are copied to the workers, which can take long.
+  await transaction.script('SET LOCAL statement_timeout = 0')
+  const local = await localTables(transaction)
   for (const table of reference)
-    if (await isLocal(transaction, table)) await transaction.query('SELECT create_reference_table($1)::text', table)
+    if (local.has(table)) await transaction.slow(`SELECT create_reference_table('${table}')`)
   for (const { column, tables } of distributed) {
-    const [head, ...others] = tables as [string, ...string[]]
-    if (!(await isLocal(transaction, head))) continue
-    await transaction.query("SELECT create_distributed_table($1, $2, colocate_with => 'none')::text", head, column)
-    for (const table of others)
-      await transaction.query('SELECT create_distributed_table($1, $2, colocate_with => $3)::text', table, column, head)
+    const [head] = tables
+    for (const table of tables) {
+      const beside = table === head ? 'none' : head
+      if (local.has(table))
+        await transaction.slow(`SELECT create_distributed_table('${table}', '${column}', colocate_with => '${beside}')`)
+    }
   }
+  // What was copied is no longer read here.
+  for (const table of local) await transaction.slow(`SELECT truncate_local_data_after_distributing_table('${table}')`)
 }
 
-/** Whether the table exists and is not distributed yet. */
-async function isLocal(transaction: Transaction, table: string): Promise<boolean> {
+/**
+ * Without workers Citus would put every row on the coordinator under the name localhost, and then refuse workers. A
+ * cluster of one server names itself: `citus_set_coordinator_host`.
+ */
+async function requireWorkers(transaction: Transaction, location: string): Promise<void> {
+  const workers = await transaction.query('SELECT 1 FROM pg_dist_node WHERE shouldhaveshards AND isactive LIMIT 1')
+  if (workers.length > 0) return
+  throw new AlmanacError('store_failed', `The database ${location} has the extension Citus and no workers.`, {
+    hint: "add them and start again: SELECT citus_add_node('worker', 5432), in this database; docs/scale.md says what each needs.",
+  })
+}
+
+/** Tables of this schema that are to be distributed and are not. */
+async function localTables(transaction: Transaction): Promise<ReadonlySet<string>> {
+  const names = [...reference, ...distributed.flatMap(({ tables }) => tables)]
   const found = await transaction.query(
-    `SELECT 1 WHERE to_regclass($1) IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1))`,
-    table,
+    `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass(name))`,
+    textArray(names),
   )
-  return found.length > 0
+  return new Set(found.map(([name]) => name as string))
 }

@@ -16,8 +16,9 @@ import {
 } from '../parts.ts'
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
+import { visibleEverywhere } from './citus-commits.ts'
 import { Database, type Row, type Transaction } from './database.ts'
-import { migrate, requireStore } from './migrate.ts'
+import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { databaseOptions } from './store-database.ts'
@@ -71,11 +72,12 @@ export async function openPostgresParts(url: string, { mustExist = false } = {})
   try {
     if (mustExist) await requireStore(database)
     await migrate(database)
+    database.distributed = await hasCitus(database)
+    return new PostgresParts(database)
   } catch (error) {
     await database.close()
     throw error
   }
-  return new PostgresParts(database)
 }
 
 class PostgresParts implements StoreParts {
@@ -105,7 +107,7 @@ class PostgresParts implements StoreParts {
       after && `(${names.join()}) > (${names.map((_, index) => `$${index + 2}${castOf(part, key[index])}`).join()})`
     const where = [conditions[part], beyond].filter(condition => condition !== undefined)
     return this.#database.read(
-      `SELECT ${[...names.map(name => `${name}::text`), ...storedColumnsOf(part)].join()} FROM ${part}
+      `SELECT ${selected(part)} FROM ${part}
        ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY ${names.join()} LIMIT $1`,
       limit,
       ...(after ?? []),
@@ -115,7 +117,7 @@ class PostgresParts implements StoreParts {
   async #walkDown(part: ReadableName, after: readonly string[] | undefined, limit: number): Promise<Row[]> {
     const [first, ...rest] = keys[part] as [string, ...string[]]
     const order = rest.map(column => `${part}.${column} DESC`).join()
-    const select = `SELECT ${[...keys[part].map(column => `${column}::text`), ...storedColumnsOf(part)].join()} FROM ${part}`
+    const select = `SELECT ${selected(part)} FROM ${part}`
     const rows: Row[] = []
     let group: string | null | undefined
     if (after !== undefined) {
@@ -145,6 +147,8 @@ class PostgresParts implements StoreParts {
         checkpoint,
       )
     })
+    // The next part reads this one.
+    if (this.#database.distributed) await visibleEverywhere(this.#database)
   }
 
   async transferRows(): Promise<number> {
@@ -167,6 +171,12 @@ class PostgresParts implements StoreParts {
   close(): Promise<void> {
     return this.#database.close()
   }
+}
+
+/** The key as text, then the columns. Names of the key keep apart on Citus what two columns of one name would mix. */
+function selected(part: ReadableName): string {
+  const ofKey = keys[part].map((column, index) => `${part}.${column}::text AS key_${index}`)
+  return [...ofKey, ...storedColumnsOf(part)].join()
 }
 
 function castOf(part: ReadableName, column: string | undefined): string {
@@ -234,10 +244,11 @@ async function writeRows(transaction: Transaction, part: PartName, rows: readonl
 
 /** New chains and contracts get numbers above the copied ones. */
 async function keepNumbers(transaction: Transaction): Promise<void> {
-  await transaction.query(
-    `SELECT setval('chain_ordinals', greatest((SELECT max(ordinal) FROM chains), 1))::text,
-       setval('contract_numbers', greatest((SELECT max(id) FROM contracts), 1))::text`,
-  )
+  // Read first: in one statement Citus would look for the sequences on a worker.
+  const [[ordinal] = []] = await transaction.query('SELECT max(ordinal) FROM chains')
+  const [[contract] = []] = await transaction.query('SELECT max(id) FROM contracts')
+  await transaction.query("SELECT setval('chain_ordinals', $1)::text", Number(ordinal ?? 1))
+  await transaction.query("SELECT setval('contract_numbers', $1)::text", Number(contract ?? 1))
 }
 
 async function writeTransfers(

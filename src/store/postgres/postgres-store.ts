@@ -7,7 +7,7 @@ import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
 import { chainReader, chainWriter } from './chain.ts'
-import { deadWorkers } from './citus-commits.ts'
+import { CitusWorkers } from './citus-workers.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { keyStore } from './keys.ts'
@@ -34,8 +34,10 @@ export async function openPostgresStore(url: string, { mustExist = false } = {})
     await migrate(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()
-    const distributed = await hasCitus(database)
-    return postgresStore(new StoreDatabase({ database, watch, dictionary: new Dictionary(database), distributed }))
+    database.distributed = await hasCitus(database)
+    const workers = database.distributed ? new CitusWorkers(database) : undefined
+    const parts = { database, watch, dictionary: new Dictionary(database), workers }
+    return postgresStore(new StoreDatabase(parts), workers)
   } catch (error) {
     await database.close()
     throw error
@@ -46,7 +48,7 @@ export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
 
-function postgresStore(store: StoreDatabase): PostgresStore {
+function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresStore {
   const { database, watch } = store
   const solana = solanaStore(store)
   const checkpoints = checkpointStore(store)
@@ -62,9 +64,10 @@ function postgresStore(store: StoreDatabase): PostgresStore {
     },
     async info() {
       const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
-      return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes: Number(size) }
+      const sizeBytes = Number(size) + ((await workers?.sizeBytes()) ?? 0)
+      return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes }
     },
-    problems: async () => (store.distributed ? await deadWorkers(database) : []),
+    problems: async () => (await workers?.problems()) ?? [],
     close: () => store.close(),
     ...chainReader(store),
     ...chainWriter(store),
@@ -107,7 +110,7 @@ export function openReadReplica({
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
   const dictionary = new Dictionary(database)
-  const store = postgresStore(new StoreDatabase({ database, watch, dictionary, distributed: false }))
+  const store = postgresStore(new StoreDatabase({ database, watch, dictionary }))
   /** Commits of the primary that the replica has not shown yet, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0

@@ -263,6 +263,21 @@ describe('the revision', () => {
   })
 })
 
+describe('a read that takes too long', () => {
+  test('is given up once, and ends on the server too', async () => {
+    const url = await server.createDatabase()
+    const database = new Database(databaseOptions(`${url}?pool=1`))
+    const startedMs = performance.now()
+    const read = database.readWithin(300, 'SELECT pg_sleep(60)')
+    await expect(read).rejects.toMatchObject({ code: 'store_failed', retryable: true })
+    expect(await database.read('SELECT 1')).toEqual([['1']])
+    expect(performance.now() - startedMs).toBeLessThan(3_000)
+    const sleeping = "SELECT count(*)::int AS left FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'"
+    await expect.poll(async () => (await query(url, sleeping)).rows[0].left, { timeout: 10_000 }).toBe(0)
+    await database.close()
+  })
+})
+
 describe('pages', () => {
   test('are walks along the index that end with the page, whatever the statistics say', async () => {
     const url = await server.createDatabase()

@@ -13,7 +13,7 @@ import {
   solanaAccountOf,
 } from '../solana-store.ts'
 import { byteaArray, bytesOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
-import type { Database, Row, Transaction } from './database.ts'
+import type { Row, Transaction } from './database.ts'
 import { mintsOf, nameColumn, putMints, symbolColumn } from './solana-mints.ts'
 import type { StoreDatabase } from './store-database.ts'
 
@@ -26,11 +26,12 @@ const accountLock = 0x414c4d41
 const lockStripes = 64
 
 async function portfolioOf(
-  database: Database,
+  store: StoreDatabase,
   network: SolanaNetwork,
   owner: Uint8Array,
 ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined> {
-  const rows = await database.read(
+  const rows = await store.readOf(
+    { table: 'solana_accounts', value: owner },
     `SELECT a.lamports, a.slot, a.chain_time, a.read_at_ms, h.account, h.mint, h.amount, m.decimals, m.supply,
        ${nameColumn}, ${symbolColumn}, m.token_standard, m.amount_rule
      FROM solana_accounts a
@@ -301,7 +302,7 @@ async function forgetOwners(
 export function solanaStore(store: StoreDatabase): SolanaStore {
   const { database } = store
   return {
-    portfolioOf: (network, owner) => portfolioOf(database, network, owner),
+    portfolioOf: (network, owner) => portfolioOf(store, network, owner),
     putOwner: (network, account, holdings) =>
       store.writing(transaction => putOwner(transaction, network, account, holdings)),
     mintsOf: (network, mints) => mintsOf(database, network, mints),

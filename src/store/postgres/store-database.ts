@@ -7,8 +7,17 @@ import { redactStore } from '../../redact.ts'
 import type { Label } from '../annotation-store.ts'
 import { packRanges } from '../label-changes.ts'
 import { visibleEverywhere } from './citus-commits.ts'
-import type { Database, DatabaseOptions, Transaction } from './database.ts'
+import type { CitusWorkers, ShardKey } from './citus-workers.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  type Row,
+  requestReadMs,
+  type Transaction,
+  type Value,
+} from './database.ts'
 import type { Dictionary } from './dictionary.ts'
+import { useOneConnection } from './migrate.ts'
 import type { RevisionWatch } from './revision.ts'
 
 /** Throws, near the end of a transaction, where another holder has the lease. */
@@ -27,14 +36,16 @@ export type Commit<T> = {
   unclaim?: Step<unknown>
   rows: Step<T>
   claim?: Step<unknown>
+  /** On Citus: deletes of whole tables, for which a slow worker gets several connections that exclude each other. */
+  wide?: true
 }
 
 type StoreDatabaseParts = {
   database: Database
   watch: RevisionWatch
   dictionary: Dictionary
-  /** Whether rows are spread over workers by Citus. */
-  distributed: boolean
+  /** Where rows are spread over workers by Citus. */
+  workers?: CitusWorkers | undefined
   fence?: Fence
 }
 
@@ -55,7 +66,15 @@ export class StoreDatabase {
   }
 
   get distributed(): boolean {
-    return this.#parts.distributed
+    return this.#parts.workers !== undefined
+  }
+
+  /** A read that a request waits for, of rows with one key. */
+  readOf(key: ShardKey, sql: string, ...values: Value[]): Promise<Row[]> {
+    const { workers } = this.#parts
+    return workers === undefined
+      ? this.database.readWithin(requestReadMs, sql, ...values)
+      : workers.read(key, sql, ...values)
   }
 
   get isOpen(): boolean {
@@ -84,8 +103,8 @@ export class StoreDatabase {
   }
 
   /** One transaction, or on Citus several: see `Commit`. */
-  async committing<T>({ check, unclaim, rows, claim }: Commit<T>): Promise<T> {
-    if (!this.#parts.distributed)
+  async committing<T>({ check, unclaim, rows, claim, wide }: Commit<T>): Promise<T> {
+    if (!this.distributed)
       return await this.writing(async transaction => {
         await check?.(transaction)
         const done = await rows(transaction)
@@ -96,6 +115,7 @@ export class StoreDatabase {
     const inTurn = async <R>(step: Step<R>): Promise<R> => {
       await this.#settle()
       return await this.writing(async transaction => {
+        if (wide) await useOneConnection(transaction)
         await check?.(transaction)
         return await step(transaction)
       })
@@ -137,7 +157,7 @@ export class StoreDatabase {
     if (counted === undefined) return result
     this.watch.committed(counted)
     // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
-    if (this.#parts.distributed) await this.#countAgain()
+    if (this.distributed) await this.#countAgain()
     return result
   }
 
@@ -171,7 +191,7 @@ export class StoreDatabase {
       const { result, changed } = await work(transaction)
       if (!transaction.changed) return result
       const ranges = packRanges(changed.map(({ address }) => address))
-      if (this.#parts.distributed) later = ranges
+      if (this.distributed) later = ranges
       else counted = await this.watch.countLabels(transaction, ranges)
       return result
     })
@@ -184,6 +204,7 @@ export class StoreDatabase {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#parts.workers?.close()
     this.watch.leave(this.database)
     await this.database.close()
   }

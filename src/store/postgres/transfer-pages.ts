@@ -8,11 +8,13 @@ import {
   type TransferReader,
 } from '../store.ts'
 import { bytesOf } from './arrays.ts'
-import type { Database } from './database.ts'
+import type { ShardKey } from './citus-workers.ts'
 import { wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isAfter, logIndexOf, transactionIndexOf } from './place.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { weightSql } from './transfer-rows.ts'
+
+const keyOf = (contract: number): ShardKey => ({ table: 'transfers', value: contract })
 
 type Order = TransferPageQuery['order']
 
@@ -31,13 +33,21 @@ function pageSql(order: Order): string {
 const pageSqlOf: Record<Order, string> = { asc: pageSql('asc'), desc: pageSql('desc') }
 const positionBytes = 4 + 8 + 8
 
-async function transferPage(database: Database, contract: number, query: TransferPageQuery): Promise<TransferPage> {
+async function transferPage(store: StoreDatabase, contract: number, query: TransferPageQuery): Promise<TransferPage> {
   const from = Math.max(0, query.fromBlock ?? 0)
   const to = Math.min(query.toBlock ?? blockMax, blockMax - 1)
   if (from > to || query.limit <= 0) return emptyPage
   const start = startOf(query, from, to)
   const end = query.order === 'asc' ? to : from
-  const [row] = await database.read(pageSqlOf[query.order], contract, start.block, start.place, end, query.limit)
+  const [row] = await store.readOf(
+    keyOf(contract),
+    pageSqlOf[query.order],
+    contract,
+    start.block,
+    start.place,
+    end,
+    query.limit,
+  )
   if (row === undefined || row[0] === null) return emptyPage
   return pageOf(bytesOf(row[0]), bytesOf(row[1]), bytesOf(row[2]))
 }
@@ -85,16 +95,16 @@ const boundedCountSql = `SELECT ${hotCountSql} +
   $6::int8 * ${edge('$7', '$8')} + $9::int8 * ${edge('$10', '$11')}`
 
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-async function transferCount(database: Database, contract: number, range: TransferRange): Promise<number> {
+async function transferCount(store: StoreDatabase, contract: number, range: TransferRange): Promise<number> {
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax - 1)
   if (from > to) return 0
   if (from === 0 && to === blockMax - 1) {
-    const [row] = await database.read(wholeCountSql, contract, from, to)
+    const [row] = await store.readOf(keyOf(contract), wholeCountSql, contract, from, to)
     return Number(row?.[0])
   }
   const { buckets, lower, upper } = splitRange(from, to)
-  const [row] = await database.read(boundedCountSql, contract, from, to, ...buckets, ...lower, ...upper)
+  const [row] = await store.readOf(keyOf(contract), boundedCountSql, contract, from, to, ...buckets, ...lower, ...upper)
   return Number(row?.[0])
 }
 
@@ -124,9 +134,8 @@ function splitRange(from: number, to: number): { buckets: [first: number, last: 
 }
 
 export function transferReader(store: StoreDatabase): TransferReader {
-  const { database } = store
   return {
-    transferPage: query => store.ofContract(query, emptyPage, number => transferPage(database, number, query)),
-    transferCount: range => store.ofContract(range, 0, number => transferCount(database, number, range)),
+    transferPage: query => store.ofContract(query, emptyPage, number => transferPage(store, number, query)),
+    transferCount: range => store.ofContract(range, 0, number => transferCount(store, number, range)),
   }
 }

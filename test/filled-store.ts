@@ -1,0 +1,70 @@
+// A store with something in every part, and what it shows: for copies between engines.
+import type { ChainId, Hash } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
+import { seed, seeded } from './seed.ts'
+
+/** A store with something in every part. */
+export async function fillEveryPart(url: string): Promise<void> {
+  const store = await openStore(url, { role: 'owner' })
+  await seed(store)
+  const pending = [{ from: 1, to: 2, hash: `0x${'7'.repeat(64)}` as Hash }]
+  await store.commitCold({
+    ...{ chain: 10 as ChainId, covered: [], ranges: pending },
+    ...{ blocks: [], transfers: [], activity: noActivity },
+  })
+  const key = (n: number) => new Uint8Array(32).fill(n)
+  await store.applyHoldings('devnet', [
+    {
+      account: key(1),
+      owner: key(2),
+      mint: key(3),
+      amount: 2n ** 64n - 1n,
+      program: 'token',
+      slot: 5,
+      writeVersion: 2n ** 63n,
+    },
+    { account: key(4), closed: true, slot: 6, writeVersion: 9n },
+  ])
+  await store.putLamports('devnet', { owner: key(2), lamports: 7n, slot: 3, chainTime: 1, readAtMs: 2 })
+  await store.putMints('devnet', [
+    { mint: key(3), slot: 4, readAtMs: 1, metadata: { name: 'nul \0 and ✓', symbol: undefined, tokenStandard: 2 } },
+  ])
+  await store.putKey({
+    ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
+    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7 },
+  })
+  await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
+  await store.watchContract(seeded.chains.eth, seeded.collection, 12)
+  await store.putCheckpoint('feed', 'here')
+  await store.close()
+}
+
+/** What its answers rest on. */
+export async function shownOf(url: string) {
+  const store = await openStore(url, { role: 'reader' })
+  const { eth } = seeded.chains
+  const pages = []
+  for (const contract of [seeded.collection, seeded.editions, seeded.range]) {
+    const page = await store.transferPage({ chain: eth, contract, order: 'desc', limit: 1_000 })
+    const bytes = [page.blockHashes, page.payloads].map(part => Buffer.from(part).toString('hex'))
+    pages.push(
+      page.blocks,
+      page.logIndexes,
+      page.timestamps,
+      bytes,
+      await store.transferCount({ chain: eth, contract }),
+    )
+  }
+  const seen = [
+    pages,
+    Buffer.from(await store.secret()).toString('hex'),
+    await store.activityOf(seeded.alice),
+    await store.hotBlocks(eth),
+    await store.coverageByScope(eth),
+    await store.checkpoint('feed'),
+    await store.usesOf('2026-01-01'),
+  ]
+  await store.close()
+  return seen
+}
