@@ -1,56 +1,117 @@
-// How fast transfers go into the store, newest first, and how much disk and memory they take.
-// Run: npm run bench:write [-- --transfers 5000000 --activity]
+// How fast transfers and wallets go into the store, newest first, whether that stays so, and how much disk and memory
+// they take.
+// Run: npm run bench:write [-- --shape ethereum --transfers 20000000 --wallets 40000000 --touches 2 --memory 1024]
+// `--touches`: wallets for each transfer, all equally likely, instead of those of the shape.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import type { ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { generateTransfers } from './generate.ts'
+import { boundMemory, bytesWritten } from './memory-bound.ts'
+import { type Shape, shapeNamed } from './shape.ts'
 
 const { values } = parseArgs({
-  options: { transfers: { type: 'string', default: '5000000' }, activity: { type: 'boolean', default: false } },
+  options: {
+    shape: { type: 'string', default: 'small' },
+    transfers: { type: 'string', default: '5000000' },
+    wallets: { type: 'string' },
+    touches: { type: 'string' },
+    activity: { type: 'boolean', default: false },
+    memory: { type: 'string' },
+  },
 })
 const transfers = Number(values.transfers)
+const shape = shapeOf(values)
+const hasActivity = values.activity || values.shape !== 'small'
 const directory = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+const tenthCount = 10
+
+type Tenth = { transfers: number; touches: number; commitMs: number }
+
+function shapeOf({ shape: name, wallets, touches }: { shape: string; wallets?: string; touches?: string }): Shape {
+  const preset = shapeNamed(name)
+  const drawn = wallets === undefined ? preset : { ...preset, wallets: Number(wallets) }
+  if (touches === undefined) return drawn
+  return { ...drawn, touchesPerBlock: Number(touches) * preset.transfersPerBlock, newWalletsPerBlock: 0 }
+}
+
+function perSecond(count: number, ms: number): number {
+  return Math.round((count / ms) * 1000)
+}
+
+/** Of each table and index, without the pages that are free. */
+function bytesByTable(path: string): Record<string, number> {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const rows = database.prepare('SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name').all()
+    return Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes as number]))
+  } finally {
+    database.close()
+  }
+}
 
 try {
-  const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'owner' })
+  console.log(values.memory === undefined ? 'memory is not bounded' : boundMemory(Number(values.memory)))
+  const path = join(directory, 'almanac.db')
+  const store = await openStore(`file:${path}`, { role: 'owner' })
   let peakRss = 0
   const cpuBefore = process.cpuUsage()
-  const rates: number[] = []
+  const writtenBefore = bytesWritten()
+  const tenths: Tenth[] = Array.from({ length: tenthCount }, () => ({ transfers: 0, touches: 0, commitMs: 0 }))
+  let done = 0
   const startedAt = performance.now()
   const { commitMs, contracts } = await generateTransfers(store, {
     chain: 1 as ChainId,
     transfers,
-    activity: values.activity,
+    shape,
+    activity: hasActivity,
     onCommit: commit => {
-      rates.push((commit.transfers / commit.commitMs) * 1000)
+      const tenth = tenths[Math.min(tenthCount - 1, Math.floor((done / transfers) * tenthCount))]!
+      tenth.transfers += commit.transfers
+      tenth.touches += commit.touches
+      tenth.commitMs += commit.commitMs
+      done += commit.transfers
       peakRss = Math.max(peakRss, process.memoryUsage.rss())
     },
   })
   const wallMs = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
   await store.close()
+  const written = bytesWritten() - writtenBefore
   const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
-  const lastTenth = rates.slice(-Math.ceil(rates.length / 10))
+  const touches = tenths.reduce((sum, tenth) => sum + tenth.touches, 0)
+  const rates = tenths.map(tenth => perSecond(tenth.transfers, tenth.commitMs))
   const result = {
     benchmark: 'store-write',
+    shape: values.shape,
     transfers,
+    touches,
     contracts: contracts.length,
-    transfersPerSecond: Math.round((transfers / commitMs) * 1000),
-    lastTenthPerSecond: Math.round(lastTenth.reduce((sum, rate) => sum + rate, 0) / lastTenth.length),
-    withGenerationPerSecond: Math.round((transfers / wallMs) * 1000),
+    transfersPerSecond: perSecond(transfers, commitMs),
+    touchesPerSecond: perSecond(touches, commitMs),
+    tenths: rates,
+    lastOfSecondTenth: Number((rates.at(-1)! / rates[1]!).toFixed(2)),
+    withGenerationPerSecond: perSecond(transfers, wallMs),
     withGenerationPerCpuSecond: Math.round((transfers / (cpu.user + cpu.system)) * 1_000_000),
+    cpuSeconds: Math.round((cpu.user + cpu.system) / 1_000_000),
+    writtenPerStoredByte: Number((written / bytes).toFixed(1)),
     bytesPerTransfer: Number((bytes / transfers).toFixed(1)),
     peakResidentMegabytes: Math.round(peakRss / 2 ** 20),
+    bytesByTable: bytesByTable(path),
   }
+  const isSmall = values.shape === 'small' && !hasActivity
   console.table([
-    { measure: 'transfers/s inside the store', value: result.transfersPerSecond, target: '>= 80000' },
-    { measure: 'transfers/s, last tenth', value: result.lastTenthPerSecond, target: '>= 80000' },
+    { measure: 'transfers/s inside the store', value: result.transfersPerSecond, target: isSmall ? '>= 80000' : '' },
+    { measure: 'wallets/s inside the store', value: result.touchesPerSecond, target: '' },
+    { measure: 'transfers/s, last tenth', value: rates.at(-1), target: isSmall ? '>= 80000' : '' },
+    { measure: 'last tenth of the second', value: result.lastOfSecondTenth, target: '>= 0.8' },
     { measure: 'transfers/s with generating them', value: result.withGenerationPerSecond, target: '' },
     { measure: 'the same, per second of CPU time', value: result.withGenerationPerCpuSecond, target: '' },
-    { measure: 'bytes on disk a transfer', value: result.bytesPerTransfer, target: '<= 140' },
+    { measure: 'bytes written for each byte stored', value: result.writtenPerStoredByte, target: '<= 10' },
+    { measure: 'bytes on disk a transfer, all told', value: result.bytesPerTransfer, target: isSmall ? '<= 140' : '' },
     { measure: 'peak resident MB', value: result.peakResidentMegabytes, target: '<= 300' },
   ])
   console.log(JSON.stringify(result))

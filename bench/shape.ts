@@ -1,0 +1,43 @@
+// The shapes of history that benchmarks are made in. Cost follows shape: what is quick where everything fits into memory
+// and few contracts share all rows may not be where each row falls on a page of its own.
+
+export type Shape = {
+  contracts: number
+  /** How many of a contract's transfers fall into its own few days, from 0 to 1. */
+  burstShare: number
+  transfersPerBlock: number
+  /** Addresses ever. */
+  wallets: number
+  /** Transactions of a wallet in a block, counting both sides. */
+  touchesPerBlock: number
+  /** 0: all wallets are equally likely. Otherwise the rest of the touches falls on those seen, on few of them most. */
+  newWalletsPerBlock: number
+}
+
+export const shapes = {
+  /** What the first benchmarks had: everything fits into memory. */
+  small: {
+    contracts: 600,
+    burstShare: 0,
+    transfersPerBlock: 37,
+    wallets: 400_000,
+    touchesPerBlock: 74,
+    newWalletsPerBlock: 0,
+  },
+  /** Measured on recorded blocks and public figures of 2024; contracts and addresses as of half its history. */
+  ethereum: {
+    contracts: 200_000,
+    burstShare: 0.7,
+    transfersPerBlock: 10,
+    wallets: 50_000_000,
+    touchesPerBlock: 300,
+    newWalletsPerBlock: 20,
+  },
+} as const satisfies Record<string, Shape>
+
+export type ShapeName = keyof typeof shapes
+
+export function shapeNamed(name: string): Shape {
+  if (name in shapes) return shapes[name as ShapeName]
+  throw new Error(`There is no shape ${name}; there are ${Object.keys(shapes).join(' and ')}.`)
+}
