@@ -51,6 +51,39 @@ test('no secret survives in a text, wherever it stands in the address', () => {
   )
 })
 
+test.each([
+  ['a bracket in the path', 'https://a.example/x)S3CRET', 'https://a.example/…'],
+  ['a bracket in the login', 'https://u:p)S3CRET@a.example/x', 'https://…@a.example/…'],
+  ['a quote in the login', "https://u:p'S3CRET@a.example/x", 'https://…@a.example/…'],
+  ['an IPv6 host', 'http://[::1]:8545/S3CRET', 'http://[::1]:8545/…'],
+  ['no scheme', '//u:S3CRET@a.example', '//…@a.example'],
+  ['another scheme', 'redis://u:S3CRET@a.example', 'redis://…@a.example'],
+  ['slashes that JSON escaped', String.raw`https:\/\/u:S3CRET@a.example\/v2\/S3CRET`, 'https://…@a.example/…'],
+  ['slashes that were escaped twice', String.raw`https:\\/\\/a.example\\/S3CRET`, 'https://a.example/…'],
+  ['signs that JSON escaped', String.raw`https://a.example/?a=1\u0026key=S3CRET`, 'https://a.example/…'],
+  ['an encoded address', 'https%3A%2F%2Fu%3AS3CRET%40a.example%2FS3CRET', 'https://…@a.example/…'],
+  ['one encoded twice', 'wss%253a%252f%252fa.example%252fS3CRET', 'wss://a.example/…'],
+  ['one that cannot be decoded', 'https%3A%2F%2Fa.example%2F%E0S3CRET', '(hidden)'],
+])('%s hides nothing from the redactor', (_, text, shown) => {
+  expect(redactText(text)).toBe(shown)
+  expect(redactText(`(${text}), "${text}".`)).toBe(`(${shown}), "${shown}".`)
+})
+
+test('a text without an address stays, and what follows one too', () => {
+  const said = 'at file:///srv/node_modules/@scope/a.js:1:2 // me@a.example, a/b//c (12:30)'
+  expect(redactText(said)).toBe(said)
+  expect(redactText(String.raw`{"a":"http://[::1]","b":"https://a.example/x\nnext"}`)).toBe(
+    String.raw`{"a":"http://[::1]","b":"https://a.example/…\nnext"}`,
+  )
+})
+
+test('a long text takes no longer than its length', () => {
+  const startedMs = performance.now()
+  for (const part of ['http', 'http:\\/', '//', '//u', '%2F', '\\', "'", 'https%25', 'http://a', ')', '[a'])
+    redactText(`http://${part.repeat(50_000)}x \\u0041${part.repeat(50_000)}`)
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
+})
+
 const said = 'over the limit of mainnet at status 429, see v2'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 

@@ -21,11 +21,33 @@ export function redactStore(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
-/** Hides every address and every Almanac key in a text. */
+/** Hides every address and every Almanac key in a text; also an address that JSON escaped or a query carries. */
 export function redactText(text: string): string {
   return text
-    .replace(/(?:https?|wss?|postgres(?:ql)?):\/\/[^\s"'<>\\)\]}]+/gi, redactUrl)
+    .replace(address, hideAddress)
+    .replace(login, '$1…@')
     .replace(/alm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
+}
+
+// Repetitions are bounded: a node may send a long text that is made to be searched for ever.
+const slash = String.raw`(?:\\{0,8}/|%(?:25){0,8}2f)`
+/** Of JSON's escapes those of a slash and of a sign such as `&`. A quote belongs to what goes on after it. */
+const character = String.raw`(?:[^\s"'<>\\]|\\{1,8}(?:/|u00[\da-f]{2})|'(?=[\w@%/]))`
+const address = new RegExp(`(?:https?|wss?|postgres(?:ql)?)(?::|%(?:25){0,8}3a)${slash}{2}${character}+`, 'gi')
+/** Of an address with another scheme or with none. */
+const login = /((?:\\{0,8}\/){2})[^\s"'<>\\/@]+@/g
+
+/** What closes a bracket or ends a sentence is no part of the address; the bracket of an IPv6 host is. */
+function hideAddress(found: string): string {
+  let end = found.length
+  if (!/\[[\da-f:.]+\]$/i.test(found)) while (')]},.;:!?'.includes(found[end - 1]!)) end--
+  let url = found.slice(0, end).replace(/\\{1,8}\//g, '/')
+  while (!/^\w+:\/\//.test(url)) {
+    const once = decoded(url)
+    if (once === url) break
+    url = once
+  }
+  return redactUrl(url) + found.slice(end)
 }
 
 /** Takes a text of an endpoint's node to one that may be shown: one line, without the secrets of the endpoint. */
@@ -72,7 +94,8 @@ const pathWords = new Set([
 function formsOf(secret: string): string[] {
   const meant = decoded(secret)
   const url = secret.replaceAll('+', '-').replaceAll('/', '_')
-  const written = [secret, meant, encodeURIComponent(meant), JSON.stringify(meant).slice(1, -1), url]
+  const json = JSON.stringify(meant).slice(1, -1)
+  const written = [secret, meant, encodeURIComponent(meant), json, json.replaceAll('/', '\\/'), url]
   return written.flatMap(form => [form, form.replace(/=+$/, '')])
 }
 
