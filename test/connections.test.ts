@@ -53,13 +53,33 @@ test('a request that does not arrive in time is answered with 408', async () => 
   expect(schemas.failure.parse(JSON.parse(answer.body))).toMatchObject({ code: 'request_timeout' })
 })
 
-test('a client that asks and does not take its answers loses its place', async () => {
+test.each([
+  ['asks', ''],
+  ['asks for a tunnel after it', 'CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+])('a client that %s and does not take its answers loses its place', async (_, last) => {
   const serve = { connectionsMax: 1, requestTimeoutMs: 0, stallTimeoutMs: 300 }
   api = await serveApi({ fill: seed, settings: { pageSizeMax: 1_000 }, serve })
   // More than the system takes for a client that does not read.
   const request = `GET /api/v2/nft/${seeded.collection}/transfers?limit=1000 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${api.key}\r\n\r\n`
-  cling(request.repeat(32)).pause()
+  cling(request.repeat(32) + last).pause()
   await placeIsFree()
+})
+
+test('a client that asks for a tunnel and resets its connection ends nothing else', async () => {
+  api = await serveApi()
+  const { hostname, port } = new URL(api.url)
+  const failures: unknown[] = []
+  const hear = (error: unknown) => failures.push(error)
+  process.on('uncaughtException', hear)
+  for (let count = 0; count < 20; count++) {
+    const socket = connect({ host: hostname, port: Number(port) })
+    await once(socket, 'connect')
+    socket.write('CONNECT example.com:80 HTTP/1.1\r\nHost: example.com\r\n\r\n')
+    socket.resetAndDestroy()
+  }
+  await placeIsFree()
+  process.off('uncaughtException', hear)
+  expect(failures).toEqual([])
 })
 
 test('requests that are sent ahead are answered in order, up to 32 of them', async () => {

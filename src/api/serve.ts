@@ -75,9 +75,11 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
   server.on('clientError', (error, socket) =>
     connections.refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax), limits.lingerMs),
   )
-  server.on('connect', (_: IncomingMessage, socket) =>
-    connections.refuse(socket, methodNotAllowed('CONNECT', []), limits.lingerMs),
-  )
+  server.on('connect', (_: IncomingMessage, socket) => {
+    // Node leaves such a socket to us alone: an error that nobody hears, such as a reset, would end the process.
+    socket.on('error', () => socket.destroy()).on('timeout', () => socket.destroy())
+    connections.refuse(socket, methodNotAllowed('CONNECT', []), limits.lingerMs)
+  })
   await listen(server, limits)
   return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
 }
