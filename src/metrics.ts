@@ -19,6 +19,7 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       ),
       inFlight: gauge('almanac_http_requests_in_flight', 'Requests being handled.'),
       unsentBytes: gauge('almanac_http_unsent_bytes', 'Memory of answers that clients have not taken yet.'),
+      lentBytes: gauge('almanac_http_lent_bytes', 'Memory in which pages are being written or sent.'),
       shed: counter('almanac_http_requests_shed_total', 'Requests refused with 503 for overload.'),
       answerBytes: counter('almanac_http_answer_bytes_total', 'Bytes of answer bodies, as sent.', ['route']),
     },

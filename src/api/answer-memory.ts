@@ -45,6 +45,13 @@ function giveBack(memory: Memory): void {
   idle[bits]!.push(memory)
 }
 
+let lentBytesNow = 0
+
+/** For the metric: zero whenever no answer is under way. */
+export function lentBytes(): number {
+  return lentBytesNow
+}
+
 /** Bytes that are lent. Those that are not given back are garbage collected. */
 export class LentBytes {
   readonly bytes: Buffer<ArrayBuffer>
@@ -52,6 +59,7 @@ export class LentBytes {
 
   constructor(memory: Memory, length: number) {
     this.#memory = memory
+    lentBytesNow += memory.bytes.length
     this.bytes = memory.bytes.subarray(0, length)
   }
 
@@ -59,7 +67,9 @@ export class LentBytes {
   readonly release = (): void => {
     const memory = this.#memory
     this.#memory = undefined
-    if (memory !== undefined) giveBack(memory)
+    if (memory === undefined) return
+    lentBytesNow -= memory.bytes.length
+    giveBack(memory)
   }
 }
 

@@ -7,6 +7,7 @@ import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
+import { lentBytes } from './answer-memory.ts'
 import type { Context } from './context.ts'
 import { shownStore } from './live-feed.ts'
 import { inPath, inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
@@ -157,6 +158,7 @@ export const metrics: RouteParts = {
       const { registry, http, problems } = context.metrics
       http.inFlight.set(context.queue.running)
       http.unsentBytes.set(context.unsent.bytes)
+      http.lentBytes.set(lentBytes())
       // Both at once: each may take most of the two seconds in which this answers.
       const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.()])
       problems.reset()
