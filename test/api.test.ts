@@ -801,6 +801,10 @@ describe('operators', () => {
       // No longer runs: it cannot be behind.
       goerli: { ...chain, state: 'stalled', lag_seconds: 1e8, head_age_seconds: 1e8, head_old: true },
       bsc: { ...chain, state: 'store_full', lag_seconds: 300 },
+      // Nobody has to wait until silence counts as lag, nor reads of a distance that is not known.
+      base: { ...chain, head: -1, state: 'stalled', lag_seconds: 0 },
+      linea: { ...chain, head: -1, state: 'backfilling', lag_seconds: 0 },
+      fantom: { ...chain, head: -1, state: 'backfilling', lag_seconds: 301 },
     } as const
     const solana = { mainnet: { state: 'stalled', slot: 1, lag_seconds: 301, rpc: [] } } as const
     const indexer = { answers: false, restarts: 1 }
@@ -820,6 +824,8 @@ describe('operators', () => {
             reason: 'Its endpoints disagree on a block that should be final.',
           },
           { problem: 'head_old', chain: 'polygon', reason: 'Its newest block is 700 s old.' },
+          { problem: 'chain_behind', chain: 'base', reason: 'None of its endpoints has told its newest block yet.' },
+          { problem: 'chain_behind', chain: 'fantom', reason: 'None of its endpoints has told its newest block yet.' },
           {
             problem: 'chain_behind',
             chain: 'solana mainnet',
@@ -831,7 +837,7 @@ describe('operators', () => {
       const named = [...metrics.matchAll(/^almanac_problem\{problem="(\w+)",chain="(.*)"\} 1$/gm)]
       expect(named.map(([, problem, on]) => `${problem} ${on}`.trim())).toEqual([
         ...['store_full', 'indexer_silent', 'chain_behind eth', 'chain_disputed polygon', 'head_old polygon'],
-        'chain_behind solana mainnet',
+        ...['chain_behind base', 'chain_behind fantom', 'chain_behind solana mainnet'],
       ])
     } finally {
       await own.close()

@@ -95,12 +95,16 @@ function withinBound<T>(answer: Promise<T>): Promise<T> {
   return within(storeMsMax, answer, late)
 }
 
+const noAnswer = 'None of its endpoints has told its newest block yet.'
+
 function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
-  const { state, lag_seconds, head_age_seconds, head_old } = status
+  const { state, lag_seconds, head, head_age_seconds, head_old } = status
+  const unheard = head < 0 && (state === 'stalled' || lag_seconds > lagMaxSeconds)
   const disputed = 'Its endpoints disagree on a block that should be final.'
   const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
   return [
-    ...behind(chain, lag_seconds, lagMaxSeconds),
+    ...(unheard ? [{ problem: 'chain_behind', chain, reason: noAnswer } as const] : []),
+    ...(head < 0 ? [] : behind(chain, lag_seconds, lagMaxSeconds)),
     ...(state === 'disputed' ? [{ problem: 'chain_disputed', chain, reason: disputed } as const] : []),
     ...(head_old === true ? [{ problem: 'head_old', chain, reason: age } as const] : []),
   ]
