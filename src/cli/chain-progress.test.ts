@@ -10,7 +10,7 @@ const live: ChainStatus = {
 }
 const filling: ChainStatus = {
   ...{ ...live, state: 'backfilling', covered: [{ ...whole, from: 500 }], complete: false, eta_seconds: 50 },
-  rates: { blocks_per_second: 10, rows_per_second: 1, bytes_per_second: 1 },
+  rates: { blocks_per_second: 10.012345678901234, rows_per_second: 1.25, bytes_per_second: 0 },
 }
 const onDemand: ChainStatus = { ...live, index: 'on-demand', covered: [], lag_seconds: 75 }
 const stalled: ChainStatus = { ...live, state: 'stalled', reason: 'it is down. Try: start it.\u001b[2J' }
@@ -38,7 +38,10 @@ test('the log names the state, and has the figures as fields', () => {
     [
       'info',
       'Chain backfilling',
-      { chain: 'polygon', head: 999, done: 500, total: 1_000, ...filling.rates, eta_seconds: 50 },
+      {
+        ...{ chain: 'polygon', head: 999, done: 500, total: 1_000, eta_seconds: 50 },
+        ...{ blocks_per_second: 10, rows_per_second: 1.3, bytes_per_second: 0 },
+      },
     ],
     ['warn', 'Chain stalled', { chain: 'bsc', reason: stalled.reason }],
   ])

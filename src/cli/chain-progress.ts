@@ -68,9 +68,14 @@ export function logChain(log: Log, chain: string, status: ChainStatus): void {
   const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds } = status
   if (isHeldUp(state)) log.warn({ chain, reason }, `Chain ${state}`)
   else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
-  else log.info({ chain, head, ...coveredBlocks(status), ...rates, eta_seconds }, 'Chain backfilling')
+  else log.info({ chain, head, ...coveredBlocks(status), ...shortRates(rates), eta_seconds }, 'Chain backfilling')
   if (status.head_old === true)
     log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
+}
+
+/** With one decimal: more are noise to a reader. */
+function shortRates(rates: ChainStatus['rates']): Record<string, number> {
+  return Object.fromEntries(Object.entries(rates ?? {}).map(([name, rate]) => [name, Math.round(rate * 10) / 10]))
 }
 
 /** One line for each chain, with the figures aligned. */
