@@ -28,10 +28,8 @@ const rules = {
   'tag-unknown': failed(false),
   'batch-refused': failed(false),
   unauthorized: failed(false, 'check the key in the URL of the endpoint.'),
-  'wrong-chain': {
-    ...failed(false, 'check the URL of the endpoint: it serves another chain.'),
-    code: 'upstream_invalid',
-  },
+  /** What it serves instead says what to do. */
+  'wrong-chain': { ...failed(false), code: 'upstream_invalid' },
   reverted: failed(false),
   /** The endpoint refuses this question and answers others. */
   'question-refused': failed(true),
