@@ -155,6 +155,11 @@ describe('init', () => {
     expect(existsSync(file())).toBe(false)
   })
 
+  test('a name that looks mistyped is doubted before its node is asked', async () => {
+    const { stderr } = await place.run(['init', '--yes', '--chain', 'etth=http://127.0.0.1:1'])
+    expect(stderr).toMatch(/^\s*Checking etth … It is not a built-in chain\. Did you mean eth\?\n/)
+  })
+
   test('an endpoint that is not there is worth another try later: 75', async () => {
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:1/${secret}`])
     expect(code).toBe(75)

@@ -1,7 +1,9 @@
 // Writes a configuration: takes answers from flags or questions, checks the endpoints, and estimates the cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
+import { builtInChains } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { nearestWord } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
 import { commandLine } from './current-process.ts'
@@ -86,8 +88,8 @@ async function write(answers: Answers, flags: InitFlags, questions: Questions | 
 /** Reports every endpoint that cannot be used; on a terminal the user may continue anyway. */
 async function checkAll({ chains, solana }: Answers, questions: Questions | undefined): Promise<Findings> {
   const found = new Map<string, string[]>()
-  const check = async (name: string, look: () => Promise<string[]>): Promise<void> => {
-    printNote(`\nChecking ${name} …`)
+  const check = async (name: string, look: () => Promise<string[]>, note = ''): Promise<void> => {
+    printNote(`\nChecking ${name} …${note}`)
     try {
       const lines = await look()
       found.set(name, lines)
@@ -100,9 +102,16 @@ async function checkAll({ chains, solana }: Answers, questions: Questions | unde
     }
   }
   const signal = AbortSignal.timeout(120_000)
-  for (const chain of chains) await check(chain.name, () => checkChain(chain, signal))
+  for (const chain of chains) await check(chain.name, () => checkChain(chain, signal), doubtOf(chain.name))
   for (const network of solana) await check(`solana ${network.network}`, () => checkSolana(network))
   return found
+}
+
+/** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
+function doubtOf(name: string): string {
+  const names = builtInChains.map(chain => chain.name)
+  const nearest = names.includes(name) ? undefined : nearestWord(name, names)
+  return nearest === undefined ? '' : ` It is not a built-in chain. Did you mean ${nearest}?`
 }
 
 /** Whether a file exists that is to be replaced. */
