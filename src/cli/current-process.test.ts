@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { AlmanacError } from '../errors.ts'
 import { exitCodeOf } from './current-process.ts'
@@ -29,6 +31,19 @@ describe('a defect', () => {
       msg: 'Uncaught exception; exiting',
       err: { message: 'fetch https://rpc.example/… failed' },
     })
+  })
+
+  test('in a command ends it with 70 too, and shows no secret', () => {
+    // Thrown once the command is under way.
+    const preload = `data:text/javascript,setInterval(() => {
+      if (process.stdout.listenerCount('error') > 0)
+        throw new Error("fetch https://rpc.example/S3cr3tS3cr3t failed")
+    }, 5)`
+    const command = ['--import', preload, fileURLToPath(new URL('./main.ts', import.meta.url)), 'keys', 'list']
+    const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: tmpdir() })
+    expect(status).toBe(70)
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('Error: fetch https://rpc.example/… failed')
+    expect(stderr).not.toContain('S3cr3tS3cr3t')
   })
 })
 

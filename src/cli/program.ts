@@ -1,7 +1,8 @@
 // The table of commands, and how one is run. A command is one file of its name here and one entry in the table.
 import { Command } from 'commander'
-import { describeError } from '../errors.ts'
-import { commandLine, exitCodeOf, packageVersion } from './current-process.ts'
+import { AlmanacError, describeError } from '../errors.ts'
+import { redactText } from '../redact.ts'
+import { commandLine, exitCodeOf, exitCodes, packageVersion } from './current-process.ts'
 import { printNote } from './terminal.ts'
 
 type Entry = [summary: string, load: () => Promise<Command>]
@@ -60,13 +61,24 @@ export async function runCommand(): Promise<void> {
     printNote(`Error: Cannot write the output. (${error.message})\nTry:   make room for it, or send it elsewhere.`)
     process.exitCode = 1
   })
+  process.on('uncaughtException', error => {
+    // A service writes it to its log.
+    if (process.listenerCount('uncaughtException') > 1) return
+    printNote(shownError(error))
+    process.exit(exitCodes.defect)
+  })
   try {
     const [first = '', second = ''] = process.argv.slice(2)
     await (await createProgram(first === 'help' ? second : first)).parseAsync()
   } catch (error) {
-    printNote(describeError(error))
+    printNote(shownError(error))
     process.exitCode = exitCodeOf(error)
   }
+}
+
+/** Our own errors show what may be shown of an address; what a library says may hold all of it. */
+function shownError(error: unknown): string {
+  return error instanceof AlmanacError ? describeError(error) : redactText(describeError(error))
 }
 
 /** Loads the file of the called command alone; without one, every file, for documents. */
