@@ -220,7 +220,6 @@ describe('endpoints', () => {
     const { indexer } = await run({ endpoints: [{ faults }] })
     const { reason } = await until(indexer, ({ state }) => state === 'stalled')
     expect(reason).toContain('it serves chain 137 (polygon), not 1: check the URL, or name the chain polygon')
-    expect(reason?.match(/check the URL/g)).toHaveLength(1)
   })
 
   test('one that drops a log of every block cannot pass for a chain with other receipts', async () => {

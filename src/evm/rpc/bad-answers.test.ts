@@ -5,6 +5,7 @@ import type { Fault } from '../../../test/sim/faults.ts'
 import { forgedAnswers, forgedResults, gzipBomb, onlyFor, refusedWith, withText } from '../../../test/sim/hostile.ts'
 import { ManualClock } from '../../../test/sim/manual-clock.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
+import { describeError } from '../../errors.ts'
 import { readAnswers } from '../../rpc/answers.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { ChainRpc, type ChainRpcOptions } from './chain-rpc.ts'
@@ -210,7 +211,9 @@ describe('the chain id', () => {
     node.endpoints[0]!.faults = [serves]
     await rpc.ask([blockNumber], { signal })
     await clock.advance(61_000)
-    expect(rpcFailureOf(await failureOf(rpc.ask([blockNumber], { signal })))?.kind).toBe('wrong-chain')
+    const failure = await failureOf(rpc.ask([blockNumber], { signal }))
+    expect(rpcFailureOf(failure)?.kind).toBe('wrong-chain')
+    expect(describeError(failure).match(/check the URL/g)).toHaveLength(1)
   })
 
   test('is asked again soon after a distrust', async () => {
