@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Address } from '../../src/model.ts'
-import { bloomOf, realBlockHash, realTransactionHash } from './block.ts'
+import { bloomOf, type PlacedTransaction, realBlockHash, realTransactionHash } from './block.ts'
 import { SimChain } from './chain.ts'
 import { encodeEvent, topics } from './events.ts'
 import { bytesOfHex, hexOfBytes, keccak, orderedRoot } from './rlp.ts'
@@ -81,6 +81,26 @@ describe.each(['cheap', 'real'] as const)('a chain with %s hashes', hashes => {
     expect(kept.length).toBeLessThan(before.size)
     expect(kept.some(([hash, number]) => after.get(hash) !== number)).toBe(true)
   })
+})
+
+test('chains that share their blocks are what each of them is alone', () => {
+  const options = { seed: 5, height: 60, hashes: 'real', signed: true, transactionsPerWallet: 8 } as const
+  const shape = { ...options, transactionsPerBlock: 3, finalityDepth: 1_000 }
+  const first = new SimChain(shape, { shares: true })
+  first.block(first.head)
+  const [alone, second] = [new SimChain(shape), new SimChain({ ...shape, height: 70 }, { shares: true })]
+  expect(second.block(60)).toBe(first.block(60))
+  expect(second.block(60)).toEqual(alone.block(60))
+  const { parentHash } = second.block(60).header
+  expect(second.blockByHash(parentHash)).toEqual(alone.block(59))
+  const [{ hash, from }] = alone.block(20).transactions as [PlacedTransaction]
+  expect(second.transactionByHash(hash)?.block).toEqual(alone.block(20))
+  expect(second.nonceAt(from, 60)).toBe(alone.nonceAt(from, 60))
+  alone.mine(10)
+  for (const chain of [alone, second]) chain.reorg({ depth: 20, length: 25 })
+  expect(second.hashOf(second.head)).toBe(alone.hashOf(alone.head))
+  expect(first.hashOf(60)).not.toBe(second.hashOf(60))
+  expect(first.head).toBe(60)
 })
 
 test('real hashes are the keccak of the header, and differ from each other on forks', () => {

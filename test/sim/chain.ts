@@ -30,6 +30,7 @@ export class SimChain {
   readonly branches: Branch[] = [trunk]
   readonly #maker: TransactionMaker
   readonly #blocks: LRUCache<string, SimBlock>
+  readonly #trunk: LRUCache<number, SimBlock> | undefined
   /** Real mode only: hashes by owner and number, and what a real hash stands for. */
   readonly #realHashes = new Map<string, string>()
   readonly #blockOfRealHash = new Map<string, { branch: number; number: number }>()
@@ -41,11 +42,16 @@ export class SimChain {
   /** Never goes back, even when the head does. */
   #finalizedByDepth = 0
 
-  /** `blocksKept` bounds memory; it changes nothing that is seen. */
-  constructor(options: Partial<SimChainOptions> = {}, { blocksKept = 2_000 }: { blocksKept?: number } = {}) {
+  /** `blocksKept` bounds memory, and `shares` makes blocks once for all chains of equal options: neither is seen. */
+  constructor(
+    options: Partial<SimChainOptions> = {},
+    { blocksKept = 2_000, shares = false }: { blocksKept?: number; shares?: boolean } = {},
+  ) {
     this.options = { ...defaultSimChainOptions, ...options }
     this.#blocks = new LRUCache({ max: blocksKept })
-    this.wallets = new WalletSchedule(this.options)
+    const shared = shares ? sharedBy(this.options) : undefined
+    this.#trunk = shared?.trunk
+    this.wallets = shared?.wallets ?? new WalletSchedule(this.options)
     this.contracts = new ContractTable(this.options, this.wallets.address(deployer))
     this.#maker = new TransactionMaker(this.options, this.wallets, this.contracts)
     this.#head = this.options.height
@@ -242,6 +248,18 @@ export class SimChain {
   }
 
   #assemble(number: number, owner: Branch): SimBlock {
+    const kept = owner.id === 0 ? this.#trunk?.get(number) : undefined
+    const block = kept ?? this.#make(number, owner)
+    if (kept === undefined && owner.id === 0) this.#trunk?.set(number, block)
+    if (this.#isReal(number)) {
+      // Whoever has a block can ask for those below it by their hashes; making it has made them.
+      if (kept !== undefined && number > 0) this.hashOf(number - 1, owner)
+      this.#remember(block)
+    }
+    return block
+  }
+
+  #make(number: number, owner: Branch): SimBlock {
     const real = this.options.hashes === 'real'
     const transactions = placeTransactions(this.#transactionsOf(number, owner), transaction => {
       if (!real || transaction.lane === serviceLanes.stateSync) return this.#maker.cheapHash(transaction)
@@ -255,15 +273,17 @@ export class SimChain {
       return new LazyBlock({ ...facts, hash: cheapBlockHash(this.options.seed, owner.id, number) }, makeHeader)
     }
     const header = makeHeader()
-    const hash = realBlockHash(header)
-    this.#realHashes.set(`${owner.id}:${number}`, hash)
-    this.#blockOfRealHash.set(hash, { branch: owner.id, number })
+    return { ...facts, hash: realBlockHash(header), header }
+  }
+
+  #remember({ number, branch, hash, transactions }: SimBlock): void {
+    this.#realHashes.set(`${branch}:${number}`, hash)
+    this.#blockOfRealHash.set(hash, { branch, number })
     for (const transaction of transactions) {
       const blocks = this.#blockOfRealTransaction.get(transaction.hash)
       if (blocks === undefined) this.#blockOfRealTransaction.set(transaction.hash, [number])
       else if (!blocks.includes(number)) blocks.push(number)
     }
-    return { ...facts, hash, header }
   }
 
   #transactionsOf(number: number, owner: Branch): SimTransaction[] {
@@ -316,6 +336,22 @@ export class SimChain {
   #realKey(number: number, branch: Branch): string {
     return `${ownerOf(branch, number).id}:${number}`
   }
+}
+
+/** A signed chain knows its wallets by the addresses that it has made: the wallets go with the blocks. */
+type Shared = { trunk: LRUCache<number, SimBlock>; wallets: WalletSchedule }
+const shared = new LRUCache<string, Shared>({ max: 8 })
+
+/** Real hashes alone take time to make; what a scenario tells has no text to compare. */
+function sharedBy({ height: _, finalityDepth: __, scenario, ...shape }: SimChainOptions): Shared | undefined {
+  if (shape.hashes !== 'real' || scenario !== undefined) return undefined
+  const key = JSON.stringify(shape)
+  let made = shared.get(key)
+  if (made === undefined) {
+    made = { trunk: new LRUCache({ max: 2_000 }), wallets: new WalletSchedule(shape) }
+    shared.set(key, made)
+  }
+  return made
 }
 
 class LazyBlock implements SimBlock {

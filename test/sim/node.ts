@@ -50,7 +50,7 @@ export type SimNode = {
 }
 
 export async function startSimNode(options: SimNodeOptions = {}): Promise<SimNode> {
-  const chain = options.chain instanceof SimChain ? options.chain : new SimChain(options.chain)
+  const chain = options.chain instanceof SimChain ? options.chain : new SimChain(options.chain, { shares: true })
   const { host = '127.0.0.1', cacheBytes } = options
   const methods = new SimMethods(chain, cacheBytes === undefined ? {} : { cacheBytes })
   const control = options.control === true ? (body: string) => controlAnswer(body, chain, () => endpoints) : undefined

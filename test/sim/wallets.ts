@@ -31,7 +31,7 @@ export class WalletSchedule {
   /** Of those that sign: an address tells nothing of its wallet then. */
   readonly #keys = new Map<string, { key: bigint; wallet: Wallet }>()
 
-  constructor(options: SimChainOptions) {
+  constructor(options: Omit<SimChainOptions, 'height' | 'finalityDepth' | 'scenario'>) {
     if (options.transactionsPerBlock > options.transactionsPerWallet) {
       throw new Error(
         'transactionsPerWallet must be at least transactionsPerBlock: the faucet funds one wallet a block',
