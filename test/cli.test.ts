@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { issueKey, registerOperatorKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
+import { type Ended, runHere } from './command-here.ts'
 import { listeningUrls, makeStore } from './command-run.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
@@ -77,6 +78,11 @@ class Run {
 async function almanac(parameters: readonly string[], environment?: Environment) {
   const run = new Run(parameters, environment)
   return { code: await run.code, stdout: run.stdout, stderr: run.stderr }
+}
+
+/** Without a process of its own, where only what it says is looked at. */
+function almanacHere(parameters: readonly string[]): Promise<Ended> {
+  return runHere(parameters, directory)
 }
 
 /** With a store, because a start that names nothing at all runs the sandbox. */
@@ -146,7 +152,7 @@ describe('configuration', () => {
 
   test('check shows the new spelling of a setting in the old one, with a warning', async () => {
     writeFileSync(join(directory, 'almanac.yaml'), 'limits:\n  pageSizeMax: 7\n')
-    const { code, stdout, stderr } = await almanac(['config', 'check', '--json'])
+    const { code, stdout, stderr } = await almanacHere(['config', 'check', '--json'])
     expect([code, JSON.parse(stdout).limits.page_size_max]).toEqual([0, 7])
     expect(stdout).not.toContain('pageSizeMax')
     expect(stderr).toBe(
@@ -158,7 +164,7 @@ describe('configuration', () => {
     '%s warns of a setting in the old spelling, on stderr alone',
     async command => {
       writeFileSync(join(directory, 'almanac.yaml'), 'listen: 127.0.0.1:1\nlimits:\n  pageSizeMax: 7\n')
-      const { stdout, stderr } = await almanac(command.split(' '))
+      const { stdout, stderr } = await almanacHere(command.split(' '))
       expect(stderr).toContain('Warning: almanac.yaml:3:3: limits.pageSizeMax is now spelled limits.page_size_max.')
       expect(stdout).not.toContain('Warning')
     },
@@ -178,7 +184,7 @@ describe('configuration', () => {
     'an error in the file ends %s with 1 and says where',
     async command => {
       writeFileSync(join(directory, 'almanac.yaml'), 'listen: :0\nchanis: {}\n')
-      const { code, stdout, stderr } = await almanac(command.split(' '))
+      const { code, stdout, stderr } = await (command === 'start' ? almanac : almanacHere)(command.split(' '))
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
         'Error: almanac.yaml:2:1: unknown key chanis. Did you mean chains?\nTry:   see docs/settings.md for every setting.\n',
@@ -199,21 +205,19 @@ test('a command where there is no store says so and leaves nothing behind', asyn
     'store backup copy.db',
     'store copy --from file:./almanac.db --to file:./new.db',
   ]
-  await Promise.all(
-    commands.map(async command => {
-      const { code, stdout, stderr } = await almanac(command.split(' '))
-      expect({ command, code, stdout, stderr }).toEqual({
-        ...{ command, code: 1, stdout: '' },
-        stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config.\n`,
-      })
-    }),
-  )
+  for (const command of commands) {
+    const { code, stdout, stderr } = await almanacHere(command.split(' '))
+    expect({ command, code, stdout, stderr }).toEqual({
+      ...{ command, code: 1, stdout: '' },
+      stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config.\n`,
+    })
+  }
   expect(readdirSync(directory)).toEqual([])
 })
 
 test('a command on a chain where nothing is configured says how to configure one', async () => {
   for (const command of ['plan', 'verify --chain eth']) {
-    const { code, stderr } = await almanac(command.split(' '))
+    const { code, stderr } = await almanacHere(command.split(' '))
     expect(code).toBe(1)
     expect(stderr).toMatch(
       /\nTry: {3}write a configuration with `(npx )?almanac init`, or name yours with --config\.\n$/,
@@ -259,23 +263,23 @@ describe('keys', () => {
         revoked_at: null,
       },
     ])
-    const table = await almanac(['keys', 'list'])
+    const table = await almanacHere(['keys', 'list'])
     expect(table.stdout).toMatch(/^ID .*EXPIRES\n[0-9a-f]{12} {2}ci +active/)
     expect(listed.stdout + table.stdout + table.stderr + created.stderr).not.toContain(created.stdout.trim())
-    const again = await almanac(['keys', 'create', '--name', 'ci', '--json'])
+    const again = await almanacHere(['keys', 'create', '--name', 'ci', '--json'])
     expect(created.stderr).not.toContain('Another')
     expect(again.stderr).toBe('Another active key is named ci: limit and revoke each by its id.\n')
     const second = JSON.parse(again.stdout).id
-    expect((await almanac(['keys', 'revoke', 'ci'])).stderr).toContain(second)
+    expect((await almanacHere(['keys', 'revoke', 'ci'])).stderr).toContain(second)
     expect(await almanac(['keys', 'revoke', second])).toMatchObject({ code: 0, stdout: '' })
-    expect(await almanac(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
-    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
+    expect(await almanacHere(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
+    expect(JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
   })
 
   test('get limits unless told otherwise, which a command changes and a list marks where there are none', async () => {
     await makeStore(`file:${directory}/almanac.db`)
     const create = async (...options: string[]) =>
-      JSON.parse((await almanac(['keys', 'create', '--json', ...options])).stdout)
+      JSON.parse((await almanacHere(['keys', 'create', '--json', ...options])).stdout)
     const usual = { rate_per_second: 50, quota_per_day: null, index_per_day: 500, index_waiting: 20, unlimited: false }
     const none = { ...usual, rate_per_second: null, index_per_day: null, index_waiting: null, unlimited: true }
     expect(await create('--name', 'usual')).toMatchObject(usual)
@@ -283,12 +287,12 @@ describe('keys', () => {
     expect(await create('--name', 'free', ...free)).toMatchObject(none)
     // Each key that it makes has limits of its own.
     expect(await create('--name', 'maker', '--scopes', 'keys')).toMatchObject(none)
-    const { stdout: table } = await almanac(['keys', 'list'])
+    const { stdout: table } = await almanacHere(['keys', 'list'])
     expect(table).toMatch(/ {2}usual +active +\S+ +some +50 +- +500 +20 /)
     expect(table).toMatch(/ {2}free +active +\S+ +NONE +- +- +- +- /)
     const changed = await almanac(['keys', 'limit', 'usual', '--rate', '200', '--index', 'none', '--json'])
     expect(JSON.parse(changed.stdout)).toMatchObject({ ...usual, rate_per_second: 200, index_per_day: null })
-    const [listed] = JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)
+    const [listed] = JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)
     expect(listed).toMatchObject({ ...usual, name: 'usual', rate_per_second: 200, index_per_day: null })
   })
 
@@ -299,7 +303,7 @@ describe('keys', () => {
     [['--quota', '1e9'], '--quota is "1e9"'],
     [['--name', ''], 'cannot be the name'],
   ])('%j is refused with 1 and issues nothing', async (options, message) => {
-    const { code, stdout, stderr } = await almanac(['keys', 'create', ...options])
+    const { code, stdout, stderr } = await almanacHere(['keys', 'create', ...options])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
     expect(stderr).toContain('Try:')
@@ -308,7 +312,7 @@ describe('keys', () => {
 
   test('an unknown one cannot be revoked', async () => {
     await makeStore(`file:${directory}/almanac.db`)
-    const { code, stderr } = await almanac(['keys', 'revoke', 'nobody'])
+    const { code, stderr } = await almanacHere(['keys', 'revoke', 'nobody'])
     expect(code).toBe(1)
     expect(stderr).toContain('No key has the id or name "nobody".')
   })
@@ -391,7 +395,7 @@ describe('start', () => {
     for (let request = 0; request < 3; request++) await ask(url, 'the-operator-key')
     server.child.kill('SIGTERM')
     expect(await server.code).toBe(0)
-    expect(JSON.parse((await almanac(['keys', 'list', '--json'])).stdout)[0].used_today).toBe(3)
+    expect(JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)[0].used_today).toBe(3)
   })
 
   test('a second one on the same file is refused clearly; one for the API alone is not', async () => {
@@ -434,7 +438,7 @@ describe('start', () => {
     const [line] = await server.written(/\{"level":"warn"[^\n]*stalled[^\n]*/, 45_000)
     expect(line).toContain('eth endpoint 127.0.0.1:1 failed')
     expect(server.stderr).not.toContain('secret-path')
-    const { stdout } = await almanac(['status', '--json', '--url', url, '--key', 'the-operator-key'])
+    const { stdout } = await almanacHere(['status', '--json', '--url', url, '--key', 'the-operator-key'])
     expect(JSON.parse(stdout).chains.eth).toMatchObject({ state: 'stalled', head: -1, complete: false })
   })
 
@@ -564,7 +568,7 @@ describe('status', () => {
   })
 
   test.each(['nonsense', 'localhost:8080', ''])('%j is not a URL, and trying later would not help: 1', async url => {
-    const { code, stdout, stderr } = await almanac(['status', '--url', url])
+    const { code, stdout, stderr } = await almanacHere(['status', '--url', url])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
       `Error: "${url}" is not the URL of a server.\nTry:   pass a URL such as http://127.0.0.1:8080 with --url.\n`,
@@ -578,7 +582,7 @@ describe('status', () => {
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const { code, stderr } = await almanac(['status', '--url', url])
+    const { code, stderr } = await almanacHere(['status', '--url', url])
     server.close()
     expect(code).toBe(75)
     expect(stderr).toContain(`No server answers at ${url}.`)

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '../src/store/open.ts'
+import { type Ended, runHere } from './command-here.ts'
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const writtenTimeoutMs = 60_000
 
 type Environment = Readonly<Record<string, string>>
-export type Ended = { code: number | null; stdout: string; stderr: string }
 
 /** Where the services say that they listen, in JSON lines and in readable ones. */
 export function listeningUrls(written: string): string[] {
@@ -112,6 +112,11 @@ export class CommandPlace {
 
   run(parameters: readonly string[]): Promise<Ended> {
     return this.begin(parameters).ended()
+  }
+
+  /** Without a process of its own. */
+  runHere(parameters: readonly string[]): Promise<Ended> {
+    return runHere(parameters, this.directory)
   }
 
   async dispose(): Promise<void> {

@@ -19,10 +19,10 @@ test('sync and verify count what they ask for under the daily budget of the serv
     await store.close()
     return (JSON.parse(text ?? '{"spent":0}') as { spent: number }).spent
   }
-  await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '15'])
+  await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '15'])
   const bySync = await spent()
   expect(bySync).toBeGreaterThan(15)
-  await place.run(['verify', '--chain', 'sim', '--from', '0', '--to', '15'])
+  await place.runHere(['verify', '--chain', 'sim', '--from', '0', '--to', '15'])
   expect(await spent()).toBeGreaterThan(bySync + 15)
 })
 
@@ -36,7 +36,7 @@ describe('sync', () => {
     expect(summary).toMatchObject({ chain: 'sim', from: 100, to: 299, blocks_present: 0, blocks_read: 200 })
     expect(summary.transfers).toBeGreaterThan(100)
     await expectTruth(node, { from: 100, to: 299 })
-    const again = await place.run(parameters)
+    const again = await place.runHere(parameters)
     expect(again).toMatchObject({ code: 0 })
     expect(again.stdout).toContain('0 blocks read, 200 already stored')
   })
@@ -45,10 +45,21 @@ describe('sync', () => {
     const node = await simulate()
     const contract = busiest(node)
     place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract] } })
-    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
+    expect(await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
     await expectTruth(node, { from: 0, to: 300 }, contract)
     const other = [...truthByContract(node.chain, { from: 0, to: 300 }).keys()].find(one => one !== contract)!
-    const run = await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300', '--contract', other, '--json'])
+    const run = await place.runHere([
+      'sync',
+      '--chain',
+      'sim',
+      '--from',
+      '0',
+      '--to',
+      '300',
+      '--contract',
+      other,
+      '--json',
+    ])
     expect(JSON.parse(run.stdout)).toMatchObject({ contracts: [other], blocks_read: 301 })
   })
 
@@ -71,14 +82,14 @@ describe('sync', () => {
     await killed.kill()
     expect(killed.child.signalCode).toBe('SIGKILL')
     node.endpoints[0]!.faults = []
-    const rest = await place.run([...parameters, '--json'])
+    const rest = await place.runHere([...parameters, '--json'])
     expect(rest.code).toBe(0)
     const { blocks_present, blocks_read } = JSON.parse(rest.stdout)
     expect(blocks_present).toBeGreaterThan(0)
     expect(blocks_read).toBeGreaterThan(0)
     expect(blocks_present + blocks_read).toBe(601)
     await expectTruth(node, { from: 0, to: 600 })
-    expect(await place.run(['verify', '--chain', 'sim', '--from', '0', '--to', '600'])).toMatchObject({ code: 0 })
+    expect(await place.runHere(['verify', '--chain', 'sim', '--from', '0', '--to', '600'])).toMatchObject({ code: 0 })
   })
 
   test('the first signal stops it after the commit under way with 130, and a repeat continues', async () => {
@@ -95,7 +106,7 @@ describe('sync', () => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
     expect(stderr).toMatch(/Stopped with \d+ of 601 missing blocks .*\nTry: {3}run the same command again/)
     node.endpoints[0]!.faults = []
-    const rest = JSON.parse((await place.run([...parameters, '--json'])).stdout)
+    const rest = JSON.parse((await place.runHere([...parameters, '--json'])).stdout)
     expect(rest.blocks_present).toBe(Number(/with (\d+) of/.exec(stderr)?.[1]))
     expect(rest.blocks_present).toBeGreaterThan(0)
     await expectTruth(node, { from: 0, to: 600 })
@@ -121,7 +132,7 @@ describe('sync', () => {
     service.child.kill('SIGTERM')
     expect(await service.ended()).toMatchObject({ code: 0 })
     node.reorg({ depth: 20, length: 120 })
-    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '330'])).toMatchObject({ code: 0 })
+    expect(await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '330'])).toMatchObject({ code: 0 })
     await expectTruth(node, { from: 0, to: 330 })
   })
 })
@@ -129,7 +140,7 @@ describe('sync', () => {
 describe('chain unfinalize', () => {
   test('asks first, takes back what is above, and the service then follows the chain as it is', async () => {
     const node = await simulate()
-    expect(await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
+    expect(await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '300'])).toMatchObject({ code: 0 })
     const parameters = ['chain', 'unfinalize', 'sim', '--to', '120']
     const asked = await place.run(parameters)
     expect(asked).toMatchObject({ code: 1, stdout: '' })
@@ -148,7 +159,7 @@ describe('chain unfinalize', () => {
         cut.includes(entry) ? [[node.chain.options.chainId, 120]] : [],
       )
     await store.close()
-    const above = await place.run(['chain', 'unfinalize', 'sim', '--to', '120', '--yes'])
+    const above = await place.runHere(['chain', 'unfinalize', 'sim', '--to', '120', '--yes'])
     expect(above.stderr).toContain('sim cannot be taken back to block 120: its highest final block is 120.')
     node.chain.finalize(100)
     node.reorg({ depth: 200, length: 210 })
@@ -182,7 +193,7 @@ describe('plan', () => {
     expectWithin(1.1, planned.sampling.calls, callsOf(node))
     const before = callsOf(node)
     const run = JSON.parse(
-      (await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '1999', '--json'])).stdout,
+      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '1999', '--json'])).stdout,
     )
     expectWithin(2, part.calls, callsOf(node) - before)
     expectWithin(2, part.bytes, run.bytes)
@@ -198,12 +209,12 @@ describe('plan', () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 3_063, hashes: 'cheap' } })
     const contract = busiest(node)
     place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requests_per_second: 1_000_000 } })
-    const planned = JSON.parse((await place.run(['plan', '--json', '--chain', 'sim'])).stdout)
+    const planned = JSON.parse((await place.runHere(['plan', '--json', '--chain', 'sim'])).stdout)
     const part = planned.chains.sim.parts[0]
     expect(part.contract).toBe(contract)
     const before = callsOf(node)
     const run = JSON.parse(
-      (await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '2999', '--json'])).stdout,
+      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '2999', '--json'])).stdout,
     )
     expectWithin(2, part.calls, callsOf(node) - before)
     expectWithin(2, part.bytes, run.bytes)
@@ -213,7 +224,7 @@ describe('plan', () => {
   test('prints a table with a total, what sampling took and what is assumed; a limit sets the time', async () => {
     const node = await simulate()
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', daily_budget: 100_000 } })
-    const { code, stdout } = await place.run(['plan'])
+    const { code, stdout } = await place.runHere(['plan'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
       /^CHAIN +WHAT +BLOCKS +SAMPLED +CALLS +BYTES +TIME +TRANSFERS +ADDRESSES +DISK\nsim +everything +301 +301 /,
@@ -255,7 +266,7 @@ describe('mistakes', () => {
   ])('%j', async (parameters, message, hint) => {
     await simulate()
     await makeStore(place.storeUrl)
-    const { code, stdout, stderr } = await place.run(parameters)
+    const { code, stdout, stderr } = await place.runHere(parameters)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(`Error: ${message}`)
     expect(stderr).toContain(`\nTry:   ${hint}`)
@@ -264,8 +275,8 @@ describe('mistakes', () => {
   test('contracts are needed on an on-demand chain, and must be addresses', async () => {
     await simulate({}, { index: 'on-demand' })
     const sync = ['sync', '--chain', 'sim', '--from', '0', '--to', '9']
-    expect(await place.run(sync)).toMatchObject({ code: 1, stderr: expect.stringContaining('pass --contract') })
-    expect(await place.run([...sync, '--contract', '0x12'])).toMatchObject({
+    expect(await place.runHere(sync)).toMatchObject({ code: 1, stderr: expect.stringContaining('pass --contract') })
+    expect(await place.runHere([...sync, '--contract', '0x12'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('is not an address'),
     })

@@ -28,13 +28,13 @@ describe('on the command line', () => {
   })
 
   const explain = async (...parameters: string[]) => {
-    const { code, stdout, stderr } = await place.run(['explain', ...parameters])
+    const { code, stdout, stderr } = await place.runHere(['explain', ...parameters])
     expect([code, stderr]).toEqual([0, ''])
     return stdout
   }
 
   test('a transfer is explained by range, evidence, endpoint and decoder', async () => {
-    await place.run(['sync', '--chain', 'sim', '--from', '100', '--to', '299'])
+    await place.runHere(['sync', '--chain', 'sim', '--from', '100', '--to', '299'])
     const truth = [...truthByContract(node.chain, { from: 0, to: 299 })].sort((a, b) => b[1].length - a[1].length)
     const [contract, transfers] = truth[0]!
     const of = async (transfer: string) => {
@@ -59,7 +59,8 @@ describe('on the command line', () => {
     const elsewhere = JSON.parse(await explain('sim', other, '--transfer', at, '--json'))
     expect(elsewhere.transfer.verdict).toBe('no transfer')
 
-    const text = await explain('sim', contract, '--transfer', at)
+    const { code, stdout: text, stderr } = await place.run(['explain', 'sim', contract, '--transfer', at])
+    expect([code, stderr]).toEqual([0, ''])
     expect(text).toMatch(/blocks 100 to 299 are covered: receipts-root/)
     expect(text).toMatch(/transfer +stored: Block \d+ is stored with it \(evidence: receipts-root\)/)
   })
@@ -85,7 +86,7 @@ describe('on the command line', () => {
   })
 
   test('slips are told', async () => {
-    const wrong = await place.run(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
+    const wrong = await place.runHere(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('pass the hash of a transaction')])
   })
 })

@@ -189,7 +189,7 @@ describe('init', () => {
   ])('what the service could not read never takes the place of a file: %s %s', async (flag, value, message) => {
     writeFileSync(file(), '# mine\n')
     const parameters = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', flag, value]
-    const { code, stderr } = await place.run(parameters)
+    const { code, stderr } = await place.runHere(parameters)
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
     expect(readdirSync(place.directory).filter(name => name.startsWith('almanac'))).toEqual(['almanac.yaml'])
     expect(readFileSync(file(), 'utf8')).toBe('# mine\n')
@@ -199,7 +199,7 @@ describe('init', () => {
     ['.', 'exists and is not a regular file'],
     ['none/almanac.yaml', 'Cannot write none/almanac.yaml'],
   ])('where nothing can be written, %s, nothing is moved', async (output, message) => {
-    const { code, stderr } = await place.run([
+    const { code, stderr } = await place.runHere([
       ...['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', '--output', output],
     ])
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
@@ -217,7 +217,7 @@ describe('init', () => {
     ],
     [['init', '--solana', 'testnet=http://127.0.0.1:1'], 'is not a Solana network'],
   ])('%j is refused with 1', async (parameters, message) => {
-    const { code, stderr } = await place.run(parameters)
+    const { code, stderr } = await place.runHere(parameters)
     expect(code).toBe(1)
     expect(stderr).toContain(message)
     expect(stderr).toContain('Try:')

@@ -46,12 +46,12 @@ describe('verify', () => {
 
   async function syncedOwn(options: Simulated, settings?: object): Promise<SimNode> {
     const node = await simulate(options, settings)
-    expect(await place.run(sync)).toMatchObject({ code: 0 })
+    expect(await place.runHere(sync)).toMatchObject({ code: 0 })
     return node
   }
 
   async function differences(parameters = whole) {
-    const { code, stdout } = await place.run([...parameters, '--json'])
+    const { code, stdout } = await place.runHere([...parameters, '--json'])
     const report = JSON.parse(stdout)
     expect(code).toBe(report.same ? 0 : 1)
     return report as { differences: Record<string, unknown>[]; differences_by_kind: object; blocks: number }
@@ -97,7 +97,7 @@ describe('verify', () => {
       detail: expect.stringMatching(/^to is stored as 0x\w{38}ee; the chain has 0x\w{40}$/),
     })
     expect(byKind.unexpected).toMatchObject({ block: altered!.block, position: { logIndex: 9999 } })
-    const text = await place.run(whole)
+    const text = await place.runHere(whole)
     expect(text.code).toBe(1)
     expect(text.stdout).toMatch(
       /missing {4}block \d+ transaction \d+ log \d+( item \d+)? 0x\w{40}: the store lacks ERC/,
@@ -111,7 +111,7 @@ describe('verify', () => {
     const node = index === 'full' ? await synced() : await simulate(undefined, { index })
     const contract = busiest(node)
     const only = index === 'full' ? [] : ['--contract', contract]
-    if (index !== 'full') expect(await place.run([...sync, ...only])).toMatchObject({ code: 0 })
+    if (index !== 'full') expect(await place.runHere([...sync, ...only])).toMatchObject({ code: 0 })
     const rows =
       index === 'full' ? '' : `contract = (SELECT id FROM contracts WHERE address = x'${contract.slice(2)}') AND`
     const one = `(SELECT contract, block, tx, log, pos FROM transfers WHERE ${rows} block > 50 LIMIT 1)`
@@ -186,7 +186,7 @@ describe('verify', () => {
       )
     const gapsAfter = async (from: number, to: number) => {
       const range = ['--from', `${from}`, '--to', `${to}`]
-      expect(await place.run(['verify', '--chain', 'sim', ...range, '--repair'])).toMatchObject({ code: 0 })
+      expect(await place.runHere(['verify', '--chain', 'sim', ...range, '--repair'])).toMatchObject({ code: 0 })
       const store = await openStore(place.storeUrl, { role: 'tool' })
       expect(await store.activityOf(never)).toEqual(new Map())
       const gaps = [await activityGaps(store, never), await activityGaps(store, wallet)]
@@ -221,7 +221,7 @@ describe('verify', () => {
       kind: 'endpoints',
       detail: expect.stringMatching(/^127\.0\.0\.1:\d+ has 0x\w{64}; 127\.0\.0\.1:\d+ has 0x\w{64}$/),
     })
-    const text = await place.run([...whole, '--repair'])
+    const text = await place.runHere([...whole, '--repair'])
     expect(text).toMatchObject({ code: 1 })
     expect(text.stdout).toContain('The endpoints disagree on 1 range: neither compared nor repaired.')
     await expectTruth(node, { from: 0, to: 299 })
@@ -238,9 +238,9 @@ describe('verify', () => {
       transactions: transactions.map((each: object) => (typeof each === 'string' ? each : { ...each, from })),
     }))
     const parameters = ['--chain', 'sim', '--from', '30', '--to', '39']
-    expect(await place.run(['sync', ...parameters])).toMatchObject({ code: 0 })
+    expect(await place.runHere(['sync', ...parameters])).toMatchObject({ code: 0 })
     place.configure({ sim: { id: chainId, rpc: [node.endpoints[0]!.url], ...settings, sender_sample: 1 } })
-    const { code, stderr } = await place.run(['verify', ...parameters])
+    const { code, stderr } = await place.runHere(['verify', ...parameters])
     expect(code).not.toBe(0)
     expect(stderr).toContain('signed it, the node says')
   })
@@ -256,7 +256,7 @@ describe('verify', () => {
     const report = await differences()
     expect(report.differences_by_kind).toEqual({ unexpected: 1 })
     expect(report.differences).toEqual([expect.objectContaining({ kind: 'unexpected', block: 50 })])
-    expect(await place.run([...whole, '--repair'])).toMatchObject({ code: 0 })
+    expect(await place.runHere([...whole, '--repair'])).toMatchObject({ code: 0 })
     expect(await differences()).toMatchObject({ same: true })
   })
 

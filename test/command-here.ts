@@ -1,0 +1,48 @@
+// Runs a command within this process, for tests that look at what it says and stores: a process of its own would spend
+// most of its life on loading code. What signals, exits and terminals do is seen in real ones (`command-run.ts`).
+import type { EventEmitter } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type Ended = { code: number | null; stdout: string; stderr: string }
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+
+/** One at a time: a process has one working directory, one environment and one exit code. */
+export async function runHere(parameters: readonly string[], directory: string): Promise<Ended> {
+  const { argv, env, exitCode } = process
+  const cwd = process.cwd()
+  await using left = new AsyncDisposableStack()
+  left.defer(() => {
+    Object.assign(process, { argv, env, exitCode })
+    process.chdir(cwd)
+  })
+  process.chdir(directory)
+  process.argv = [process.execPath, main, ...parameters]
+  // As in `CommandRun`: the machine's own must not decide what is tested.
+  process.env = { PATH: env.PATH }
+  process.exitCode = undefined
+  left.defer(listening(process, ['SIGINT', 'SIGTERM']))
+  left.defer(listening(process.stdout, ['error']))
+  const [stdout, stderr] = [process.stdout, process.stderr].map(stream => {
+    const { write } = stream
+    left.defer(() => {
+      stream.write = write
+    })
+    const written: string[] = []
+    stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0
+    return written
+  }) as [string[], string[]]
+  const { runCommand } = await import('../src/cli/program.ts')
+  await runCommand()
+  return { code: Number(process.exitCode ?? 0), stdout: stdout.join(''), stderr: stderr.join('') }
+}
+
+/** Gives what removes the listeners that were added since. */
+function listening(emitter: EventEmitter, events: readonly string[]): () => void {
+  const before = events.map(event => emitter.listeners(event))
+  return () => {
+    for (const [at, event] of events.entries())
+      for (const listener of emitter.listeners(event))
+        if (!before[at]!.includes(listener)) emitter.off(event, listener as () => void)
+  }
+}
