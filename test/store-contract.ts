@@ -725,12 +725,15 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
           const rated = { ...limits, ratePerSecond: 5, wanted: 5 }
           const counted = { ...limits, keyId: 'q', quotaPerDay: 10, wanted: 30 }
           const take = { topics: ['evm/1'], holdMs: 60_000, limit: 10 }
+          const indexed = { keyId: 'q', perDay: 1 }
+          expect(await store.takeIndexing({ ...indexed, target: 'a' })).toBe(true)
           await fixture.stepClock(aheadMs)
           const ahead = await fixture.beside()
           expect((await ahead.takeAllowance(rated)).granted).toBe(5)
           const countedAhead = await ahead.takeAllowance(counted)
           const isOtherDay = countedAhead.day !== day
           expect(countedAhead.granted).toBe(isOtherDay ? 10 : 4)
+          expect(await ahead.takeIndexing({ ...indexed, target: 'b' })).toBe(isOtherDay)
           expect(await ahead.claim('follow', 'gone', 60_000)).toBeDefined()
           await ahead.requestWork({ name: 'w', topic: 'evm/1', waitMs: 60_000 })
           expect(await ahead.takeWork(take)).toHaveLength(1)
@@ -742,6 +745,8 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
           expect(grant).toMatchObject({ granted: 5, day })
           expect(grant.secondEndsInMs).toBeLessThanOrEqual(1_000)
           expect((await back.takeAllowance(counted)).granted).toBe(isOtherDay ? 4 : 0)
+          // What was counted is kept for a week.
+          if (aheadMs < 7 * 86_400_000) expect(await back.takeIndexing({ ...indexed, target: 'c' })).toBe(false)
           expect(await back.claim('follow', 'successor', 60_000)).toBeDefined()
           expect(await back.takeWork(take)).toHaveLength(1)
           expect((await back.heartbeats())[0]!.ageMs).toBeGreaterThan(3_000_000)

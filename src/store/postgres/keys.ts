@@ -116,7 +116,9 @@ async function takeIndexing(
   // One at a time for each key: two processes must not both take the last target.
   await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', `indexing ${keyId}`)
   const [[day] = []] = await transaction.query(`SELECT ${dayOfNow}`)
-  await transaction.run('DELETE FROM indexing_uses WHERE day <> $1 AND key_id = $2', day as string, keyId)
+  // Not at once: a clock that was ahead for a moment must not give a key its day again.
+  const kept = `to_char($1::date - 7, 'YYYY-MM-DD')`
+  await transaction.run(`DELETE FROM indexing_uses WHERE day < ${kept} AND key_id = $2`, day as string, keyId)
   const taken = await transaction.run(
     `INSERT INTO indexing_uses SELECT $1, $2, $3
      WHERE (SELECT count(*) FROM indexing_uses WHERE day = $1 AND key_id = $2) < $4

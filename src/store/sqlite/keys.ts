@@ -97,7 +97,8 @@ function takeIndexing(
   { keyId, target, perDay }: { keyId: string; target: string; perDay: number },
 ): boolean {
   const day = dayOf(Date.now())
-  connection.run('DELETE FROM indexing_uses WHERE day <> ?', day)
+  // Not at once: a clock that was ahead for a moment must not give a key its day again.
+  connection.run('DELETE FROM indexing_uses WHERE day < ?', dayOf(Date.now() - 7 * 86_400_000))
   const known = 'SELECT 1 FROM indexing_uses WHERE day = ? AND key_id = ? AND target = ?'
   if (connection.get(known, day, keyId, target) !== undefined) return true
   const used = connection.get('SELECT count(*) FROM indexing_uses WHERE day = ? AND key_id = ?', day, keyId)
