@@ -12,7 +12,7 @@ import { NftTransfers, type TransfersOptions, type TransfersQuestion } from '../
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import type { HotCommit, Store } from '../src/store/store.ts'
-import { citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
+import { atPort, citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
 import { packTransfer } from './pack-transfer.ts'
 
 const killsWanted = Number(process.env.CITUS_KILLS ?? 10)
@@ -243,18 +243,12 @@ describe.skipIf(citusUrl === undefined)('a complete answer on Citus', () => {
   })
 })
 
-function workerUrl(port: number): string {
-  const url = new URL(citusUrl as string)
-  url.port = String(port)
-  return url.href
-}
-
 /**
  * Ends the worker at once when it holds a prepared transaction that the coordinator has committed. It makes each flush
  * of its log wait, so that there is time for it.
  */
 async function killWithin(port: number): Promise<void> {
-  await onServer(workerUrl(port), async worker => {
+  await onServer(atPort(port), async worker => {
     const { rows } = await worker.query("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid")
     await setFlush(worker, ['fsync = on', 'commit_siblings = 0', 'commit_delay = 100000'])
     await onCitus(async coordinator => {
@@ -287,7 +281,7 @@ async function leftPrepared(port: number, start: () => Promise<unknown>): Promis
   let left: number | undefined
   while (left === undefined) {
     await delay(20)
-    left = await onServer(workerUrl(port), async client => {
+    left = await onServer(atPort(port), async client => {
       const { rows } = await client.query('SELECT gid FROM pg_prepared_xacts')
       await setFlush(client, ['fsync = off', 'commit_delay = 0'])
       return rows.filter(({ gid }) => committed.has(gid)).length

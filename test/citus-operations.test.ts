@@ -18,7 +18,7 @@ import { copyStore } from '../src/store/parts.ts'
 import { Database } from '../src/store/postgres/database.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { databaseOptions } from '../src/store/postgres/store-database.ts'
-import { citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
+import { atPort, citusUrl, createSchema, onCitus, onServer } from './citus-schema.ts'
 import { fillEveryPart, shownOf } from './filled-store.ts'
 import { seeded } from './seed.ts'
 import { serveApi } from './served-api.ts'
@@ -137,7 +137,7 @@ describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined
     for (const contract of contracts) await ask(contract)
     expect((await store.info()).sizeBytes).toBeGreaterThan((await databaseSize()) + 1_000_000)
     expect(await store.problems()).toEqual([])
-    const hanging = processesOf(await onServer(workerUrl(port), postmasterOf))
+    const hanging = processesOf(await onServer(atPort(port), postmasterOf))
     let asked: Promise<PromiseSettledResult<unknown>[]>
     try {
       for (const pid of hanging) process.kill(pid, 'SIGSTOP')
@@ -190,7 +190,7 @@ describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined
     const api = await serveApi({ parts: { store } })
     const ready = async () => await (await fetch(`${api.url}/ready`)).json()
     expect(await ready()).toEqual({ status: 'ready' })
-    const postmaster = await onServer(workerUrl(port), postmasterOf)
+    const postmaster = await onServer(atPort(port), postmasterOf)
     try {
       for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
       const reason = `Worker ${id} of the database does not answer: requests for what it holds fail.`
@@ -213,12 +213,6 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   await work()
   return performance.now() - startedMs
-}
-
-function workerUrl(port: number): string {
-  const url = new URL(citusUrl as string)
-  url.port = String(port)
-  return url.href
 }
 
 async function postmasterOf(worker: pg.Client): Promise<number> {

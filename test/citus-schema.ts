@@ -28,3 +28,10 @@ export async function createSchema(): Promise<{ url: string; drop: () => Promise
   url.searchParams.set('options', `-c search_path=${schema},public`)
   return { url: url.href, drop: () => onCitus(client => client.query(`DROP SCHEMA ${schema} CASCADE`)) }
 }
+
+/** The database of the suite on another server of the cluster, or of a copy of it; with the schema of `url`. */
+export function atPort(port: number, url = citusUrl as string): string {
+  const other = new URL(url)
+  other.port = String(port)
+  return other.href
+}

@@ -215,7 +215,7 @@ async function binaries(directory: string, owner: Owner): Promise<string> {
 }
 
 /** The port may be taken by another process before the server binds it; then the start fails and says so. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -58,7 +58,7 @@ export async function compareTransfers(comparison: TransferComparison, differenc
   while (next < derived.length) missing(derived[next++]!)
 }
 
-/** Other ranges may reach further on both sides, so the stored span must enclose that of this range. */
+/** Reads what the store has of a wallet, hot blocks included, and compares it with what this range has. */
 export async function compareActivity(
   store: Store,
   chain: ChainId,
@@ -67,11 +67,19 @@ export async function compareActivity(
 ): Promise<void> {
   const { address } = derived
   const stored = (await store.activityOf(address)).get(chain)
-  const say = (block: number, detail: string): void => differences.add({ kind: 'activity', block, address, detail })
-  if (stored === undefined) {
-    say(derived.first.block, `the store lacks its activity in ${transactionText(derived.first)}`)
-    return
+  const missing = {
+    block: derived.first.block,
+    detail: `the store lacks its activity in ${transactionText(derived.first)}`,
   }
+  const faults = stored === undefined ? [missing] : activityFaults(stored, derived)
+  for (const fault of faults) differences.add({ kind: 'activity', address, ...fault })
+}
+
+type ActivityEnds = Pick<ActivityRow, 'first' | 'last'>
+
+/** Other ranges may reach further on both sides, so the stored span must enclose that of this range. */
+export function activityFaults(stored: ActivityEnds, derived: ActivityEnds): { block: number; detail: string }[] {
+  const faults: { block: number; detail: string }[] = []
   for (const [end, direction] of [
     ['first', 1],
     ['last', -1],
@@ -80,8 +88,10 @@ export async function compareActivity(
     const distance = (ours.block - theirs.block || ours.transactionIndex - theirs.transactionIndex) * direction
     const same = ours.hash === theirs.hash && ours.timestamp === theirs.timestamp
     if (distance < 0 || (distance === 0 && same)) continue
-    say(theirs.block, `its ${end} is stored as ${transactionText(ours)}; the chain has ${transactionText(theirs)}`)
+    const detail = `its ${end} is stored as ${transactionText(ours)}; the chain has ${transactionText(theirs)}`
+    faults.push({ block: theirs.block, detail })
   }
+  return faults
 }
 
 /**
