@@ -21,7 +21,7 @@ export async function runHere(parameters: readonly string[], directory: string):
   // As in `CommandRun`: the machine's own must not decide what is tested.
   process.env = { PATH: env.PATH }
   process.exitCode = undefined
-  left.defer(listening(process, ['SIGINT', 'SIGTERM']))
+  left.defer(listening(process, ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection']))
   left.defer(listening(process.stdout, ['error']))
   const [stdout, stderr] = [process.stdout, process.stderr].map(stream => {
     const { write } = stream
