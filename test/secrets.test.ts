@@ -156,7 +156,9 @@ const paths = [
 test('no secret of an endpoint reaches clients, the status, the metrics, the events or the log', async () => {
   const answers = new Map<string, string>()
   const started = Date.now()
-  for (let round = 0; round < 2 || (Date.now() - started < 4_000 && turn < 60); round++) {
+  const said = /project v2 \*\*\* mainnet \*\*\* tok \*\*\* of \*\*\*, \*\*\* \(Basic \*\*\*=*\)/
+  const isEnough = () => said.test(printed) && (Date.now() - started >= 4_000 || turn >= 60)
+  for (let round = 0; round < 2 || (!isEnough() && Date.now() - started < 15_000); round++) {
     const accept = round % 2 === 0 ? 'application/json' : 'application/problem+json'
     const wait = { accept, prefer: 'wait=0' }
     const asked = await Promise.all(paths.map(async path => [path, await ask(path, wait)] as const))
@@ -167,7 +169,7 @@ test('no secret of an endpoint reaches clients, the status, the metrics, the eve
   answers.set('the log', printed)
   expect(turn).toBeGreaterThan(11)
   // What the nodes said is there for the operator, without the secrets.
-  expect(printed).toMatch(/project v2 \*\*\* mainnet \*\*\* tok \*\*\* of \*\*\*, \*\*\* \(Basic \*\*\*=*\)/)
+  expect(printed).toMatch(said)
   const clients = [...answers].filter(
     ([path]) => path.startsWith('/api') || path.startsWith('/account') || path.startsWith('/explain'),
   )
