@@ -21,7 +21,7 @@ test('a portfolio whose mints cannot be read fails without the details of the re
   const holding = Buffer.alloc(165, 1)
   holding.set(owner, 32)
   const answers: Record<string, (params: [unknown, { programId: string }]) => object> = {
-    getGenesisHash: () => ({ result: 'another' }),
+    getGenesisHash: () => ({ result: systemProgram }),
     getTokenAccountsByOwner: ([, { programId }]) =>
       at(programId === tokenProgramAddresses.token ? [{ pubkey: address, account: account(programId, holding) }] : []),
     getMultipleAccounts: ([keys]) =>
@@ -62,7 +62,7 @@ test('a reading from before the clock went back is not taken for a fresh one', a
   const at = (value: unknown) => ({ result: { context: { slot: 1_000 }, value } })
   const clock = { lamports: 1, owner: systemProgram, data: [Buffer.alloc(40).toString('base64'), 'base64'] }
   const answers: Record<string, object> = {
-    getGenesisHash: { result: 'another' },
+    getGenesisHash: { result: systemProgram },
     getTokenAccountsByOwner: at([]),
     getMultipleAccounts: at([null, clock]),
   }

@@ -5,6 +5,8 @@ import { realClock } from '../abort.ts'
 import { systemProgram } from './decode.ts'
 import { SlotProgress, SolanaRpc, type SolanaRpcOptions } from './rpc.ts'
 
+/** Has the form of one. */
+const hash = systemProgram
 const servers: Server[] = []
 const opened: SolanaRpc[] = []
 afterEach(async () => {
@@ -13,6 +15,16 @@ afterEach(async () => {
     server.closeAllConnections()
     await new Promise(done => server.close(done))
   }
+})
+
+test('a genesis hash that has not the form of one is refused: the log would show it', async () => {
+  const server = createServer((_, outgoing) =>
+    outgoing.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: 'project k3y of user' })),
+  )
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const rpc = connect([`http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+  await expect(rpc.genesisHash()).rejects.toThrow('getGenesisHash')
 })
 
 /** A node that answers every question with one account of these lamports; `answer` undefined: it never does. */
@@ -105,7 +117,7 @@ test('an endpoint whose last requests failed is not called healthy once its rest
   let now = 1_000_000
   let status = 500
   const server = createServer((_, answer) =>
-    answer.writeHead(status).end('{"jsonrpc":"2.0","id":0,"result":"the hash"}'),
+    answer.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: hash })),
   )
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as AddressInfo
@@ -118,7 +130,7 @@ test('an endpoint whose last requests failed is not called healthy once its rest
     const fault = `solana devnet endpoint 127.0.0.1:${port} answered 500 to getGenesisHash`
     expect(rpc.status()).toMatchObject([{ healthy: false, fault: expect.stringContaining(fault) }])
     status = 200
-    expect(await rpc.genesisHash()).toBe('the hash')
+    expect(await rpc.genesisHash()).toBe(hash)
     expect(rpc.status()).toMatchObject([{ healthy: true, fault: null }])
   } finally {
     server.close()
@@ -150,7 +162,7 @@ test('the daily budget bounds what all endpoints are sent together, failures too
   let status = 503
   const server = createServer((_, answer) => {
     sent++
-    answer.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: 'the hash' }))
+    answer.writeHead(status).end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: hash }))
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -174,7 +186,7 @@ test('the daily budget bounds what all endpoints are sent together, failures too
     // The endpoints are not at fault.
     expect(rpc.status().map(({ healthy }) => healthy)).toEqual([true, true])
     now += 1_000
-    expect(await rpc.genesisHash()).toBe('the hash')
+    expect(await rpc.genesisHash()).toBe(hash)
     expect(sent).toBe(4)
     for (let more = 0; more < 2; more++) await rpc.genesisHash()
     // A whole day is too long to wait: the status says why nothing is asked.

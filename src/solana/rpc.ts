@@ -104,7 +104,9 @@ export class SolanaRpc {
     const call = { method: 'getGenesisHash', params: [] }
     return this.#client.ask([call], {}, (endpoint, { bodies }) => {
       const [hash] = endpoint.read(bodies, [call])
-      if (typeof hash !== 'string') throw endpoint.invalid(call.method, 'an answer that is not a hash')
+      // The log shows it, so it must be what it is said to be.
+      if (typeof hash !== 'string' || !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(hash))
+        throw endpoint.invalid(call.method, 'an answer that is not a hash')
       return hash
     })
   }
