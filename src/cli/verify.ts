@@ -34,7 +34,7 @@ export function verifyCommand(): Command {
     .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
     .option(
       '--repair',
-      'Drop the ranges that differ, index them again and compare once more; ranges on which endpoints disagree are left as they are. Stop the service first. Exits with 0 if nothing differs any more.',
+      'Drop the ranges that differ, index them again and compare once more; ranges on which endpoints disagree, or one that answers otherwise fails, are left as they are. Stop the service first. Exits with 0 if nothing differs any more.',
     )
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['store'], verify)
@@ -171,7 +171,9 @@ function described(chain: string, { results, differences, witnesses }: Compariso
     if (silent !== undefined) ranges.push(`not compared with ${endpoint}: ${silent}`)
   for (const { interval, unheard } of results)
     for (const { endpoint, reason } of unheard.slice(0, 1))
-      ranges.push(`blocks ${interval.from} to ${interval.to} are not repaired: ${endpoint} did not answer. ${reason}`)
+      ranges.push(
+        `blocks ${interval.from} to ${interval.to}: not compared with ${endpoint}, and not repaired: ${reason}`,
+      )
   const disputed = results.filter(result => result.disputed).length
   const kept =
     disputed === 0 ? [] : [`The endpoints disagree on ${rangesText(disputed)}: neither compared nor repaired.`]

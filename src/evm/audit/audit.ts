@@ -35,7 +35,7 @@ export type AuditResult = {
   transfers: number
   /** Whether the endpoints disagree on a block of it. */
   disputed: boolean
-  /** Endpoints that answer otherwise and did not for some of it: what they would have said is not known. */
+  /** Endpoints that answered for other ranges and failed for some of this one. */
   unheard: Unheard[]
   /** Wallets with stored transactions that the chain does not have. */
   strays: Address[]

@@ -16,6 +16,7 @@ export type Witness = {
   source: AuditSource
   /** Why it gave no answer that holds: it is not asked again. */
   silent?: string
+  /** It has answered for a range, so a failure that may pass is taken for one. */
   answered?: boolean
 }
 
