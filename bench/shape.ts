@@ -15,7 +15,7 @@ export type Shape = {
 }
 
 export const shapes = {
-  /** What the first benchmarks had: everything fits into memory. */
+  /** Few contracts and wallets: everything fits into memory. */
   small: {
     contracts: 600,
     burstShare: 0,
