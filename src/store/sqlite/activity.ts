@@ -1,10 +1,12 @@
 // First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed
-// transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
+// transactions, so repeats and any order of commits give the same rows. What comes in bulk is kept in runs, because a
+// table would have a page to write for nearly every wallet; the rest in a table. Callers hold the transaction.
 
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import type { Address, ChainId } from '../../model.ts'
+import type { ActivityRow, Address, ChainId } from '../../model.ts'
 import {
   activityByChain,
+  activityCount,
   activityRow,
   blockRefs,
   firstRefOf,
@@ -14,35 +16,71 @@ import {
   rowAt,
   rowBytes,
 } from '../packed-activity.ts'
+import { activityView, refsOf, writeActivity } from '../runs/activity-view.ts'
 import type { ActivityReader } from '../store.ts'
+import { coldActivityAfter } from './cold-activity.ts'
 import type { Connection } from './connection.ts'
+import { addRun, changeRun, livingRuns, type Run, removeKey, valueIn, wholeRuns } from './runs.ts'
 import type { StoreFile } from './store-file.ts'
 
 const find = `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?
   UNION ALL SELECT id, first, last FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`
 
+type Stored = { chain: ChainId; first: Uint8Array; last: Uint8Array | null }
+
 export function activityReader(file: StoreFile): ActivityReader {
+  const runs = new KnownRuns()
   return {
     async activityOf(address) {
       const bytes = bytesOfHex(address)
-      const rows = file.reading(read => read.all(find, bytes, bytes)) as [ChainId, Uint8Array, Uint8Array | null][]
-      return activityByChain(
-        address,
-        rows.map(([chain, first, last]) => ({ chain, first, last })),
-      )
+      const stored = file.reading(read => read.snapshot(() => [...inTables(read, bytes), ...runs.find(read, bytes)]))
+      return activityByChain(address, stored)
     },
     async activityWithin(chain, interval, { after, limit }) {
-      const rows = file.ofChain(chain, [], (read, ordinal) => {
-        const { from, end } = blockRefs(interval)
-        return read.all(findWithin, bytesOfHex(after ?? '0x'), ordinal, from, end, limit)
-      }) as [Uint8Array, Uint8Array, Uint8Array | null][]
-      return rows.map(([address, first, last]) => activityRow(hexOf<Address>(address), first, last))
+      return file.ofChain(chain, [], (read, ordinal) =>
+        read.snapshot(() => {
+          const { from, end } = blockRefs(interval)
+          const isWithin = (ref: Uint8Array | null): boolean =>
+            ref !== null && Buffer.compare(ref, from) >= 0 && Buffer.compare(ref, end) < 0
+          const found: ActivityRow[] = []
+          for (const { address, first, last } of coldActivityAfter(read, {
+            address: bytesOfHex(after ?? '0x'),
+            ordinal,
+          }))
+            if (isWithin(first) || isWithin(last)) {
+              found.push(activityRow(hexOf<Address>(address), first, last))
+              if (found.length === limit) break
+            }
+          return found
+        }),
+      )
     },
   }
 }
 
-const findWithin = `SELECT address, first, last FROM activity WHERE address > ? AND chain = ?
-  AND (first >= ?3 AND first < ?4 OR last >= ?3 AND last < ?4) ORDER BY address LIMIT ?5`
+function inTables(read: Connection, address: Uint8Array): Stored[] {
+  const rows = read.all(find, address, address) as [ChainId, Uint8Array, Uint8Array | null][]
+  return rows.map(([chain, first, last]) => ({ chain, first, last }))
+}
+
+/** The list of runs of a connection, read again after commits of others. */
+class KnownRuns {
+  #version: unknown
+  #runs: (Run & { chainId: ChainId })[] = []
+
+  find(read: Connection, address: Uint8Array): Stored[] {
+    const [version] = read.get('PRAGMA data_version') ?? []
+    if (version !== this.#version) {
+      const ids = new Map(read.all('SELECT ordinal, id FROM chains') as [number, ChainId][])
+      this.#runs = wholeRuns(read, activityView).map(run => ({ ...run, chainId: ids.get(run.chain)! }))
+      this.#version = version
+    }
+    return this.#runs.flatMap(({ id, chainId }) => {
+      const value = valueIn(read, activityView, id, address)
+      return value === undefined ? [] : [{ chain: chainId, ...refsOf(value) }]
+    })
+  }
+}
 
 /** Rows merged by one statement, cut from one value: binding values costs as much as finding the rows. */
 const rowsPerStatement = 32
@@ -66,8 +104,12 @@ function mergeSql(table: string, place: string, rows: number): string {
 const coldSql = { one: mergeSql('activity', '', 1), many: mergeSql('activity', '', rowsPerStatement) }
 const hotSql = { one: mergeSql('hot_activity', ', ?3', 1), many: mergeSql('hot_activity', ', ?3', rowsPerStatement) }
 
+/** From this many wallets on a commit is kept as a run. */
+const bulkRows = 4_096
+
 export function mergeCold(connection: Connection, ordinal: number, rows: PackedActivity): void {
-  merge(connection, coldSql, rows, ordinal)
+  if (activityCount(rows) < bulkRows) merge(connection, coldSql, rows, ordinal)
+  else addRun(connection, activityView, ordinal, writer => writeActivity(rows, writer))
 }
 
 export function mergeHot(connection: Connection, ordinal: number, block: number, rows: PackedActivity): void {
@@ -89,8 +131,12 @@ function merge(
 }
 
 export function dropActivity(connection: Connection, ordinal: number, wallets: readonly Address[]): void {
-  for (const wallet of wallets)
-    connection.run('DELETE FROM activity WHERE address = ? AND chain = ?', bytesOfHex(wallet), ordinal)
+  const runs = livingRuns(connection, activityView, ordinal)
+  for (const wallet of wallets) {
+    const address = bytesOfHex(wallet)
+    connection.run('DELETE FROM activity WHERE address = ? AND chain = ?', address, ordinal)
+    for (const run of runs) removeKey(connection, activityView, run, address)
+  }
 }
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
@@ -102,6 +148,12 @@ export function dropColdAbove(connection: Connection, ordinal: number, block: nu
   const above = firstRefOf(block + 1)
   connection.run('DELETE FROM activity WHERE chain = ? AND first >= ?', ordinal, above)
   connection.run('UPDATE activity SET last = NULL WHERE chain = ? AND last >= ?', ordinal, above)
+  for (const run of livingRuns(connection, activityView, ordinal))
+    changeRun(connection, activityView, run, (_, value) => {
+      const { first, last } = refsOf(value)
+      if (Buffer.compare(first, above) >= 0) return null
+      return last !== null && Buffer.compare(last, above) >= 0 ? first : undefined
+    })
 }
 
 export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {

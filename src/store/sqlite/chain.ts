@@ -2,6 +2,7 @@
 
 import { hexOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
+import { activityCount } from '../packed-activity.ts'
 import type { ChainReader, ChainWriter } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
@@ -17,12 +18,17 @@ import {
   watchedContracts,
 } from './coverage-table.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
+import { mergeRuns } from './run-merges.ts'
 import type { StoreFile } from './store-file.ts'
 import { forgetWallets } from './work.ts'
 
 export function chainWriter(file: StoreFile): ChainWriter {
   return {
-    commitCold: commit => file.writing(context => commits.commitCold(context, commit)),
+    async commitCold(commit) {
+      const added = await file.writing(context => commits.commitCold(context, commit))
+      await mergeRuns(file, activityCount(commit.activity))
+      return added
+    },
     commitHot: commit => file.writing(context => commits.commitHot(context, commit)),
     addToHot: (chain, blocks, covered) => file.writing(context => commits.addToHot(context, chain, blocks, covered)),
     finalize: (chain, upTo) => file.writing(context => commits.finalize(context, chain, upTo)),

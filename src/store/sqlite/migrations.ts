@@ -301,6 +301,28 @@ ALTER TABLE watched_contracts ADD COLUMN asked_on INTEGER;
 UPDATE watched_contracts SET asked_on = unixepoch() / 86400;
 `
 
+// Rows that come in bulk are kept in runs (runs.ts). A pack of at most 4,050 bytes fills one page. state: 0 read by
+// answers, 1 growing, 2 merged. target: the run that grows from this one. resume: the key at which that goes on.
+const runs = `
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  chain INTEGER NOT NULL,
+  view INTEGER NOT NULL,
+  level INTEGER NOT NULL DEFAULT 0,
+  records INTEGER NOT NULL DEFAULT 0,
+  state INTEGER NOT NULL,
+  target INTEGER,
+  resume BLOB
+);
+CREATE TABLE packs (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE pack_keys (
+  run INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  pack INTEGER NOT NULL,
+  PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges]
+export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs]
 export const schemaVersion = versionAfter(migrations)

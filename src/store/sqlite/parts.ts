@@ -14,6 +14,7 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
+import { coldActivityAfter } from './cold-activity.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
@@ -124,7 +125,12 @@ class SqliteParts implements StoreParts {
 
   async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
     const after = cursor === undefined ? undefined : (JSON.parse(cursor) as KeyText[]).map(keyOfText)
-    const rows = part === 'transfers' ? this.#walkDown(after, limit) : this.#walk(part, after, limit)
+    const rows =
+      part === 'transfers'
+        ? this.#walkDown(after, limit)
+        : part === 'activity'
+          ? this.#walkActivity(after, limit)
+          : this.#walk(part, after, limit)
     const keyLength = layoutOf(part).key.length
     const last = rows.at(-1)
     const next =
@@ -143,6 +149,16 @@ class SqliteParts implements StoreParts {
       ...(after ?? []),
       limit,
     ) as PartValue[][]
+  }
+
+  /** Of the table and of runs. */
+  #walkActivity(after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
+    const [address, afterOrdinal] = (after ?? [new Uint8Array(0), -1]) as [Uint8Array, number]
+    const found = coldActivityAfter(this.#connection, { address, afterOrdinal }).take(limit)
+    return Array.from(found, ({ address: wallet, ordinal, first, last }) => [
+      ...[wallet, ordinal],
+      ...[wallet, ordinal, first, last],
+    ])
   }
 
   /** Contract by contract, newest first, in the order of the table: a row comparison cannot follow both directions. */

@@ -1,0 +1,82 @@
+// Merges runs: streams of packs in the order of their keys become one. Records of one key become one record by the rule
+// of their view. Pure.
+import { compareKeys, PackReader, type PackWriter } from './pack.ts'
+
+/** How two values of one key become one, in any order of the two. Writes into `target` and returns the length. */
+export type Combine = (target: Uint8Array, a: Uint8Array, aLength: number, b: Uint8Array, bLength: number) => number
+
+/** A run as a merge reads it. */
+export class RunCursor {
+  readonly reader: PackReader
+  readonly #nextPack: () => Uint8Array | undefined
+
+  constructor(keyBytes: number, nextPack: () => Uint8Array | undefined) {
+    this.reader = new PackReader(keyBytes)
+    this.#nextPack = nextPack
+  }
+
+  /** False at the end of the run. */
+  step(): boolean {
+    while (!this.reader.next()) {
+      const pack = this.#nextPack()
+      if (pack === undefined) return false
+      this.reader.open(pack)
+    }
+    return true
+  }
+}
+
+/**
+ * Moves up to `limit` records from the cursors, which stand on their first record, into the writer. Cursors at their end
+ * leave the list. Returns how many records were read.
+ */
+export function mergeRecords(cursors: RunCursor[], writer: PackWriter, combine: Combine, limit: number): number {
+  const value = new Uint8Array(255)
+  const held = new Uint8Array(255)
+  let read = 0
+  // Insertion keeps the list in order: with a dozen runs that is quicker than a heap.
+  cursors.sort((a, b) => compareReaders(a.reader, b.reader))
+  while (cursors.length > 0 && read < limit) {
+    const first = cursors[0]!
+    const { reader } = first
+    if (cursors.length === 1 || compareReaders(reader, cursors[1]!.reader) < 0) {
+      writer.add(reader.key, reader.value, reader.valueLength)
+      advance(cursors)
+      read++
+      continue
+    }
+    const key = reader.key.slice()
+    let length = reader.valueLength
+    value.set(reader.value)
+    advance(cursors)
+    read++
+    while (cursors.length > 0 && compareKeys(cursors[0]!.reader.key, key) === 0) {
+      const other = cursors[0]!.reader
+      held.set(value)
+      length = combine(value, held, length, other.value, other.valueLength)
+      advance(cursors)
+      read++
+    }
+    writer.add(key, value, length)
+  }
+  return read
+}
+
+/** Steps the first cursor and puts it where it belongs. */
+function advance(cursors: RunCursor[]): void {
+  const first = cursors[0]!
+  if (!first.step()) {
+    cursors.shift()
+    return
+  }
+  let at = 0
+  while (at + 1 < cursors.length && compareReaders(first.reader, cursors[at + 1]!.reader) > 0) {
+    cursors[at] = cursors[at + 1]!
+    at++
+  }
+  cursors[at] = first
+}
+
+function compareReaders(a: PackReader, b: PackReader): number {
+  return a.prefix - b.prefix || compareKeys(a.key, b.key)
+}

@@ -1,0 +1,129 @@
+// Packs: sorted records in as many bytes as one page of a database holds. A record is a key of fixed length and a value;
+// of both only what differs from the record before is written, from where it begins to differ. Pure.
+
+/** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
+export const packBytesMax = 4_050
+/** A byte each: how much of the key and of the value is shared, and the length of the value. */
+const recordHeaderBytes = 3
+export const valueBytesMax = 255
+
+/** Walks the records of packs, one after the other. `key` and `value` are overwritten by each step. */
+export class PackReader {
+  readonly key: Uint8Array
+  readonly value = new Uint8Array(valueBytesMax)
+  valueLength = 0
+  /** The first six bytes of the key, which decide most comparisons. */
+  prefix = 0
+  #bytes: Uint8Array = new Uint8Array(0)
+  #at = 0
+
+  constructor(keyBytes: number) {
+    this.key = new Uint8Array(keyBytes)
+  }
+
+  open(bytes: Uint8Array): void {
+    this.#bytes = bytes
+    this.#at = 0
+  }
+
+  /** False at the end of the pack. */
+  next(): boolean {
+    const bytes = this.#bytes
+    let at = this.#at
+    if (at >= bytes.length) return false
+    const { key } = this
+    const keyShared = bytes[at]!
+    const valueShared = bytes[at + 1]!
+    const length = bytes[at + 2]!
+    at += recordHeaderBytes
+    for (let place = keyShared; place < key.length; place++) key[place] = bytes[at++]!
+    const { value } = this
+    for (let place = valueShared; place < length; place++) value[place] = bytes[at++]!
+    this.valueLength = length
+    if (keyShared < 6) this.prefix = prefixOf(key)
+    this.#at = at
+    return true
+  }
+}
+
+export function prefixOf(key: Uint8Array): number {
+  return ((key[0]! << 8) | key[1]!) * 2 ** 32 + (((key[2]! << 24) | (key[3]! << 16) | (key[4]! << 8) | key[5]!) >>> 0)
+}
+
+export function compareKeys(a: Uint8Array, b: Uint8Array): number {
+  for (let at = 0; at < a.length; at++) {
+    const difference = a[at]! - b[at]!
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+export type Pack = { firstKey: Uint8Array; bytes: Uint8Array; records: number }
+
+/** Takes records in the order of their keys and gives full packs. */
+export class PackWriter {
+  readonly #keyBytes: number
+  readonly #emit: (pack: Pack) => void
+  readonly #bytes = new Uint8Array(packBytesMax)
+  readonly #firstKey: Uint8Array
+  readonly #lastKey: Uint8Array
+  readonly #lastValue = new Uint8Array(valueBytesMax)
+  #lastLength = 0
+  #at = 0
+  #records = 0
+
+  constructor(keyBytes: number, emit: (pack: Pack) => void) {
+    this.#keyBytes = keyBytes
+    this.#emit = emit
+    this.#firstKey = new Uint8Array(keyBytes)
+    this.#lastKey = new Uint8Array(keyBytes)
+  }
+
+  add(key: Uint8Array, value: Uint8Array, length: number): void {
+    const keyBytes = this.#keyBytes
+    let keyShared = 0
+    let valueShared = 0
+    if (this.#records > 0) {
+      while (keyShared < keyBytes && key[keyShared] === this.#lastKey[keyShared]) keyShared++
+      const most = Math.min(length, this.#lastLength)
+      while (valueShared < most && value[valueShared] === this.#lastValue[valueShared]) valueShared++
+    }
+    if (
+      this.#at + recordHeaderBytes + keyBytes - keyShared + length - valueShared > packBytesMax &&
+      this.#records > 0
+    ) {
+      this.flush()
+      keyShared = 0
+      valueShared = 0
+    }
+    const bytes = this.#bytes
+    let at = this.#at
+    if (this.#records === 0) this.#firstKey.set(key)
+    bytes[at] = keyShared
+    bytes[at + 1] = valueShared
+    bytes[at + 2] = length
+    at += recordHeaderBytes
+    const lastKey = this.#lastKey
+    for (let place = keyShared; place < keyBytes; place++) {
+      const byte = key[place]!
+      bytes[at++] = byte
+      lastKey[place] = byte
+    }
+    const lastValue = this.#lastValue
+    for (let place = valueShared; place < length; place++) {
+      const byte = value[place]!
+      bytes[at++] = byte
+      lastValue[place] = byte
+    }
+    this.#lastLength = length
+    this.#at = at
+    this.#records++
+  }
+
+  flush(): void {
+    if (this.#records === 0) return
+    this.#emit({ firstKey: this.#firstKey.slice(), bytes: this.#bytes.slice(0, this.#at), records: this.#records })
+    this.#at = 0
+    this.#records = 0
+  }
+}
