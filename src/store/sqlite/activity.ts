@@ -18,9 +18,9 @@ import {
 } from '../packed-activity.ts'
 import { activityView, refsOf, writeActivity } from '../runs/activity-view.ts'
 import type { ActivityReader } from '../store.ts'
-import { coldActivityAfter } from './cold-activity.ts'
 import type { Connection } from './connection.ts'
-import { addRun, changeRun, livingRuns, type Run, removeKey, valueIn, wholeRuns } from './runs.ts'
+import { coldActivityAfter } from './runs/cold-activity.ts'
+import { addRun, changeRun, livingRuns, type Run, removeKey, valueIn, wholeRuns } from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
 
 const find = `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?

@@ -18,7 +18,7 @@ import {
   watchedContracts,
 } from './coverage-table.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
-import { mergeRuns } from './run-merges.ts'
+import { mergeRuns } from './runs/merges.ts'
 import type { StoreFile } from './store-file.ts'
 import { forgetWallets } from './work.ts'
 

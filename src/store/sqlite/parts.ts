@@ -14,11 +14,11 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
-import { coldActivityAfter } from './cold-activity.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, requireStoreFile } from './open-file.ts'
+import { coldActivityAfter } from './runs/cold-activity.ts'
 import { versionBytes } from './solana-holdings.ts'
 import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
 

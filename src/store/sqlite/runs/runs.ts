@@ -1,11 +1,11 @@
 // Runs: the rows of a view that came with one commit, or of several runs merged, sorted and in packs. Runs are written
-// once and in order, so that a store of any size costs the same for each row; `run-merges.ts` keeps them few. Callers
+// once and in order, so that a store of any size costs the same for each row; `merges.ts` keeps them few. Callers
 // hold the transaction.
 
-import { RunCursor } from '../runs/merge.ts'
-import { compareKeys, PackReader, PackWriter } from '../runs/pack.ts'
-import type { View } from '../runs/view.ts'
-import type { Connection, Row } from './connection.ts'
+import { RunCursor } from '../../runs/merge.ts'
+import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
+import type { View } from '../../runs/view.ts'
+import type { Connection, Row } from '../connection.ts'
 
 export const runStates = {
   /** Read by answers. */

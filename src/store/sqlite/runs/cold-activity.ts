@@ -1,7 +1,7 @@
 // All cold activity in the order of addresses and chains, from the table and the runs together. It reads every wallet:
 // for checks and copies.
-import { activityView, refsOf } from '../runs/activity-view.ts'
-import type { Connection } from './connection.ts'
+import { activityView, refsOf } from '../../runs/activity-view.ts'
+import type { Connection } from '../connection.ts'
 import { cursorAt, wholeRuns } from './runs.ts'
 
 export type ColdActivity = { address: Uint8Array; ordinal: number; first: Uint8Array; last: Uint8Array | null }
