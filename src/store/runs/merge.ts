@@ -27,8 +27,8 @@ export class RunCursor {
 }
 
 /**
- * Moves up to `limit` records from the cursors, which stand on their first record, into the writer. Cursors at their end
- * leave the list. Returns how many records were read.
+ * Moves up to `limit` records from the cursors, which stand on their first record, into the writer. Cursors at their
+ * end leave the list. Returns how many records were read.
  */
 export function mergeRecords(cursors: RunCursor[], writer: PackWriter, combine: Combine, limit: number): number {
   const value = new Uint8Array(255)

@@ -1,5 +1,5 @@
-// Packs: sorted records in as many bytes as one page of a database holds. A record is a key of fixed length and a value;
-// of both only what differs from the record before is written, from where it begins to differ. Pure.
+// Packs: sorted records in as many bytes as one page of a database holds. A record is a key of fixed length and a
+// value; of both only what differs from the record before is written, from where it begins to differ. Pure.
 
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050

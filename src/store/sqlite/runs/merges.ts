@@ -1,6 +1,6 @@
 // Keeps runs few: eight of like size become one. A merge goes on step by step, each within the transaction of its
-// caller, and the store knows after each step where it stands: a crash loses nothing. Answers read the merged runs until
-// the last step has put the new one in their place.
+// caller, and the store knows after each step where it stands: a crash loses nothing. Answers read the merged runs
+// until the last step has put the new one in their place.
 import { AlmanacError } from '../../../errors.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { mergeRecords, type RunCursor } from '../../runs/merge.ts'

@@ -109,7 +109,7 @@ export function cursorAt(connection: Connection, view: View, run: number, key: U
   return undefined
 }
 
-/** Changes the values of a run in place: `change` gives the new one, null to delete the record, or undefined to leave it. */
+/** Changes values in place: `change` gives the new one, null to delete the record, or undefined to leave it. */
 export function changeRun(
   connection: Connection,
   view: View,
