@@ -1,6 +1,6 @@
 // Merges runs: streams of packs in the order of their keys become one. Records of one key become one record by the rule
 // of their view. Pure.
-import { compareKeys, PackReader, type PackWriter } from './pack.ts'
+import { compareKeys, PackReader, type PackWriter, valueBytesMax } from './pack.ts'
 
 /** How two values of one key become one, in any order of the two. Writes into `target` and returns the length. */
 export type Combine = (target: Uint8Array, a: Uint8Array, aLength: number, b: Uint8Array, bLength: number) => number
@@ -8,6 +8,8 @@ export type Combine = (target: Uint8Array, a: Uint8Array, aLength: number, b: Ui
 /** A run as a merge reads it. */
 export class RunCursor {
   readonly reader: PackReader
+  /** How many records were left behind. */
+  passed = -1
   readonly #nextPack: () => Uint8Array | undefined
 
   constructor(keyBytes: number, nextPack: () => Uint8Array | undefined) {
@@ -17,6 +19,7 @@ export class RunCursor {
 
   /** False at the end of the run. */
   step(): boolean {
+    this.passed++
     while (!this.reader.next()) {
       const pack = this.#nextPack()
       if (pack === undefined) return false
@@ -27,12 +30,12 @@ export class RunCursor {
 }
 
 /**
- * Moves up to `limit` records from the cursors, which stand on their first record, into the writer. Cursors at their
- * end leave the list. Returns how many records were read.
+ * Moves up to `limit` records, and those of a key all at once, from the cursors, which stand on their first record,
+ * into the writer. Cursors at their end leave the list. Returns how many records were read.
  */
 export function mergeRecords(cursors: RunCursor[], writer: PackWriter, combine: Combine, limit: number): number {
-  const value = new Uint8Array(255)
-  const held = new Uint8Array(255)
+  const value = new Uint8Array(valueBytesMax)
+  const held = new Uint8Array(valueBytesMax)
   let read = 0
   // Insertion keeps the list in order: with a dozen runs that is quicker than a heap.
   cursors.sort((a, b) => compareReaders(a.reader, b.reader))

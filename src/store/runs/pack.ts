@@ -1,11 +1,17 @@
 // Packs: sorted records in as many bytes as one page of a database holds. A record is a key of fixed length and a
 // value; of both only what differs from the record before is written, from where it begins to differ. Pure.
+//
+//   byte 0   how many bytes the key shares with the one before: at its start (6 bits), at its end (2 bits)
+//   byte 1   how many bytes the value shares with the one before, at its start
+//   byte 2   the length of the value
+//   …        the rest of the key, the rest of the value
 
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050
-/** A byte each: how much of the key and of the value is shared, and the length of the value. */
 const recordHeaderBytes = 3
+export const keyBytesMax = 63
 export const valueBytesMax = 255
+const endSharedMax = 3
 
 /** Walks the records of packs, one after the other. `key` and `value` are overwritten by each step. */
 export class PackReader {
@@ -32,11 +38,12 @@ export class PackReader {
     let at = this.#at
     if (at >= bytes.length) return false
     const { key } = this
-    const keyShared = bytes[at]!
+    const keyShared = bytes[at]! & 63
+    const keyEnd = key.length - (bytes[at]! >>> 6)
     const valueShared = bytes[at + 1]!
     const length = bytes[at + 2]!
     at += recordHeaderBytes
-    for (let place = keyShared; place < key.length; place++) key[place] = bytes[at++]!
+    for (let place = keyShared; place < keyEnd; place++) key[place] = bytes[at++]!
     const { value } = this
     for (let place = valueShared; place < length; place++) value[place] = bytes[at++]!
     this.valueLength = length
@@ -82,29 +89,34 @@ export class PackWriter {
   add(key: Uint8Array, value: Uint8Array, length: number): void {
     const keyBytes = this.#keyBytes
     let keyShared = 0
+    let endShared = 0
     let valueShared = 0
     if (this.#records > 0) {
       while (keyShared < keyBytes && key[keyShared] === this.#lastKey[keyShared]) keyShared++
+      const endMost = Math.min(endSharedMax, keyBytes - keyShared)
+      while (endShared < endMost && key[keyBytes - 1 - endShared] === this.#lastKey[keyBytes - 1 - endShared])
+        endShared++
       const most = Math.min(length, this.#lastLength)
       while (valueShared < most && value[valueShared] === this.#lastValue[valueShared]) valueShared++
     }
     if (
-      this.#at + recordHeaderBytes + keyBytes - keyShared + length - valueShared > packBytesMax &&
+      this.#at + recordHeaderBytes + keyBytes - keyShared - endShared + length - valueShared > packBytesMax &&
       this.#records > 0
     ) {
       this.flush()
       keyShared = 0
+      endShared = 0
       valueShared = 0
     }
     const bytes = this.#bytes
     let at = this.#at
     if (this.#records === 0) this.#firstKey.set(key)
-    bytes[at] = keyShared
+    bytes[at] = keyShared | (endShared << 6)
     bytes[at + 1] = valueShared
     bytes[at + 2] = length
     at += recordHeaderBytes
     const lastKey = this.#lastKey
-    for (let place = keyShared; place < keyBytes; place++) {
+    for (let place = keyShared; place < keyBytes - endShared; place++) {
       const byte = key[place]!
       bytes[at++] = byte
       lastKey[place] = byte

@@ -5,6 +5,10 @@ import type { Combine } from './merge.ts'
 export type View = {
   /** As the tables name it; never changes. */
   id: number
+  name: string
+  /** At most `keyBytesMax`. */
   keyBytes: number
+  /** Keys begin with the number of a contract in four bytes: a run then knows which contracts it has. */
+  byContract: boolean
   combine: Combine
 }

@@ -3,10 +3,9 @@
 // table would have a page to write for nearly every wallet; the rest in a table. Callers hold the transaction.
 
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import type { ActivityRow, Address, ChainId } from '../../model.ts'
+import type { ActivityRow, Address, ChainId, Interval } from '../../model.ts'
 import {
   activityByChain,
-  activityCount,
   activityRow,
   blockRefs,
   firstRefOf,
@@ -20,8 +19,11 @@ import { activityView, refsOf, writeActivity } from '../runs/activity-view.ts'
 import type { ActivityReader } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { coldActivityAfter } from './runs/cold-activity.ts'
-import { addRun, changeRun, livingRuns, type Run, removeKey, valueIn, wholeRuns } from './runs/runs.ts'
+import { KnownRuns } from './runs/known-runs.ts'
+import { addRun, changeRun, removeKey, runsOf, valueIn } from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
+
+const everyBlock: Interval = { from: 0, to: Infinity }
 
 const find = `SELECT id, first, last FROM activity JOIN chains ON chain = ordinal WHERE address = ?
   UNION ALL SELECT id, first, last FROM hot_activity JOIN chains ON chain = ordinal WHERE address = ?`
@@ -29,11 +31,11 @@ const find = `SELECT id, first, last FROM activity JOIN chains ON chain = ordina
 type Stored = { chain: ChainId; first: Uint8Array; last: Uint8Array | null }
 
 export function activityReader(file: StoreFile): ActivityReader {
-  const runs = new KnownRuns()
+  const runs = new KnownRuns(activityView)
   return {
     async activityOf(address) {
       const bytes = bytesOfHex(address)
-      const stored = file.reading(read => read.snapshot(() => [...inTables(read, bytes), ...runs.find(read, bytes)]))
+      const stored = file.reading(read => read.snapshot(() => [...inTables(read, bytes), ...inRuns(read, runs, bytes)]))
       return activityByChain(address, stored)
     },
     async activityWithin(chain, interval, { after, limit }) {
@@ -63,23 +65,11 @@ function inTables(read: Connection, address: Uint8Array): Stored[] {
   return rows.map(([chain, first, last]) => ({ chain, first, last }))
 }
 
-/** The list of runs of a connection, read again after commits of others. */
-class KnownRuns {
-  #version: unknown
-  #runs: (Run & { chainId: ChainId })[] = []
-
-  find(read: Connection, address: Uint8Array): Stored[] {
-    const [version] = read.get('PRAGMA data_version') ?? []
-    if (version !== this.#version) {
-      const ids = new Map(read.all('SELECT ordinal, id FROM chains') as [number, ChainId][])
-      this.#runs = wholeRuns(read, activityView).map(run => ({ ...run, chainId: ids.get(run.chain)! }))
-      this.#version = version
-    }
-    return this.#runs.flatMap(({ id, chainId }) => {
-      const value = valueIn(read, activityView, id, address)
-      return value === undefined ? [] : [{ chain: chainId, ...refsOf(value) }]
-    })
-  }
+function inRuns(read: Connection, runs: KnownRuns, address: Uint8Array): Stored[] {
+  return runs.all(read).flatMap(({ id, chainId }) => {
+    const value = valueIn(read, activityView, id, address)
+    return value === undefined ? [] : [{ chain: chainId, ...refsOf(value) }]
+  })
 }
 
 /** Rows merged by one statement, cut from one value: binding values costs as much as finding the rows. */
@@ -104,12 +94,13 @@ function mergeSql(table: string, place: string, rows: number): string {
 const coldSql = { one: mergeSql('activity', '', 1), many: mergeSql('activity', '', rowsPerStatement) }
 const hotSql = { one: mergeSql('hot_activity', ', ?3', 1), many: mergeSql('hot_activity', ', ?3', rowsPerStatement) }
 
-/** From this many wallets on a commit is kept as a run. */
-const bulkRows = 4_096
-
 export function mergeCold(connection: Connection, ordinal: number, rows: PackedActivity): void {
-  if (activityCount(rows) < bulkRows) merge(connection, coldSql, rows, ordinal)
-  else addRun(connection, activityView, ordinal, writer => writeActivity(rows, writer))
+  merge(connection, coldSql, rows, ordinal)
+}
+
+/** Of whole blocks. */
+export function addActivityRun(connection: Connection, ordinal: number, blocks: Interval, rows: PackedActivity): void {
+  addRun(connection, activityView, { chain: ordinal, ...blocks }, writer => writeActivity(rows, writer))
 }
 
 export function mergeHot(connection: Connection, ordinal: number, block: number, rows: PackedActivity): void {
@@ -131,11 +122,11 @@ function merge(
 }
 
 export function dropActivity(connection: Connection, ordinal: number, wallets: readonly Address[]): void {
-  const runs = livingRuns(connection, activityView, ordinal)
+  const runs = runsOf(connection, activityView, { chain: ordinal, ...everyBlock })
   for (const wallet of wallets) {
     const address = bytesOfHex(wallet)
     connection.run('DELETE FROM activity WHERE address = ? AND chain = ?', address, ordinal)
-    for (const run of runs) removeKey(connection, activityView, run, address)
+    for (const { id } of runs) removeKey(connection, activityView, id, address)
   }
 }
 
@@ -148,8 +139,8 @@ export function dropColdAbove(connection: Connection, ordinal: number, block: nu
   const above = firstRefOf(block + 1)
   connection.run('DELETE FROM activity WHERE chain = ? AND first >= ?', ordinal, above)
   connection.run('UPDATE activity SET last = NULL WHERE chain = ? AND last >= ?', ordinal, above)
-  for (const run of livingRuns(connection, activityView, ordinal))
-    changeRun(connection, activityView, run, (_, value) => {
+  for (const { id } of runsOf(connection, activityView, { chain: ordinal, from: block + 1, to: Infinity }))
+    changeRun(connection, activityView, id, (_, value) => {
       const { first, last } = refsOf(value)
       if (Buffer.compare(first, above) >= 0) return null
       return last !== null && Buffer.compare(last, above) >= 0 ? first : undefined

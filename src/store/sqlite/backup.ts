@@ -16,9 +16,10 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../errors.ts'
 import { createPrivate } from '../../private-file.ts'
+import { Connection } from './connection.ts'
 import { verdictOf } from './damage.ts'
 import { isBusy, storeFailure } from './failures.ts'
-import { prepareFile, requireStoreFile } from './open-file.ts'
+import { prepareFile, requireStoreFile, writeOptions } from './open-file.ts'
 
 /**
  * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another
@@ -116,9 +117,9 @@ function alreadyThere(target: string): AlmanacError {
 
 /** Checks what a service expects of the copy: the log beside the file, and no damage. */
 function check(path: string): void {
-  const copy = new DatabaseSync(path)
+  const copy = new Connection(path, writeOptions)
   try {
-    copy.exec('PRAGMA journal_mode = WAL')
+    copy.database.exec('PRAGMA journal_mode = WAL')
     const verdict = verdictOf(copy)
     if (verdict !== 'ok') throw new Error(`the copy is damaged: ${verdict}`)
   } finally {

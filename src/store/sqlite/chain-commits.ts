@@ -11,6 +11,7 @@ import {
   requireStored,
   unknownBlock,
 } from '../commit-rules.ts'
+import { activityCount } from '../packed-activity.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import {
@@ -26,6 +27,7 @@ import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
 import { addPending, takePending } from './pending-ranges.ts'
+import { addRow, type RowsByContract } from './placed-rows.ts'
 import type { WriteContext } from './store-file.ts'
 import * as transfers from './transfer-rows.ts'
 
@@ -47,9 +49,15 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
   const { ranges = [], covered } = commit
   for (const { scope, ...interval } of covered) if (scope !== 'full') dropPending(connection, ordinal, interval)
   makeRoom(connection, ordinal, ranges)
-  const transfersAdded = transfers.insertCold(connection, byContract(context, ordinal, commit.transfers))
+  const rows = byContract(context, ordinal, commit.transfers)
+  const whole = bulkInterval(commit, context.bulkRows)
+  const transfersAdded =
+    whole === undefined
+      ? transfers.insertCold(connection, ordinal, rows)
+      : transfers.insertWhole(connection, ordinal, whole, rows)
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
-  activity.mergeCold(connection, ordinal, commit.activity)
+  if (whole === undefined) activity.mergeCold(connection, ordinal, commit.activity)
+  else activity.addActivityRun(connection, ordinal, whole, commit.activity)
   const claimed = covered.filter(({ scope }) => scope === 'full')
   const pending = ranges.filter(range => !isCovered(claimed, range))
   addPending(connection, ordinal, pending)
@@ -58,6 +66,17 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     if (scope === 'full') takePending(connection, ordinal, interval)
   }
   return { transfersAdded }
+}
+
+/** What the ranges of a commit span, where it holds nothing but their rows and many of them. */
+function bulkInterval(
+  { ranges = [], transfers: rows, activity: wallets }: ColdCommit,
+  bulkRows: number,
+): Interval | undefined {
+  if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
+  const joined = joinIntervals(ranges)
+  if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
+  return { from: joined[0]!.from, to: joined.at(-1)!.to }
 }
 
 /** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */
@@ -185,12 +204,8 @@ function writeHead(connection: Connection, ordinal: number, head: Block): void {
   )
 }
 
-function byContract(
-  { dictionary }: WriteContext,
-  ordinal: number,
-  rows: readonly TransferRow[],
-): transfers.RowsByContract {
-  const byNumber: transfers.RowsByContract = new Map()
+function byContract({ dictionary }: WriteContext, ordinal: number, rows: readonly TransferRow[]): RowsByContract {
+  const byNumber: RowsByContract = new Map()
   const numbers = new Map<Address, number>()
   for (const row of rows) {
     let number = numbers.get(row.contract)
@@ -198,7 +213,7 @@ function byContract(
       number = dictionary.addContract(ordinal, row.contract)
       numbers.set(row.contract, number)
     }
-    transfers.addRow(byNumber, number, row)
+    addRow(byNumber, number, row)
   }
   return byNumber
 }

@@ -26,7 +26,7 @@ export function chainWriter(file: StoreFile): ChainWriter {
   return {
     async commitCold(commit) {
       const added = await file.writing(context => commits.commitCold(context, commit))
-      await mergeRuns(file, activityCount(commit.activity))
+      await mergeRuns(file, commit.transfers.length + activityCount(commit.activity))
       return added
     },
     commitHot: commit => file.writing(context => commits.commitHot(context, commit)),

@@ -1,13 +1,14 @@
 // Looks for damage in a file: in its structure, and by the kept counts of transfers. It mends nothing.
-import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../errors.ts'
 import { idCountOf } from '../transfer-payload.ts'
+import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
-import { isRangeSql } from './transfer-rows.ts'
+import { readOptions } from './open-file.ts'
+import { coldTransfersAfter, keptCountsAfter } from './runs/cold-transfers.ts'
 
 /** `ok`, or the first damage. The file may be in use. */
 export function findDamage(path: string): string {
-  const file = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  const file = new Connection(path, { ...readOptions, busyTimeoutMs: 5_000 })
   try {
     return verdictOf(file)
   } catch (error) {
@@ -19,25 +20,28 @@ export function findDamage(path: string): string {
   }
 }
 
-export function verdictOf(file: DatabaseSync): string {
-  const structure = String(Object.values(file.prepare('PRAGMA quick_check(1)').get() ?? {})[0])
-  return structure === 'ok' ? (wrongCountIn(file) ?? 'ok') : structure
+export function verdictOf(file: Connection): string {
+  const structure = String(file.get('PRAGMA quick_check(1)')?.[0])
+  return structure === 'ok' ? (file.snapshot(() => wrongCountIn(file)) ?? 'ok') : structure
 }
 
+type Counts = { held: number; counted: number; summed: number }
+
 /** SQLite has no checksums: a page that was written over by another sound one shows only in what it no longer holds. */
-function wrongCountIn(file: DatabaseSync): string | undefined {
-  file.function('id_count', { deterministic: true }, payload => idCountOf(payload as unknown as Uint8Array))
-  const rows = 'FROM transfers WHERE contract = contracts.id'
-  const moreIds = `(SELECT coalesce(sum(id_count(payload) - 1), 0) ${rows} AND ${isRangeSql})`
-  const wrong = file
-    .prepare(
-      `SELECT lower(hex(address)) AS address, contracts.transfers AS counted,
-         (SELECT count(*) ${rows}) + CASE has_ranges WHEN 1 THEN ${moreIds} ELSE 0 END AS held,
-         (SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = contracts.id) AS summed
-       FROM contracts WHERE held <> counted OR summed <> counted LIMIT 1`,
-    )
-    .get()
-  if (wrong === undefined) return undefined
-  const { address, counted, held, summed } = wrong
-  return `0x${address} has ${held} transfers; ${counted} were counted, and ${summed} by blocks`
+function wrongCountIn(read: Connection): string | undefined {
+  const byContract = new Map<number, Counts>()
+  const of = (contract: number): Counts => {
+    const counts = byContract.get(contract) ?? { held: 0, counted: 0, summed: 0 }
+    byContract.set(contract, counts)
+    return counts
+  }
+  for (const { contract, payload } of coldTransfersAfter(read, undefined)) of(contract).held += idCountOf(payload)
+  for (const { contract, bucket, transfers } of keptCountsAfter(read, undefined))
+    of(contract)[bucket < 0 ? 'counted' : 'summed'] += transfers
+  for (const [contract, { held, counted, summed }] of byContract) {
+    if (held === counted && summed === counted) continue
+    const [address] = read.get('SELECT lower(hex(address)) FROM contracts WHERE id = ?', contract) ?? ['?']
+    return `0x${address} has ${held} transfers; ${counted} were counted, and ${summed} by blocks`
+  }
+  return undefined
 }

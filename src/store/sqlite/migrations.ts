@@ -301,18 +301,21 @@ ALTER TABLE watched_contracts ADD COLUMN asked_on INTEGER;
 UPDATE watched_contracts SET asked_on = unixepoch() / 86400;
 `
 
-// Rows that come in bulk are kept in runs (runs.ts). A pack of at most 4,050 bytes fills one page. state: 0 read by
-// answers, 1 growing, 2 merged. target: the run that grows from this one. resume: the key at which that goes on.
+// Rows that come in bulk are kept in runs (runs/runs.ts), each of one view (its number) and of some stretch of blocks. A
+// pack of at most 4,050 bytes fills one page. contracts: which the run has, for views by contract. growing: a merge
+// writes this run. target: the run that a merge moves this one's records into.
 const runs = `
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   chain INTEGER NOT NULL,
   view INTEGER NOT NULL,
+  from_block INTEGER NOT NULL,
+  to_block INTEGER NOT NULL,
   level INTEGER NOT NULL DEFAULT 0,
   records INTEGER NOT NULL DEFAULT 0,
-  state INTEGER NOT NULL,
+  growing INTEGER NOT NULL DEFAULT 0,
   target INTEGER,
-  resume BLOB
+  contracts BLOB
 );
 CREATE TABLE packs (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE pack_keys (

@@ -14,13 +14,17 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
+import { transferView } from '../runs/transfer-view.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { blockKeySpan } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, requireStoreFile } from './open-file.ts'
+import { addRow, type RowsByContract } from './placed-rows.ts'
 import { coldActivityAfter } from './runs/cold-activity.ts'
+import { coldTransfersAfter, keptCountsAfter } from './runs/cold-transfers.ts'
+import { runsOf } from './runs/runs.ts'
 import { versionBytes } from './solana-holdings.ts'
-import { addRow, insertCold, insertHot, type RowsByContract } from './transfer-rows.ts'
+import { insertCold, insertHot } from './transfer-rows.ts'
 
 /** How a part is stored in its table: what to select, the key to walk by, and what an inserted row needs. */
 type Layout = {
@@ -125,12 +129,7 @@ class SqliteParts implements StoreParts {
 
   async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
     const after = cursor === undefined ? undefined : (JSON.parse(cursor) as KeyText[]).map(keyOfText)
-    const rows =
-      part === 'transfers'
-        ? this.#walkDown(after, limit)
-        : part === 'activity'
-          ? this.#walkActivity(after, limit)
-          : this.#walk(part, after, limit)
+    const rows = this.#rowsAfter(part, after, limit)
     const keyLength = layoutOf(part).key.length
     const last = rows.at(-1)
     const next =
@@ -139,6 +138,13 @@ class SqliteParts implements StoreParts {
   }
 
   /** Rows begin with their key. */
+  #rowsAfter(part: ReadableName, after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
+    if (part === 'transfers') return this.#walkTransfers(after as number[] | undefined, limit)
+    if (part === 'transfer_counts') return this.#walkCounts(after as number[] | undefined, limit)
+    if (part === 'activity') return this.#walkActivity(after, limit)
+    return this.#walk(part, after, limit)
+  }
+
   #walk(part: ReadableName, after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
     const { table = part, select = columnsOfPart(part), where, key } = layoutOf(part)
     const beyond = after && `(${key.join()}) > (${key.map(() => '?').join()})`
@@ -161,24 +167,22 @@ class SqliteParts implements StoreParts {
     ])
   }
 
-  /** Contract by contract, newest first, in the order of the table: a row comparison cannot follow both directions. */
-  #walkDown(after: SQLInputValue[] | undefined, limit: number): PartValue[][] {
-    const select = `SELECT contract, block, tx, log, pos, ${partColumns.transfers.join()} FROM transfers WHERE contract = ?`
-    const order = 'ORDER BY block DESC, tx DESC, log DESC, pos DESC LIMIT ?'
-    const rows: PartValue[][] = []
-    let contract: PartValue = -1
-    if (after !== undefined) {
-      contract = after[0] as number
-      const sql = `${select} AND (block, tx, log, pos) < (?, ?, ?, ?) ${order}`
-      rows.push(...(this.#connection.all(sql, ...after, limit) as PartValue[][]))
-    }
-    while (rows.length < limit) {
-      const [found] = this.#connection.get('SELECT min(contract) FROM transfers WHERE contract > ?', contract) ?? []
-      if (found === null || found === undefined) break
-      contract = found as number
-      rows.push(...(this.#connection.all(`${select} ${order}`, contract, limit - rows.length) as PartValue[][]))
-    }
-    return rows
+  #walkTransfers(after: number[] | undefined, limit: number): PartValue[][] {
+    const [contract = 0, block = 0, transactionIndex = 0, logIndex = 0, batchIndex = 0] = after ?? []
+    const place = after && { contract, block, transactionIndex, logIndex, batchIndex }
+    return Array.from(coldTransfersAfter(this.#connection, place).take(limit), row => {
+      const key = [row.contract, row.block, row.transactionIndex, row.logIndex, row.batchIndex]
+      return [...key, ...key, row.payload]
+    })
+  }
+
+  #walkCounts(after: number[] | undefined, limit: number): PartValue[][] {
+    const place = after && { contract: after[0]!, bucket: after[1]! }
+    const counts = keptCountsAfter(this.#connection, place).filter(({ bucket }) => bucket >= 0)
+    return Array.from(counts.take(limit), ({ contract, bucket, transfers }) => [
+      ...[contract, bucket],
+      ...[contract, bucket, transfers],
+    ])
   }
 
   async writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void> {
@@ -208,12 +212,13 @@ class SqliteParts implements StoreParts {
       addRow(ofChain, contract, { block, transactionIndex, logIndex, batchIndex, payload: row[5] as Uint8Array })
     }
     for (const [chain, ofChain] of byChain)
-      if (part === 'transfers') insertCold(this.#connection, ofChain)
+      if (part === 'transfers') insertCold(this.#connection, chain, ofChain)
       else insertHot(this.#connection, chain, ofChain)
   }
 
   async transferRows(): Promise<number> {
-    return this.#connection.get('SELECT count(*) FROM transfers')?.[0] as number
+    const inRuns = runsOf(this.#connection, transferView).reduce((sum, { records }) => sum + records, 0)
+    return (this.#connection.get('SELECT count(*) FROM transfers')?.[0] as number) + inRuns
   }
 
   async copyCheckpoint(): Promise<string | undefined> {

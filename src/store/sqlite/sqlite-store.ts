@@ -21,9 +21,18 @@ export type StoreRole = 'owner' | 'reader' | 'tool'
 /** How long a write waits for other processes. */
 const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, tool: 60_000 }
 
-export type OpenFileOptions = { role: StoreRole; mustExist?: boolean }
+/**
+ * From this many rows on a commit of whole blocks is kept as runs: in a table nearly each row of a large store has a
+ * page of its own to write.
+ */
+const bulkRowsUsual = 4_096
 
-export async function openSqliteStore(path: string, { role, mustExist = false }: OpenFileOptions): Promise<Store> {
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; bulkRows?: number }
+
+export async function openSqliteStore(
+  path: string,
+  { role, mustExist = false, bulkRows = bulkRowsUsual }: OpenFileOptions,
+): Promise<Store> {
   const location = `file:${path}`
   let ownership: Ownership | undefined
   try {
@@ -37,6 +46,7 @@ export async function openSqliteStore(path: string, { role, mustExist = false }:
       openWrite: () => new Connection(path, options),
       waitMsMax: waitMsMax[role],
       ownership,
+      bulkRows,
     })
   } catch (error) {
     ownership?.release()
@@ -44,11 +54,14 @@ export async function openSqliteStore(path: string, { role, mustExist = false }:
   }
 }
 
-export type SqliteStoreParts = Omit<StoreFileParts, 'condition'> & { ownership: Ownership | undefined }
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | 'bulkRows'> & {
+  ownership: Ownership | undefined
+  bulkRows?: number
+}
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const file = new StoreFile({ ...parts, condition })
+  const file = new StoreFile({ bulkRows: bulkRowsUsual, ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',

@@ -5,11 +5,17 @@ import { join } from 'node:path'
 import { vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import { openStore } from '../open.ts'
+import { type OpenFileOptions, openSqliteStore } from './sqlite-store.ts'
 
-storeContract('sqlite', async (): Promise<StoreFixture> => {
+storeContract('sqlite', () => open({ role: 'owner' }))
+// Small commits of whole blocks go into tables as a rule. Here they are runs too.
+storeContract('sqlite, in runs', () => open({ role: 'owner', bulkRows: 1 }))
+
+async function open(options: OpenFileOptions): Promise<StoreFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'almanac-store-'))
-  const url = `file:${join(directory, 'almanac.db')}`
-  const store = await openStore(url, { role: 'owner' })
+  const path = join(directory, 'almanac.db')
+  const url = `file:${path}`
+  const store = await openSqliteStore(path, options)
   return {
     store,
     beside: () => openStore(url, { role: 'reader' }),
@@ -24,4 +30,4 @@ storeContract('sqlite', async (): Promise<StoreFixture> => {
       await rm(directory, { recursive: true })
     },
   }
-})
+}

@@ -7,7 +7,7 @@ import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export type WriteContext = { connection: Connection; dictionary: Dictionary }
+export type WriteContext = { connection: Connection; dictionary: Dictionary; bulkRows: number }
 
 /** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
@@ -18,6 +18,7 @@ export type StoreFileParts = {
   openWrite: () => Connection
   waitMsMax: number
   condition: FileCondition
+  bulkRows: number
 }
 
 /** The one writer of a store, with the numbers that it knows. */
@@ -81,7 +82,7 @@ export class StoreFile {
     return this.writingUnseen(connection => {
       this.#writer.dictionary ??= new Dictionary(connection)
       const before = totalChanges(connection)
-      const result = work({ connection, dictionary: this.#writer.dictionary })
+      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows: this.#parts.bulkRows })
       if (totalChanges(connection) !== before) connection.run('UPDATE revision SET value = value + 1')
       return result
     })

@@ -1,5 +1,9 @@
-// Reading transfers: pages as columns, and counts. A page is one or two statements, never one for each row.
-import type { Position } from '../../model.ts'
+// Reading transfers: pages as columns, and counts. A page is a few statements, never one for each row.
+import type { Interval, Position } from '../../model.ts'
+import { mergePages } from '../page-merge.ts'
+import { bucketOf, countKey, countOf, countView } from '../runs/count-view.ts'
+import { compareKeys } from '../runs/pack.ts'
+import { transferView } from '../runs/transfer-view.ts'
 import { bucketBlocks } from '../schema.ts'
 import {
   emptyPage,
@@ -11,6 +15,9 @@ import {
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
+import { type KnownRun, KnownRuns } from './runs/known-runs.ts'
+import { countInRun, runPage } from './runs/run-pages.ts'
+import { cursorAt } from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
 import { isRangeSql } from './transfer-rows.ts'
 
@@ -53,32 +60,61 @@ function startOf({ order, after, fromBlock = 0, toBlock = blockMax }: TransferPa
   return after === undefined || after.block > toBlock ? { ...outside, block: toBlock + 1 } : after
 }
 
-function transferPage(
-  connection: Connection,
-  ordinal: number,
-  contract: number,
-  query: TransferPageQuery,
-): TransferPage {
+type PageContext = { read: Connection; runs: KnownRuns; ordinal: number; contract: number }
+
+/** All places are read in one snapshot: a finalize or a merge between two reads would hide or repeat rows. */
+function transferPage(context: PageContext, query: TransferPageQuery): TransferPage {
+  const { read, runs, contract } = context
+  return read.snapshot(() => {
+    const known = runs.ofContract(read, contract)
+    const inTables = tablePage(context, query)
+    return known.length === 0 ? inTables : withRuns(context, known, query, inTables)
+  })
+}
+
+function tablePage({ read, ordinal, contract }: PageContext, query: TransferPageQuery): TransferPage {
   const { order, fromBlock = 0, toBlock = blockMax } = query
   const { block, transactionIndex, logIndex, batchIndex } = startOf(query)
-  const keyBase = ordinal * blockKeySpan + blockKeySpan - 1
   const end = order === 'asc' ? toBlock : fromBlock
-  const read = (part: Part, limit: number): TransferPage => {
+  const readPart = (part: Part, limit: number): TransferPage => {
     if (limit <= 0) return emptyPage
-    const start = [keyBase, contract, block, transactionIndex, logIndex, batchIndex]
-    const row = connection.get(sql[part][order], ...start, end, limit) as Row
+    const start = [keyBaseOf(ordinal), contract, block, transactionIndex, logIndex, batchIndex]
+    const row = read.get(sql[part][order], ...start, end, limit) as Row
     return row[0] === null ? emptyPage : pageOf(row as Uint8Array[])
   }
-  // Rows that become hot or final after this look may be missed or found: a page of either moment is right.
-  const whole = read('whole', query.limit)
+  const whole = readPart('whole', query.limit)
   if (whole.length > 0) return whole
-  // Both temperatures in one snapshot: a finalize between the two reads would hide or repeat rows.
-  return connection.snapshot(() => {
-    const [first, second]: Part[] = order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
-    const begun = read(first!, query.limit)
-    const rest = read(second!, query.limit - begun.length)
-    return rest.length === 0 ? begun : begun.length === 0 ? rest : joinPages([begun, rest])
-  })
+  const [first, second]: Part[] = order === 'desc' ? ['hot', 'cold'] : ['cold', 'hot']
+  const begun = readPart(first!, query.limit)
+  const rest = readPart(second!, query.limit - begun.length)
+  return mergePages(begun, rest, order, query.limit)
+}
+
+/** Runs are of stretches of blocks: in their order those beyond a full page need not be opened. */
+function withRuns(
+  { read, ordinal, contract }: PageContext,
+  runs: readonly KnownRun[],
+  query: TransferPageQuery,
+  inTables: TransferPage,
+): TransferPage {
+  const { order, limit, fromBlock = 0, toBlock = blockMax } = query
+  const isUp = order === 'asc'
+  const start = startOf(query)
+  const end = isUp ? toBlock : fromBlock
+  const isReached = ({ from, to }: KnownRun): boolean =>
+    isUp ? to >= start.block && from <= end : from <= start.block && to >= end
+  const inOrder = runs.filter(isReached).sort((a, b) => (isUp ? a.from - b.from : b.to - a.to))
+  let page = inTables
+  for (const run of inOrder) {
+    if (page.length >= limit && (isUp ? run.from > page.blocks.at(-1)! : run.to < page.blocks.at(-1)!)) break
+    const next = runPage(read, run.id, { contract, order, start, end, limit }, keyBaseOf(ordinal))
+    page = mergePages(page, next, order, limit)
+  }
+  return page
+}
+
+function keyBaseOf(ordinal: number): number {
+  return ordinal * blockKeySpan + blockKeySpan - 1
 }
 
 function pageOf(row: readonly Uint8Array[]): TransferPage {
@@ -113,81 +149,96 @@ function nextColumn(reader: { text: Uint8Array; at: number }, length: number): n
   return column
 }
 
-function joinPages(parts: readonly TransferPage[]): TransferPage {
-  return {
-    length: parts.reduce((sum, part) => sum + part.length, 0),
-    blocks: parts.flatMap(part => part.blocks),
-    transactionIndexes: parts.flatMap(part => part.transactionIndexes),
-    logIndexes: parts.flatMap(part => part.logIndexes),
-    batchIndexes: parts.flatMap(part => part.batchIndexes),
-    timestamps: parts.flatMap(part => part.timestamps),
-    blockHashes: Buffer.concat(parts.map(part => part.blockHashes)),
-    payloads: Buffer.concat(parts.map(part => part.payloads)),
-  }
-}
-
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-function transferCount(connection: Connection, contract: number, range: TransferRange): number {
+function transferCount(context: CountContext, range: TransferRange): number {
+  const { read, contract } = context
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax)
   if (from > to) return 0
-  return connection.snapshot(() => {
-    const facts = connection.get('SELECT transfers, has_ranges FROM contracts WHERE id = ?', contract) as Row
-    const scan = { connection, contract, hasRanges: facts[1] === 1 }
-    const hot = countRows(scan, 'hot_transfers', from, to)
-    if (from === 0 && to === blockMax) return hot + (facts[0] as number)
-    return hot + countCold(scan, from, to)
+  return read.snapshot(() => {
+    const facts = read.get('SELECT transfers, has_ranges FROM contracts WHERE id = ?', contract) as Row
+    const scan = { ...context, hasRanges: facts[1] === 1 }
+    const hot = countInTable(scan, 'hot_transfers', { from, to })
+    if (from === 0 && to === blockMax) return hot + (facts[0] as number) + keptInRuns(scan, -1, -1)
+    return hot + countCold(scan, { from, to })
   })
 }
 
-type Scan = { connection: Connection; contract: number; hasRanges: boolean }
+type CountContext = { read: Connection; runs: KnownRuns; countRuns: KnownRuns; contract: number }
+type Scan = CountContext & { hasRanges: boolean }
 
-function countCold(scan: Scan, from: number, to: number): number {
-  const firstBucket = Math.floor(from / bucketBlocks)
-  const lastBucket = Math.floor(to / bucketBlocks)
-  const kept = scan.connection.get(
-    'SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = ? AND bucket BETWEEN ? AND ?',
-    scan.contract,
-    firstBucket,
-    lastBucket,
-  ) as Row
-  const below = countEdge(scan, firstBucket, { from: firstBucket * bucketBlocks, to: from - 1 })
-  const above = countEdge(scan, lastBucket, { from: to + 1, to: (lastBucket + 1) * bucketBlocks - 1 })
-  return (kept[0] as number) - below - above
+function countCold(scan: Scan, { from, to }: Interval): number {
+  const [first, last] = [bucketOf(from), bucketOf(to)]
+  const below = countEdge(scan, first, { from: first * bucketBlocks, to: from - 1 })
+  const above = countEdge(scan, last, { from: to + 1, to: (last + 1) * bucketBlocks - 1 })
+  return keptCount(scan, first, last) - below - above
 }
 
 /** Counts the part of a bucket outside of the range, by scanning the side with fewer blocks. */
-function countEdge(scan: Scan, bucket: number, part: { from: number; to: number }): number {
+function countEdge(scan: Scan, bucket: number, part: Interval): number {
   if (part.from > part.to) return 0
   const start = bucket * bucketBlocks
   const end = start + bucketBlocks - 1
-  if (part.to - part.from < bucketBlocks / 2) return countRows(scan, 'transfers', part.from, part.to)
-  const kept = scan.connection.get(
-    'SELECT transfers FROM transfer_counts WHERE contract = ? AND bucket = ?',
-    scan.contract,
-    bucket,
-  )
-  if (kept === undefined) return 0
+  if (part.to - part.from < bucketBlocks / 2) return countRows(scan, part)
+  const kept = keptCount(scan, bucket, bucket)
+  if (kept === 0) return 0
   const rest = part.from === start ? { from: part.to + 1, to: end } : { from: start, to: part.from - 1 }
-  return (kept[0] as number) - countRows(scan, 'transfers', rest.from, rest.to)
+  return kept - countRows(scan, rest)
 }
 
-function countRows(scan: Scan, table: 'transfers' | 'hot_transfers', from: number, to: number): number {
-  const { connection, contract, hasRanges } = scan
+function keptCount(scan: Scan, firstBucket: number, lastBucket: number): number {
+  const inTable = scan.read.get(
+    'SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = ? AND bucket BETWEEN ? AND ?',
+    ...[scan.contract, firstBucket, lastBucket],
+  ) as Row
+  return (inTable[0] as number) + keptInRuns(scan, firstBucket, lastBucket)
+}
+
+function keptInRuns({ read, countRuns, contract }: Scan, firstBucket: number, lastBucket: number): number {
+  const [first, last] = [countKey(contract, firstBucket), countKey(contract, lastBucket)]
+  let count = 0
+  for (const { id } of countRuns.ofContract(read, contract)) {
+    const cursor = cursorAt(read, countView, id, first)
+    if (cursor === undefined) continue
+    do {
+      if (compareKeys(cursor.reader.key, last) > 0) break
+      count += countOf(cursor.reader.value)
+    } while (cursor.step())
+  }
+  return count
+}
+
+function countRows(scan: Scan, interval: Interval): number {
+  const { read, runs, contract } = scan
+  const having = runs.ofContract(read, contract).filter(({ from, to }) => from <= interval.to && to >= interval.from)
+  return (
+    countInTable(scan, 'transfers', interval) +
+    having.reduce((count, { id }) => count + countInRun(read, id, contract, interval), 0)
+  )
+}
+
+function countInTable(scan: Scan, table: 'transfers' | 'hot_transfers', { from, to }: Interval): number {
+  const { read, contract, hasRanges } = scan
   const where = `FROM ${table} WHERE contract = ? AND block BETWEEN ? AND ?`
-  const row = connection.get(`SELECT count(*) ${where}`, contract, from, to) as Row
+  const row = read.get(`SELECT count(*) ${where}`, contract, from, to) as Row
   let count = row[0] as number
   if (!hasRanges) return count
-  for (const [payload] of connection.all(`SELECT payload ${where} AND ${isRangeSql}`, contract, from, to))
+  for (const [payload] of read.all(`SELECT payload ${where} AND ${isRangeSql}`, contract, from, to))
     count += idCountOf(payload as Uint8Array) - 1
   return count
 }
 
 export function transferReader(file: StoreFile): TransferReader {
+  const runs = new KnownRuns(transferView)
+  const countRuns = new KnownRuns(countView)
   return {
     transferPage: async query =>
-      file.ofContract(query, emptyPage, (read, ordinal, number) => transferPage(read, ordinal, number, query)),
+      file.ofContract(query, emptyPage, (read, ordinal, contract) =>
+        transferPage({ read, runs, ordinal, contract }, query),
+      ),
     transferCount: async range =>
-      file.ofContract(range, 0, (read, _ordinal, number) => transferCount(read, number, range)),
+      file.ofContract(range, 0, (read, _ordinal, contract) =>
+        transferCount({ read, runs, countRuns, contract }, range),
+      ),
   }
 }

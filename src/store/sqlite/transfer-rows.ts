@@ -1,13 +1,13 @@
-// Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
+// Writing transfers, cold and hot, and the kept counts of the cold ones. The rows of whole blocks that come in bulk go
+// into runs, all others into tables. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
-import type { Interval, TransferRow } from '../../model.ts'
+import type { Interval } from '../../model.ts'
+import { bucketOf } from '../runs/count-view.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
-import type { Connection } from './connection.ts'
-
-/** By the number that the dictionary gave the contract. */
-export type RowsByContract = Map<number, PlacedRow[]>
-export type PlacedRow = Omit<TransferRow, 'contract'>
+import type { Connection, Row } from './connection.ts'
+import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
+import { addTransferRun, fitsRuns, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
 
 /** Rows inserted by one statement: 1.4 times as fast as one by one, and more gives little. */
 const rowsPerInsert = 8
@@ -25,28 +25,32 @@ export const isRangeSql = `(${[0x00, 0x40, 0x80, 0xc0]
   .map(first => `substr(payload, 1, 1) BETWEEN x'${first.toString(16)}' AND x'${(first + 0x1f).toString(16)}'`)
   .join(' OR ')})`
 
-/** The physical order of the tables within a contract. Rows inserted in it are appended. */
-function newestFirst(a: PlacedRow, b: PlacedRow): number {
-  return (
-    b.block - a.block ||
-    b.transactionIndex - a.transactionIndex ||
-    b.logIndex - a.logIndex ||
-    b.batchIndex - a.batchIndex
-  )
-}
-
-function bucketOf({ block }: PlacedRow): number {
-  return Math.floor(block / bucketBlocks)
+/**
+ * Rows of whole blocks, of which nothing is stored: `makeRoom` saw to that. Returns how many there are.
+ */
+export function insertWhole(
+  connection: Connection,
+  ordinal: number,
+  interval: Interval,
+  rowsByContract: RowsByContract,
+): number {
+  return fitsRuns(rowsByContract)
+    ? addTransferRun(connection, { chain: ordinal, ...interval }, rowsByContract)
+    : insertIntoTable(connection, rowsByContract)
 }
 
 /** Returns how many rows were new. Stored ones are left alone and not counted again. */
-export function insertCold(connection: Connection, rowsByContract: RowsByContract): number {
+export function insertCold(connection: Connection, ordinal: number, rowsByContract: RowsByContract): number {
+  return insertIntoTable(connection, withoutStored(connection, ordinal, rowsByContract))
+}
+
+function insertIntoTable(connection: Connection, rowsByContract: RowsByContract): number {
   let added = 0
   for (const contract of [...rowsByContract.keys()].sort((a, b) => a - b)) {
     const rows = (rowsByContract.get(contract) ?? []).sort(newestFirst)
     for (const bucketRows of splitByBucket(rows)) {
       const { rowCount, idCount } = insertBucket(connection, contract, bucketRows)
-      if (rowCount > 0) addToCounts(connection, contract, bucketOf(bucketRows[0] as PlacedRow), idCount)
+      if (rowCount > 0) addToCounts(connection, contract, bucketOf(bucketRows[0]!.block), idCount)
       added += rowCount
     }
   }
@@ -58,7 +62,7 @@ function splitByBucket(sorted: readonly PlacedRow[]): PlacedRow[][] {
   let start = 0
   for (let at = 1; at <= sorted.length; at++) {
     const row = sorted[at]
-    if (row !== undefined && bucketOf(row) === bucketOf(sorted[start] as PlacedRow)) continue
+    if (row !== undefined && bucketOf(row.block) === bucketOf(sorted[start]!.block)) continue
     parts.push(sorted.slice(start, at))
     start = at
   }
@@ -110,11 +114,6 @@ function addToCounts(connection: Connection, contract: number, bucket: number, c
   connection.run('UPDATE contracts SET transfers = transfers + ? WHERE id = ?', count, contract)
 }
 
-/** Counting the rows of a contract with ERC-2309 ranges needs their payloads. Others pay nothing for it. */
-function markRanges(connection: Connection, contract: number): void {
-  connection.run('UPDATE contracts SET has_ranges = 1 WHERE id = ? AND has_ranges = 0', contract)
-}
-
 /** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
 export function deleteCold(
   connection: Connection,
@@ -137,6 +136,29 @@ export function deleteCold(
     connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
     connection.run(`DELETE ${where}`, contract, from, to)
   }
+  deleteFromRuns(connection, of, { from, to })
+}
+
+/** The counts of runs stay: what is gone is subtracted beside them. */
+function deleteFromRuns(
+  connection: Connection,
+  of: { contract: number } | { ordinal: number },
+  interval: Interval,
+): void {
+  const chain =
+    'ordinal' in of
+      ? of.ordinal
+      : ((connection.get('SELECT chain FROM contracts WHERE id = ?', of.contract) as Row)[0] as number)
+  const removed = new Map<number, Map<number, number>>()
+  const place = { ...interval, chain, ...('contract' in of ? of : {}) }
+  removeTransfers(connection, place, (contract, block, payload) => {
+    const counts = removed.get(contract) ?? new Map<number, number>()
+    removed.set(contract, counts)
+    const bucket = bucketOf(block)
+    counts.set(bucket, (counts.get(bucket) ?? 0) + idCountOf(payload))
+  })
+  for (const [contract, counts] of removed)
+    for (const [bucket, count] of counts) addToCounts(connection, contract, bucket, -count)
 }
 
 export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {
@@ -167,12 +189,6 @@ export function moveTransfersToCold(connection: Connection, ordinal: number, upT
       batchIndex: pos as number,
       payload: payload as Uint8Array,
     })
-  insertCold(connection, rowsByContract)
+  insertCold(connection, ordinal, rowsByContract)
   connection.run('DELETE FROM hot_transfers WHERE chain = ? AND block <= ?', ordinal, upTo)
-}
-
-export function addRow(rowsByContract: RowsByContract, contract: number, row: PlacedRow): void {
-  const rows = rowsByContract.get(contract)
-  if (rows === undefined) rowsByContract.set(contract, [row])
-  else rows.push(row)
 }

@@ -1,52 +1,38 @@
 // All cold activity in the order of addresses and chains, from the table and the runs together. It reads every wallet:
 // for checks and copies.
 import { activityView, refsOf } from '../../runs/activity-view.ts'
+import { joinSorted } from '../../runs/join-sorted.ts'
 import type { Connection } from '../connection.ts'
-import { cursorAt, wholeRuns } from './runs.ts'
+import { cursorAt, runsOf } from './runs.ts'
 
 export type ColdActivity = { address: Uint8Array; ordinal: number; first: Uint8Array; last: Uint8Array | null }
 
-type Source = Iterator<ColdActivity> & { now: ColdActivity }
+type Place = Pick<ColdActivity, 'address' | 'ordinal'>
 
 const rowsPerRead = 1_000
 
 /** After an address; of one chain, or of all where `ordinal` is not given and then after the place of a row. */
-export function* coldActivityAfter(
+export function coldActivityAfter(
   read: Connection,
   { address, ordinal, afterOrdinal = Infinity }: { address: Uint8Array; ordinal?: number; afterOrdinal?: number },
 ): Generator<ColdActivity> {
   const start = { address, ordinal: afterOrdinal }
-  const runs = wholeRuns(read, activityView).filter(run => ordinal === undefined || run.chain === ordinal)
-  const iterators = [inTable(read, start, ordinal), ...runs.map(run => inRun(read, run, start))]
-  const sources: Source[] = []
-  const advance = (iterator: Iterator<ColdActivity>): Source | undefined => {
-    const { value, done } = iterator.next()
-    return done === true ? undefined : Object.assign(iterator, { now: value as ColdActivity })
-  }
-  for (const iterator of iterators) {
-    const source = advance(iterator)
-    if (source !== undefined) sources.push(source)
-  }
-  while (sources.length > 0) {
-    let least = sources[0]!.now
-    for (const { now } of sources) if (order(now, least) < 0) least = now
-    let { first, last } = least
-    for (let at = sources.length - 1; at >= 0; at--) {
-      const { now } = sources[at]!
-      if (order(now, least) !== 0) continue
-      const [low, high] = [last ?? first, now.last ?? now.first]
-      const greatest = Buffer.compare(low, high) >= 0 ? low : high
-      if (Buffer.compare(now.first, first) < 0) first = now.first
-      last = Buffer.compare(first, greatest) === 0 ? null : greatest
-      if (advance(sources[at]!) === undefined) sources.splice(at, 1)
-    }
-    yield { address: least.address, ordinal: least.ordinal, first, last }
-  }
+  const runs = runsOf(read, activityView).filter(run => ordinal === undefined || run.chain === ordinal)
+  return joinSorted(
+    [inTable(read, start, ordinal), ...runs.map(run => inRun(read, run, start))],
+    comparePlaces,
+    joinActivity,
+  )
 }
 
-type Place = Pick<ColdActivity, 'address' | 'ordinal'>
+function joinActivity(a: ColdActivity, b: ColdActivity): ColdActivity {
+  const [aLast, bLast] = [a.last ?? a.first, b.last ?? b.first]
+  const first = Buffer.compare(a.first, b.first) <= 0 ? a.first : b.first
+  const last = Buffer.compare(aLast, bLast) >= 0 ? aLast : bLast
+  return { ...a, first, last: Buffer.compare(first, last) === 0 ? null : last }
+}
 
-function order(a: Place, b: Place): number {
+function comparePlaces(a: Place, b: Place): number {
   return Buffer.compare(a.address, b.address) || a.ordinal - b.ordinal
 }
 
@@ -54,10 +40,10 @@ function* inTable(read: Connection, start: Place, ordinal: number | undefined): 
   const ofChain = ordinal === undefined ? '' : 'AND chain = ?4'
   const sql = `SELECT address, chain, first, last FROM activity WHERE (address, chain) > (?1, ?2) ${ofChain}
     ORDER BY address, chain LIMIT ?3`
-  const beyond = ordinal === undefined ? [] : [ordinal]
-  for (let after = start; ; ) {
-    const place = [after.address, Number.isFinite(after.ordinal) ? after.ordinal : 2 ** 40]
-    const rows = read.all(sql, ...place, rowsPerRead, ...beyond) as [
+  let after = start
+  while (true) {
+    const of = ordinal === undefined ? [] : [ordinal]
+    const rows = read.all(sql, after.address, after.ordinal, rowsPerRead, ...of) as [
       Uint8Array,
       number,
       Uint8Array,
@@ -81,6 +67,6 @@ function* inRun(read: Connection, run: { id: number; chain: number }, start: Pla
       ordinal: run.chain,
       ...refsOf(reader.value.slice(0, reader.valueLength)),
     }
-    if (order(row, start) > 0) yield row
+    if (comparePlaces(row, start) > 0) yield row
   } while (cursor.step())
 }

@@ -1,23 +1,18 @@
-// Keeps runs few: eight of like size become one. A merge goes on step by step, each within the transaction of its
-// caller, and the store knows after each step where it stands: a crash loses nothing. Answers read the merged runs
-// until the last step has put the new one in their place.
+// Keeps runs few: eight of like size become one. A merge moves records in the order of their keys, some at a time and
+// each time within one transaction: what was moved is gone from the runs that it came from. So every record is in one
+// place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no room.
 import { AlmanacError } from '../../../errors.ts'
-import { activityView } from '../../runs/activity-view.ts'
-import { mergeRecords, type RunCursor } from '../../runs/merge.ts'
+import { joinMembers } from '../../runs/members.ts'
+import { mergeRecords } from '../../runs/merge.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { StoreFile } from '../store-file.ts'
-import { cursorAt, levelOf, newRun, packInserter, runStates, runsPerMerge } from './runs.ts'
-
-const views: readonly View[] = [activityView]
+import { dropRun, levelOf, membersOf, packInserter, replacePack, runsPerMerge, StoredCursor } from './runs.ts'
+import { views } from './views.ts'
 
 /** A record is merged once for each level above its own, and there are seldom more than these. */
 const mergesPerRecord = 5
 const recordsPerStep = 32_768
-
-const packsPerSweep = 512
-/** Taking a pack away costs about as much as merging this many records. */
-const recordsPerPack = 16
 
 /** Each commit pays its share, after it is stored: so writing takes as long in a large store as in a small one. */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
@@ -35,64 +30,73 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
   }
 }
 
-/** Does up to `limit` records' worth of work; 0 where there is none to do. */
-export function mergeStep(connection: Connection, limit: number, known = views): number {
-  const merged = connection.get('SELECT id FROM runs WHERE state = ? LIMIT 1', runStates.merged)
-  if (merged !== undefined) return sweep(connection, merged[0] as number)
-  const growing = connection.get('SELECT id, view, resume FROM runs WHERE state = ? LIMIT 1', runStates.growing)
-  if (growing !== undefined) {
-    const [id, viewId, resume] = growing as [number, number, Uint8Array | null]
-    const view = known.find(each => each.id === viewId)
-    if (view === undefined) throw new Error(`There is no view ${viewId}.`)
-    return grow(connection, view, { id, resume: resume ?? new Uint8Array(view.keyBytes) }, limit)
-  }
-  const many = connection.get(
-    'SELECT chain, view, level FROM runs WHERE state = ? GROUP BY chain, view, level HAVING count(*) >= ? LIMIT 1',
-    runStates.whole,
-    runsPerMerge,
-  ) as [number, number, number] | undefined
-  if (many === undefined) return 0
-  const [chain, viewId, level] = many
-  const id = newRun(connection, { id: viewId } as View, chain, runStates.growing)
-  connection.run(
-    `UPDATE runs SET target = ? WHERE id IN
-       (SELECT id FROM runs WHERE chain = ? AND view = ? AND level = ? AND state = ? ORDER BY id LIMIT ?)`,
-    ...[id, chain, viewId, level, runStates.whole, runsPerMerge],
-  )
-  return 1
+// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own.
+const mergeable = `growing = 0 AND target IS NULL AND NOT EXISTS (
+  SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
+  AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block)`
+const findMany = `SELECT chain, view, level FROM runs WHERE ${mergeable}
+  GROUP BY chain, view, level HAVING count(*) >= ${runsPerMerge} ORDER BY level LIMIT 1`
+
+/** Moves up to `limit` records, small runs first, and returns how many; 0 where there is nothing to do. */
+export function mergeStep(connection: Connection, limit: number, known: readonly View[] = views): number {
+  const many = connection.get(findMany) as [number, number, number] | undefined
+  if (many !== undefined) begin(connection, viewOf(known, many[1]), { chain: many[0], level: many[2] })
+  const growing = connection.get('SELECT id, view FROM runs WHERE growing = 1 ORDER BY level LIMIT 1')
+  if (growing === undefined) return 0
+  return grow(connection, viewOf(known, growing[1] as number), growing[0] as number, limit)
 }
 
-function grow(
-  connection: Connection,
-  view: View,
-  { id, resume }: { id: number; resume: Uint8Array },
-  limit: number,
-): number {
-  const cursors: RunCursor[] = []
-  for (const [source] of connection.all('SELECT id FROM runs WHERE target = ?', id)) {
-    const cursor = cursorAt(connection, view, source as number, resume)
-    if (cursor !== undefined) cursors.push(cursor)
-  }
-  const { writer, records } = packInserter(connection, view, id)
-  const read = mergeRecords(cursors, writer, view.combine, limit)
+function viewOf(known: readonly View[], id: number): View {
+  const view = known.find(each => each.id === id)
+  if (view === undefined) throw new Error(`There is no view ${id}.`)
+  return view
+}
+
+function begin(connection: Connection, view: View, { chain, level }: { chain: number; level: number }): void {
+  const sources = connection.all(
+    `SELECT id, from_block, to_block FROM runs WHERE chain = ? AND view = ? AND level = ? AND ${mergeable}
+     ORDER BY id LIMIT ?`,
+    ...[chain, view.id, level, runsPerMerge],
+  ) as [number, number, number][]
+  const from = Math.min(...sources.map(([, first]) => first))
+  const to = Math.max(...sources.map(([, , last]) => last))
+  const contracts = view.byContract ? joinMembers(sources.map(([id]) => membersOf(connection, id))) : null
+  const [target] = connection.get(
+    `INSERT INTO runs (chain, view, from_block, to_block, level, growing, contracts) VALUES (?, ?, ?, ?, ?, 1, ?)
+     RETURNING id`,
+    ...[chain, view.id, from, to, level + 1, contracts],
+  ) as Row
+  for (const [id] of sources) connection.run('UPDATE runs SET target = ? WHERE id = ?', target as number, id)
+}
+
+function grow(connection: Connection, view: View, target: number, limit: number): number {
+  const sources = connection.all('SELECT id FROM runs WHERE target = ?', target).map(([id]) => id as number)
+  const all = sources.map(source => new StoredCursor(connection, view, source, new Uint8Array(view.keyBytes)))
+  const left = all.filter(cursor => cursor.step())
+  const { writer, records } = packInserter(connection, view, target)
+  const read = mergeRecords(left, writer, view.combine, limit)
+  for (const cursor of all)
+    if (left.includes(cursor)) takeAway(connection, view, cursor)
+    else dropRun(connection, cursor.run)
   writer.flush()
-  const next = cursors[0]?.reader.key ?? null
-  connection.run('UPDATE runs SET records = records + ?, resume = ? WHERE id = ?', records(), next, id)
-  if (next === null) {
-    const [made] = connection.get('SELECT records FROM runs WHERE id = ?', id) as Row
-    connection.run('UPDATE runs SET state = ?, level = ? WHERE id = ?', runStates.whole, levelOf(made as number), id)
-    connection.run('UPDATE runs SET state = ?, target = NULL WHERE target = ?', runStates.merged, id)
+  connection.run('UPDATE runs SET records = records + ? WHERE id = ?', records(), target)
+  if (left.length === 0) {
+    const [made] = connection.get('SELECT records FROM runs WHERE id = ?', target) as Row
+    if (made === 0) dropRun(connection, target)
+    else connection.run('UPDATE runs SET growing = 0, level = ? WHERE id = ?', levelOf(made as number), target)
   }
   return read + 1
 }
 
-function sweep(connection: Connection, run: number): number {
-  const some = `(SELECT pack FROM pack_keys WHERE run = ? ORDER BY key LIMIT ${packsPerSweep})`
-  const packs = connection.run(`DELETE FROM packs WHERE id IN ${some}`, run)
-  connection.run(
-    `DELETE FROM pack_keys WHERE run = ?1 AND key IN (SELECT key FROM pack_keys WHERE run = ?1 ORDER BY key LIMIT ${packsPerSweep})`,
-    run,
-  )
-  if (packs < packsPerSweep) connection.run('DELETE FROM runs WHERE id = ?', run)
-  return 1 + packs * recordsPerPack
+/** Deletes what is before the cursor. */
+function takeAway(connection: Connection, view: View, { run, place, reader, passed }: StoredCursor): void {
+  if (place === undefined || passed === 0) return
+  const before = 'FROM pack_keys WHERE run = ? AND key < ?'
+  connection.run(`DELETE FROM packs WHERE id IN (SELECT pack ${before})`, run, place.key)
+  connection.run(`DELETE ${before}`, run, place.key)
+  const rest: [Uint8Array, Uint8Array][] = []
+  do rest.push([reader.key.slice(), reader.value.slice(0, reader.valueLength)])
+  while (reader.next())
+  replacePack(connection, view, { run, ...place }, rest)
+  connection.run('UPDATE runs SET records = records - ? WHERE id = ?', passed, run)
 }

@@ -8,14 +8,16 @@ import type { View } from '../../runs/view.ts'
 import { Connection } from '../connection.ts'
 import { ownerWriteOptions, prepareFile } from '../open-file.ts'
 import { mergeStep } from './merges.ts'
-import { addRun, cursorAt, livingRuns, removeKey, valueIn, wholeRuns } from './runs.ts'
+import { addRun, cursorAt, removeKey, runsOf, valueIn } from './runs.ts'
 
-const chain = 1
+const place = { chain: 1, from: 0, to: 9 }
 
 /** Holdings as changes: a 32-bit amount that may go below zero, summed. */
 const sums: View = {
   id: 200,
+  name: 'sums',
   keyBytes: 6,
+  byContract: false,
   combine(target, a, _aLength, b, _bLength) {
     new DataView(target.buffer).setInt32(0, amountOf(a) + amountOf(b))
     return 4
@@ -62,7 +64,7 @@ test('a view of sums is what a map says, whatever is merged, taken back or undon
             for (const [number, amount] of step.add) rows.set(number, (rows.get(number) ?? 0) + amount)
             for (const [number, amount] of rows) model.set(number, (model.get(number) ?? 0) + amount)
             connection.run('BEGIN')
-            addRun(connection, sums, chain, writer => {
+            addRun(connection, sums, place, writer => {
               for (const [number, amount] of [...rows].sort(([a], [b]) => a - b)) {
                 const value = Buffer.alloc(4)
                 value.writeInt32BE(amount)
@@ -80,7 +82,7 @@ test('a view of sums is what a map says, whatever is merged, taken back or undon
             connection.run('ROLLBACK')
           } else {
             model.delete(step.remove)
-            for (const run of livingRuns(connection, sums, chain)) removeKey(connection, sums, run, keyOf(step.remove))
+            for (const { id } of runsOf(connection, sums)) removeKey(connection, sums, id, keyOf(step.remove))
           }
         }
         expect(read(connection)).toEqual(new Map([...model].sort(([a], [b]) => a - b)))
@@ -101,11 +103,11 @@ test('merging ends, with few runs and no pack that none has', async () => {
   const connection = new Connection(path, ownerWriteOptions)
   try {
     for (let run = 0; run < 64; run++)
-      addRun(connection, sums, chain, writer => {
+      addRun(connection, sums, place, writer => {
         for (let number = 0; number < 200; number++) writer.add(keyOf(number * 64 + run), Buffer.alloc(4, 1), 4)
       })
     while (mergeStep(connection, 1_000, [sums]) > 0);
-    expect(wholeRuns(connection, sums).length).toBeLessThan(8)
+    expect(runsOf(connection, sums).length).toBeLessThan(8)
     const [packs] = connection.get('SELECT count(*) FROM packs') ?? []
     expect(packs).toBe(connection.get('SELECT count(*) FROM pack_keys')?.[0])
     expect(read(connection).size).toBe(64 * 200)
@@ -117,7 +119,7 @@ test('merging ends, with few runs and no pack that none has', async () => {
 
 function read(connection: Connection): Map<number, number> {
   const all = new Map<number, number>()
-  for (const { id } of wholeRuns(connection, sums)) {
+  for (const { id } of runsOf(connection, sums)) {
     const cursor = cursorAt(connection, sums, id, Buffer.alloc(6))
     if (cursor === undefined) continue
     let before = -1
@@ -132,7 +134,7 @@ function read(connection: Connection): Map<number, number> {
 }
 
 function found(connection: Connection, number: number): number {
-  return wholeRuns(connection, sums).reduce((sum, { id }) => {
+  return runsOf(connection, sums).reduce((sum, { id }) => {
     const value = valueIn(connection, sums, id, keyOf(number))
     return sum + (value === undefined ? 0 : amountOf(value))
   }, 0)

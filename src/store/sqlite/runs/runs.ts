@@ -1,42 +1,47 @@
 // Runs: the rows of a view that came with one commit, or of several runs merged, sorted and in packs. Runs are written
-// once and in order, so that a store of any size costs the same for each row; `merges.ts` keeps them few. Callers
-// hold the transaction.
+// once and in order, so that a store of any size costs the same for each row; `merges.ts` keeps them few. Every record
+// is in exactly one run at any time. Callers hold the transaction.
 
+import type { Interval } from '../../../model.ts'
+import { packMembers } from '../../runs/members.ts'
 import { RunCursor } from '../../runs/merge.ts'
 import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 
-export const runStates = {
-  /** Read by answers. */
-  whole: 0,
-  /** What a merge has made so far. */
-  growing: 1,
-  /** Merged into another: its packs are taken away step by step. */
-  merged: 2,
-} as const
-
-export type Run = { id: number; chain: number; level: number; records: number }
+export type Run = Interval & { id: number; chain: number; level: number; records: number }
 
 /** Runs of one level are of like size; each level is eight times as large as the one below. */
 export const runsPerMerge = 8
-const smallestRun = 4_096
+const smallestRun = 512
 
 export function levelOf(records: number): number {
   return Math.max(0, Math.floor(Math.log(records / smallestRun) / Math.log(runsPerMerge)))
 }
 
-export function addRun(connection: Connection, view: View, chain: number, write: (writer: PackWriter) => void): void {
-  const id = newRun(connection, view, chain, runStates.whole)
-  const packs = packInserter(connection, view, id)
+/** Returns how many records there are. Without any there is no run. */
+export function addRun(
+  connection: Connection,
+  view: View,
+  { chain, from, to }: Interval & { chain: number },
+  write: (writer: PackWriter) => void,
+): number {
+  const insert = 'INSERT INTO runs (chain, view, from_block, to_block) VALUES (?, ?, ?, ?) RETURNING id'
+  const id = (connection.get(insert, chain, view.id, from, to) as Row)[0] as number
+  const contracts: number[] = []
+  const packs = packInserter(connection, view, id, pack => {
+    if (view.byContract) addContracts(view, pack, contracts)
+  })
   write(packs.writer)
   packs.writer.flush()
-  connection.run('UPDATE runs SET records = ?, level = ? WHERE id = ?', packs.records(), levelOf(packs.records()), id)
-}
-
-export function newRun(connection: Connection, view: View, chain: number, state: number): number {
-  const insert = 'INSERT INTO runs (chain, view, state) VALUES (?, ?, ?) RETURNING id'
-  return (connection.get(insert, chain, view.id, state) as Row)[0] as number
+  const records = packs.records()
+  if (records === 0) connection.run('DELETE FROM runs WHERE id = ?', id)
+  else
+    connection.run(
+      'UPDATE runs SET records = ?, level = ?, contracts = ? WHERE id = ?',
+      ...[records, levelOf(records), view.byContract ? packMembers(contracts) : null, id],
+    )
+  return records
 }
 
 /** Packs are numbered in the order in which they come: they are appended to their table. */
@@ -44,6 +49,7 @@ export function packInserter(
   connection: Connection,
   view: View,
   run: number,
+  onPack?: (bytes: Uint8Array) => void,
 ): { writer: PackWriter; records: () => number } {
   const insertPack = connection.prepare('INSERT INTO packs (bytes) VALUES (?)')
   const insertKey = connection.prepare('INSERT INTO pack_keys VALUES (?, ?, ?)')
@@ -52,26 +58,36 @@ export function packInserter(
     const { lastInsertRowid } = insertPack.run(pack.bytes)
     insertKey.run(run, pack.firstKey, lastInsertRowid)
     records += pack.records
+    onPack?.(pack.bytes)
   })
   return { writer, records: () => records }
 }
 
-/** The runs that answers read, of one chain or of all. */
-export function wholeRuns(connection: Connection, view: View): Run[] {
-  return connection
-    .all(
-      'SELECT id, chain, level, records FROM runs WHERE view = ? AND state = ? ORDER BY id',
-      view.id,
-      runStates.whole,
-    )
-    .map(([id, chain, level, records]) => ({ id, chain, level, records }) as Run)
+function addContracts(view: View, pack: Uint8Array, contracts: number[]): void {
+  const reader = new PackReader(view.keyBytes)
+  reader.open(pack)
+  while (reader.next()) {
+    const contract = Math.floor(reader.prefix / 2 ** 16)
+    if (contract !== contracts.at(-1)) contracts.push(contract)
+  }
 }
 
-/** Those of a chain that answers read or will read: a change of what is stored changes all of them. */
-export function livingRuns(connection: Connection, view: View, chain: number): number[] {
-  return connection
-    .all('SELECT id FROM runs WHERE view = ? AND chain = ? AND state <> ?', view.id, chain, runStates.merged)
-    .map(([id]) => id as number)
+const columns = 'id, chain, from_block, to_block, level, records'
+
+/** Those that reach into the interval; all runs of the view where no chain is given. */
+export function runsOf(connection: Connection, view: View, of?: Interval & { chain: number }): Run[] {
+  const rows =
+    of === undefined
+      ? connection.all(`SELECT ${columns} FROM runs WHERE view = ? ORDER BY id`, view.id)
+      : connection.all(
+          `SELECT ${columns} FROM runs WHERE view = ? AND chain = ? AND from_block <= ? AND to_block >= ? ORDER BY id`,
+          ...[view.id, of.chain, of.to, of.from],
+        )
+  return rows.map(([id, chain, from, to, level, records]) => ({ id, chain, from, to, level, records }) as Run)
+}
+
+export function membersOf(connection: Connection, run: number): Uint8Array {
+  return (connection.get('SELECT contracts FROM runs WHERE id = ?', run) as Row)[0] as Uint8Array
 }
 
 const findPack = `SELECT bytes FROM packs WHERE id =
@@ -91,77 +107,104 @@ export function valueIn(connection: Connection, view: View, run: number, key: Ui
   return undefined
 }
 
-const packFrom = `SELECT key, bytes FROM pack_keys JOIN packs ON id = pack
+const packFrom = `SELECT key, pack, bytes FROM pack_keys JOIN packs ON id = pack
   WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key LIMIT 1`
 const packAfter =
-  'SELECT key, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT 1'
+  'SELECT key, pack, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT 1'
+
+/** A cursor that knows its place in the tables. */
+export class StoredCursor extends RunCursor {
+  readonly run: number
+  /** Of the pack that it stands in. */
+  place: { key: Uint8Array; pack: number } | undefined
+
+  constructor(connection: Connection, view: View, run: number, from: Uint8Array) {
+    super(view.keyBytes, () => {
+      const row =
+        this.place === undefined ? connection.get(packFrom, run, from) : connection.get(packAfter, run, this.place.key)
+      if (row === undefined) return undefined
+      this.place = { key: row[0] as Uint8Array, pack: row[1] as number }
+      return row[2] as Uint8Array
+    })
+    this.run = run
+  }
+}
 
 /** Stands on the first record at or after the key. Undefined where the run has none. */
-export function cursorAt(connection: Connection, view: View, run: number, key: Uint8Array): RunCursor | undefined {
-  let last: Uint8Array | undefined
-  const cursor = new RunCursor(view.keyBytes, () => {
-    const row = last === undefined ? connection.get(packFrom, run, key) : connection.get(packAfter, run, last)
-    if (row === undefined) return undefined
-    last = row[0] as Uint8Array
-    return row[1] as Uint8Array
-  })
+export function cursorAt(connection: Connection, view: View, run: number, key: Uint8Array): StoredCursor | undefined {
+  const cursor = new StoredCursor(connection, view, run, key)
   while (cursor.step()) if (compareKeys(cursor.reader.key, key) >= 0) return cursor
   return undefined
 }
 
-/** Changes values in place: `change` gives the new one, null to delete the record, or undefined to leave it. */
+export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
+
+/**
+ * Changes the records from one key to another, both included: `change` gives the new value, null to delete the record,
+ * or undefined to leave it.
+ */
 export function changeRun(
   connection: Connection,
   view: View,
   run: number,
-  change: (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined,
+  change: Change,
+  span: { from: Uint8Array; to: Uint8Array } = wholeSpan(view),
 ): void {
-  for (const [key, pack] of connection.all('SELECT key, pack FROM pack_keys WHERE run = ? ORDER BY key', run))
-    changePack(connection, view, { run, key: key as Uint8Array, pack: pack as number }, change)
+  const places = connection.all(
+    `SELECT key, pack FROM pack_keys WHERE run = ?1 AND key <= ?3
+       AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`,
+    ...[run, span.from, span.to],
+  )
+  const within: Change = (key, value) =>
+    compareKeys(key, span.from) >= 0 && compareKeys(key, span.to) <= 0 ? change(key, value) : undefined
+  for (const [key, pack] of places)
+    changePack(connection, view, { run, key: key as Uint8Array, pack: pack as number }, within)
+  connection.run('DELETE FROM runs WHERE id = ? AND records = 0 AND growing = 0', run)
+}
+
+function wholeSpan({ keyBytes }: View): { from: Uint8Array; to: Uint8Array } {
+  return { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(0xff) }
 }
 
 type PackPlace = { run: number; key: Uint8Array; pack: number }
 
-function changePack(
-  connection: Connection,
-  view: View,
-  { run, key, pack }: PackPlace,
-  change: (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined,
-): void {
+function changePack(connection: Connection, view: View, place: PackPlace, change: Change): void {
   const reader = new PackReader(view.keyBytes)
-  reader.open((connection.get('SELECT bytes FROM packs WHERE id = ?', pack) as Row)[0] as Uint8Array)
+  reader.open((connection.get('SELECT bytes FROM packs WHERE id = ?', place.pack) as Row)[0] as Uint8Array)
+  const kept: [Uint8Array, Uint8Array][] = []
   let removed = 0
   let changed = 0
-  const kept: { bytes: Uint8Array }[] = []
-  const writer = new PackWriter(view.keyBytes, made => kept.push(made))
   while (reader.next()) {
     const value = reader.value.slice(0, reader.valueLength)
     const now = change(reader.key, value)
-    if (now === null) {
-      removed++
-      continue
-    }
-    if (now !== undefined) changed++
-    writer.add(reader.key, now ?? value, (now ?? value).length)
+    if (now === null) removed++
+    else kept.push([reader.key.slice(), now ?? value])
+    if (now !== null && now !== undefined) changed++
   }
-  if (removed + changed === 0) return
-  writer.flush()
-  // Values only shrink, so what was one pack is one pack or none; its key may stay below its first record.
-  if (kept[0] === undefined) {
-    connection.run('DELETE FROM pack_keys WHERE run = ? AND key = ?', run, key)
-    connection.run('DELETE FROM packs WHERE id = ?', pack)
-  } else connection.run('UPDATE packs SET bytes = ? WHERE id = ?', kept[0].bytes, pack)
-  connection.run('UPDATE runs SET records = records - ? WHERE id = ?', removed, run)
+  if (removed + changed > 0) replacePack(connection, view, place, kept)
+  if (removed > 0) connection.run('UPDATE runs SET records = records - ? WHERE id = ?', removed, place.run)
 }
 
-/** The same for the one record of a key. */
+/** Puts records in the place of a pack; their keys are of its stretch. */
+export function replacePack(
+  connection: Connection,
+  view: View,
+  { run, key, pack }: PackPlace,
+  records: readonly (readonly [Uint8Array, Uint8Array])[],
+): void {
+  connection.run('DELETE FROM pack_keys WHERE run = ? AND key = ?', run, key)
+  connection.run('DELETE FROM packs WHERE id = ?', pack)
+  const { writer } = packInserter(connection, view, run)
+  for (const [each, value] of records) writer.add(each, value, value.length)
+  writer.flush()
+}
+
 export function removeKey(connection: Connection, view: View, run: number, key: Uint8Array): void {
-  const row = connection.get(
-    'SELECT key, pack FROM pack_keys WHERE run = ? AND key <= ? ORDER BY key DESC LIMIT 1',
-    run,
-    key,
-  )
-  if (row === undefined) return
-  const place = { run, key: row[0] as Uint8Array, pack: row[1] as number }
-  changePack(connection, view, place, found => (compareKeys(found, key) === 0 ? null : undefined))
+  changeRun(connection, view, run, () => null, { from: key, to: key })
+}
+
+export function dropRun(connection: Connection, run: number): void {
+  connection.run('DELETE FROM packs WHERE id IN (SELECT pack FROM pack_keys WHERE run = ?)', run)
+  connection.run('DELETE FROM pack_keys WHERE run = ?', run)
+  connection.run('DELETE FROM runs WHERE id = ?', run)
 }

@@ -1,0 +1,52 @@
+// Kept counts of transfers as a view: by contract and stretch of blocks, summed. Pure.
+import { bucketBlocks } from '../schema.ts'
+import type { View } from './view.ts'
+
+/** Contract and stretch, four bytes each. The stretch 0 is the whole chain; the others begin at 1. */
+const keyBytes = 8
+const valueBytes = 6
+
+export const countView: View = {
+  id: 3,
+  name: 'counts',
+  keyBytes,
+  byContract: true,
+  combine(target, a, _aLength, b) {
+    return writeCount(target, countOf(a) + countOf(b))
+  },
+}
+
+export function countOf(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, valueBytes).readUIntBE(0, valueBytes)
+}
+
+function writeCount(target: Uint8Array, count: number): number {
+  Buffer.from(target.buffer, target.byteOffset, valueBytes).writeUIntBE(count, 0, valueBytes)
+  return valueBytes
+}
+
+export function countValue(count: number): Uint8Array {
+  const value = new Uint8Array(valueBytes)
+  writeCount(value, count)
+  return value
+}
+
+export function totalKey(contract: number): Uint8Array {
+  return countKey(contract, -1)
+}
+
+export function countKey(contract: number, bucket: number): Uint8Array {
+  const key = Buffer.alloc(keyBytes)
+  key.writeUInt32BE(contract, 0)
+  key.writeUInt32BE(bucket + 1, 4)
+  return key
+}
+
+/** -1: the whole chain. */
+export function bucketOfKey(key: Uint8Array): number {
+  return Buffer.from(key.buffer, key.byteOffset, keyBytes).readUInt32BE(4) - 1
+}
+
+export function bucketOf(block: number): number {
+  return Math.floor(block / bucketBlocks)
+}

@@ -1,0 +1,85 @@
+// Transfers as a view: by contract, newest first, so that a page is one short walk. A value is the payload. Pure.
+import type { Position } from '../../model.ts'
+import type { View } from './view.ts'
+
+/** Contract and block in four bytes each; the places within a block in three. All but the contract count down. */
+const keyBytes = 17
+const contractMax = 2 ** 32 - 1
+const blockMax = 2 ** 32 - 1
+const placeMax = 2 ** 24 - 1
+
+export const transferView: View = {
+  id: 2,
+  name: 'transfers',
+  keyBytes,
+  byContract: true,
+  // One place has one transfer.
+  combine(target, a, aLength) {
+    target.set(a.subarray(0, aLength))
+    return aLength
+  },
+}
+
+/** Whether a key can tell the place. No chain has such blocks; where one does, its rows are kept elsewhere. */
+export function fitsKey({ block, transactionIndex, logIndex, batchIndex }: Position): boolean {
+  return block <= blockMax && transactionIndex <= placeMax && logIndex <= placeMax && batchIndex <= placeMax
+}
+
+/** Places outside of what a key can tell, such as -1, become the nearest that it can. */
+export function transferKey(
+  contract: number,
+  position: Position,
+  key: Uint8Array = new Uint8Array(keyBytes),
+): Uint8Array {
+  writeNumber(key, 0, 4, within(contract, contractMax))
+  writeNumber(key, 4, 4, blockMax - within(position.block, blockMax))
+  writeNumber(key, 8, 3, placeMax - within(position.transactionIndex, placeMax))
+  writeNumber(key, 11, 3, placeMax - within(position.logIndex, placeMax))
+  writeNumber(key, 14, 3, placeMax - within(position.batchIndex, placeMax))
+  return key
+}
+
+function within(number: number, max: number): number {
+  return Math.max(0, Math.min(number, max))
+}
+
+function writeNumber(key: Uint8Array, at: number, length: number, number: number): void {
+  for (let place = 0; place < length; place++) key[at + place] = number >>> (8 * (length - 1 - place))
+}
+
+export function contractOfKey(key: Uint8Array): number {
+  return wordAt(key, 0)
+}
+
+export function blockOfKey(key: Uint8Array): number {
+  return blockMax - wordAt(key, 4)
+}
+
+export function transactionIndexOfKey(key: Uint8Array): number {
+  return placeMax - placeAt(key, 8)
+}
+
+export function logIndexOfKey(key: Uint8Array): number {
+  return placeMax - placeAt(key, 11)
+}
+
+export function batchIndexOfKey(key: Uint8Array): number {
+  return placeMax - placeAt(key, 14)
+}
+
+export function positionOfKey(key: Uint8Array): Position {
+  return {
+    block: blockOfKey(key),
+    transactionIndex: transactionIndexOfKey(key),
+    logIndex: logIndexOfKey(key),
+    batchIndex: batchIndexOfKey(key),
+  }
+}
+
+function wordAt(key: Uint8Array, at: number): number {
+  return ((key[at]! << 24) | (key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0
+}
+
+function placeAt(key: Uint8Array, at: number): number {
+  return (key[at]! << 16) | (key[at + 1]! << 8) | key[at + 2]!
+}

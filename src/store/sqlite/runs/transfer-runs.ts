@@ -1,0 +1,112 @@
+// Writing the transfers of whole blocks as runs, with the runs of their counts. Callers hold the transaction.
+import type { Interval } from '../../../model.ts'
+import { bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
+import { hasMember } from '../../runs/members.ts'
+import { blockOfKey, contractOfKey, fitsKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import { idCountOf } from '../../transfer-payload.ts'
+import type { Connection } from '../connection.ts'
+import { markRanges, newestFirst, type PlacedRow, type RowsByContract } from '../placed-rows.ts'
+import { addRun, changeRun, cursorAt, membersOf, type Run, runsOf } from './runs.ts'
+
+type OfChain = Interval & { chain: number }
+const beforeAll = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+const afterAll = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
+
+export function fitsRuns(rowsByContract: RowsByContract): boolean {
+  return rowsByContract.values().every(rows => rows.every(fitsKey))
+}
+
+/** None of the rows may be stored yet. Returns how many there are. */
+export function addTransferRun(connection: Connection, place: OfChain, rowsByContract: RowsByContract): number {
+  const contracts = [...rowsByContract.keys()].sort((a, b) => a - b)
+  const counts: [Uint8Array, number][] = []
+  const added = addRun(connection, transferView, place, writer => {
+    const key = new Uint8Array(transferView.keyBytes)
+    for (const contract of contracts) {
+      const buckets = new Map<number, number>()
+      let total = 0
+      let before: PlacedRow | undefined
+      for (const row of rowsByContract.get(contract)!.sort(newestFirst)) {
+        if (before !== undefined && newestFirst(before, row) === 0) continue
+        before = row
+        writer.add(transferKey(contract, row, key), row.payload, row.payload.length)
+        const idCount = idCountOf(row.payload)
+        if (idCount !== 1) markRanges(connection, contract)
+        total += idCount
+        const bucket = bucketOf(row.block)
+        buckets.set(bucket, (buckets.get(bucket) ?? 0) + idCount)
+      }
+      counts.push([totalKey(contract), total])
+      for (const [bucket, count] of [...buckets].reverse()) counts.push([countKey(contract, bucket), count])
+    }
+  })
+  addRun(connection, countView, place, writer => {
+    for (const [key, count] of counts) {
+      const value = countValue(count)
+      writer.add(key, value, value.length)
+    }
+  })
+  return added
+}
+
+/** Deletes the rows of an interval, of one contract or of all, and gives each to `onRemoved`. */
+export function removeTransfers(
+  connection: Connection,
+  { contract, ...place }: OfChain & { contract?: number },
+  onRemoved: (contract: number, block: number, payload: Uint8Array) => void,
+): void {
+  const { from, to } = place
+  for (const run of runsOf(connection, transferView, place)) {
+    if (contract !== undefined && !hasMember(membersOf(connection, run.id), contract)) continue
+    const span =
+      contract === undefined
+        ? undefined
+        : {
+            from: transferKey(contract, { ...afterAll, block: to }),
+            to: transferKey(contract, { ...beforeAll, block: from }),
+          }
+    const remove = (key: Uint8Array, payload: Uint8Array): null | undefined => {
+      const block = blockOfKey(key)
+      if (block < from || block > to) return undefined
+      onRemoved(contractOfKey(key), block, payload)
+      return null
+    }
+    changeRun(connection, transferView, run.id, remove, span)
+  }
+}
+
+/** Without those that a run has. Rows of whole blocks come first as a rule, so there is seldom a run to look into. */
+export function withoutStored(connection: Connection, chain: number, rowsByContract: RowsByContract): RowsByContract {
+  let [from, to] = [Infinity, -Infinity]
+  for (const rows of rowsByContract.values())
+    for (const { block } of rows) {
+      from = Math.min(from, block)
+      to = Math.max(to, block)
+    }
+  const runs = runsOf(connection, transferView, { chain, from, to })
+  if (runs.length === 0) return rowsByContract
+  const left: RowsByContract = new Map()
+  for (const [contract, rows] of rowsByContract) {
+    const having = runs.filter(run => hasMember(membersOf(connection, run.id), contract))
+    const stored = new Set(having.flatMap(run => keysIn(connection, run, contract, { from, to })))
+    const missing = rows.filter(row => !stored.has(textOf(transferKey(contract, row))))
+    if (missing.length > 0) left.set(contract, missing)
+  }
+  return left
+}
+
+function keysIn(connection: Connection, run: Run, contract: number, { from, to }: Interval): string[] {
+  const cursor = cursorAt(connection, transferView, run.id, transferKey(contract, { ...afterAll, block: to }))
+  const keys: string[] = []
+  if (cursor === undefined) return keys
+  const { reader } = cursor
+  do {
+    if (contractOfKey(reader.key) !== contract || blockOfKey(reader.key) < from) break
+    keys.push(textOf(reader.key))
+  } while (cursor.step())
+  return keys
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key).toString('latin1')
+}
