@@ -136,8 +136,9 @@ test.skipIf(rounds === 0)(
       expect(load.answered).toBeGreaterThan(100)
       expect(load.complete).toBeGreaterThan(0)
       await expectFullTruth(store, node.chain, 0)
-      expect(await addressesWithActivity(url)).toBe(expectedActivity(node.chain, { from: 0, to: node.chain.head }).size)
-      await expectHotAndColdApart(url, (await store.chainState(chainId as ChainId))!.finalized)
+      const addresses = expectedActivity(node.chain, { from: 0, to: node.chain.head }).size
+      expect(await addressesWithActivity(store, chainId as ChainId, url)).toBe(addresses)
+      await expectHotAndColdApart(store, chainId as ChainId, url)
       // Every process is the one it was, or was started again by this test, and all of them answer the same.
       for (const { child } of [...indexers, ...apis.map(({ run }) => run)]) expect(child.exitCode).toBeNull()
       const all = expectedTransfers(node.chain, { from: 0, to: node.chain.head })

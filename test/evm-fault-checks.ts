@@ -2,13 +2,13 @@
 // covered is right. It only reads.
 import { expect } from 'vitest'
 import { isCovered } from '../src/coverage.ts'
-import type { Address, ChainId } from '../src/model.ts'
+import type { Address, ChainId, Interval } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import type { SimBlock } from './sim/block.ts'
 import type { SimChain } from './sim/chain.ts'
 import { type ExpectedTransfer, expectedActivity, expectedSent, transfersOfBlock } from './sim/truth.ts'
-import { countIn } from './store-tables.ts'
+import { countIn, valuesIn } from './store-tables.ts'
 
 /** What every store must be like at any moment, also right after its process was killed. */
 export async function expectNothingWrong(store: Store, chain: SimChain): Promise<void> {
@@ -93,28 +93,32 @@ export async function expectSentTruth(store: Store, chain: SimChain, wallet: Add
 }
 
 /** Nothing hot at or below the final block, nothing cold above it. */
-export async function expectHotAndColdApart(url: string, finalized: number): Promise<void> {
+export async function expectHotAndColdApart(store: Store, chain: ChainId, url: string): Promise<void> {
+  const { finalized } = (await store.chainState(chain)) ?? { finalized: -1 }
   const count = (sql: string): Promise<number> => countIn(url, sql, finalized)
   const isFile = url.startsWith('file:')
   const hotBlock = isFile ? '(1 << 40) - 1 - key % (1 << 40)' : 'number'
-  // The first four bytes of a packed transaction.
-  const lastBlock = "('x' || encode(substr(coalesce(last, first), 1, 4), 'hex'))::bit(32)::int8"
-  const coldActivity = isFile
-    ? "readable_activity WHERE temperature = 'cold' AND last_block > ?"
-    : `activity WHERE ${lastBlock} > ?`
   expect(await count('SELECT count(*) FROM transfers WHERE block > ?'), 'cold transfers above the final block').toBe(0)
+  if (isFile) expect(await count('SELECT count(*) FROM runs WHERE to_block > ?'), 'runs above').toBe(0)
   expect(await count('SELECT count(*) FROM hot_transfers WHERE block <= ?'), 'hot transfers below').toBe(0)
   expect(await count('SELECT count(*) FROM hot_activity WHERE block <= ?'), 'hot activity below').toBe(0)
-  expect(await count(`SELECT count(*) FROM ${coldActivity}`), 'cold activity above').toBe(0)
+  expect(await coldAddresses(store, chain, { from: finalized + 1, to: blockMax }), 'cold activity above').toEqual([])
   expect(await count(`SELECT count(*) FROM hot_blocks WHERE ${hotBlock} <= ?`), 'hot blocks below').toBe(0)
 }
 
+const blockMax = 2 ** 32 - 1
+
+async function coldAddresses(store: Store, chain: ChainId, interval: Interval): Promise<Address[]> {
+  const rows = await store.activityWithin(chain, interval, { after: undefined, limit: 100_000 })
+  return rows.map(({ address }) => address)
+}
+
 /** How many addresses have activity, hot or cold. */
-export function addressesWithActivity(url: string): Promise<number> {
-  return countIn(
-    url,
-    'SELECT count(*) AS addresses FROM (SELECT address FROM activity UNION SELECT address FROM hot_activity) AS every_address',
-  )
+export async function addressesWithActivity(store: Store, chain: ChainId, url: string): Promise<number> {
+  const digits = url.startsWith('file:') ? 'lower(hex(address))' : "encode(address, 'hex')"
+  const hot = await valuesIn(url, `SELECT ${digits} FROM hot_activity`)
+  const cold = await coldAddresses(store, chain, { from: 0, to: blockMax })
+  return new Set([...hot.map(address => `0x${address}`), ...cold]).size
 }
 
 /** Every contract that rows were ever stored for; `withRows`: that has some now. */

@@ -110,6 +110,7 @@ class FaultRun {
   async end(): Promise<void> {
     const { plan } = { plan: this.#plan }
     const { chain } = this.#node
+    const id = chain.options.chainId as ChainId
     for (const endpoint of this.#node.endpoints) endpoint.faults = endpoint.faults.filter(isLasting)
     if (this.#dice.chance(50)) await this.#child.kill().then(() => (this.#child = new IndexProcess(this.#setup)))
     await this.#caughtUp()
@@ -119,7 +120,7 @@ class FaultRun {
       if (plan.mode !== 'on-demand') {
         await expectFullTruth(store, chain, plan.from)
         const addresses = expectedActivity(chain, { from: plan.from, to: chain.head }).size
-        const stored = await addressesWithActivity(this.#setup.storeUrl)
+        const stored = await addressesWithActivity(store, id, this.#setup.storeUrl)
         if (stored !== addresses) throw new Error(`${stored} addresses have activity instead of ${addresses}`)
       } else {
         const truth = truthByContract(chain, { from: plan.from, to: chain.head })
@@ -127,8 +128,7 @@ class FaultRun {
           await expectContractTruth(store, chain, contract, truth.get(contract) ?? [])
         for (const wallet of this.#wallets) await expectSentTruth(store, chain, wallet)
       }
-      const { finalized } = (await store.chainState(chain.options.chainId as ChainId)) ?? { finalized: -1 }
-      await expectHotAndColdApart(this.#setup.storeUrl, finalized)
+      await expectHotAndColdApart(store, id, this.#setup.storeUrl)
     })
   }
 

@@ -44,17 +44,17 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
       commit.blocks,
       new Map(hotBlocksOf(connection, ordinal).map(({ number, hash }) => [number, hash])),
     )
-    finalizeRows(connection, ordinal, highest)
+    finalizeRows(context, ordinal, highest)
   }
   const { ranges = [], covered } = commit
-  for (const { scope, ...interval } of covered) if (scope !== 'full') dropPending(connection, ordinal, interval)
-  makeRoom(connection, ordinal, ranges)
+  for (const { scope, ...interval } of covered) if (scope !== 'full') dropPending(context, ordinal, interval)
+  makeRoom(context, ordinal, ranges)
   const rows = byContract(context, ordinal, commit.transfers)
   const whole = bulkInterval(commit, context.bulkRows)
   const transfersAdded =
     whole === undefined
-      ? transfers.insertCold(connection, ordinal, rows)
-      : transfers.insertWhole(connection, ordinal, whole, rows)
+      ? transfers.insertCold(context, ordinal, rows)
+      : transfers.insertWhole(context, ordinal, whole, rows)
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   if (whole === undefined) activity.mergeCold(connection, ordinal, commit.activity)
   else activity.addActivityRun(connection, ordinal, whole, commit.activity)
@@ -80,17 +80,19 @@ function bulkInterval(
 }
 
 /** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */
-function makeRoom(connection: Connection, ordinal: number, ranges: readonly Interval[]): void {
-  for (const range of ranges) dropPending(connection, ordinal, range)
+function makeRoom(context: WriteContext, ordinal: number, ranges: readonly Interval[]): void {
+  const { connection } = context
+  for (const range of ranges) dropPending(context, ordinal, range)
   for (const interval of joinIntervals(ranges)) {
     removeCoverageOfAllScopes(connection, ordinal, interval, 'full')
-    if (hasColdBlocks(connection, ordinal, interval)) transfers.deleteCold(connection, { ordinal }, interval)
+    if (hasColdBlocks(connection, ordinal, interval)) transfers.deleteCold(context, { ordinal }, interval)
   }
 }
 
 /** Deletes the pending ranges that reach into an interval, with their rows. */
-function dropPending(connection: Connection, ordinal: number, interval: Interval): void {
-  for (const range of takePending(connection, ordinal, interval)) transfers.deleteCold(connection, { ordinal }, range)
+function dropPending(context: WriteContext, ordinal: number, interval: Interval): void {
+  for (const range of takePending(context.connection, ordinal, interval))
+    transfers.deleteCold(context, { ordinal }, range)
 }
 
 export function commitHot(context: WriteContext, commit: HotCommit): void {
@@ -138,7 +140,7 @@ export function addToHot(
 
 export function finalize(context: WriteContext, chain: ChainId, upTo: number): void {
   const ordinal = context.dictionary.addOrdinal(chain)
-  if (upTo > finalizedOf(context.connection, ordinal)) finalizeRows(context.connection, ordinal, upTo)
+  if (upTo > finalizedOf(context.connection, ordinal)) finalizeRows(context, ordinal, upTo)
 }
 
 export function putHead({ connection, dictionary }: WriteContext, chain: ChainId, head: Block): void {
@@ -158,23 +160,24 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
   if (ordinal === undefined) return
   if (scope === 'full') {
     removeCoverageOfAllScopes(connection, ordinal, interval)
-    dropPending(connection, ordinal, interval)
-    transfers.deleteCold(connection, { ordinal }, interval)
+    dropPending(context, ordinal, interval)
+    transfers.deleteCold(context, { ordinal }, interval)
     return
   }
   for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
-  if (contract !== undefined) transfers.deleteCold(connection, { contract }, interval)
+  if (contract !== undefined) transfers.deleteCold(context, { ordinal, contract }, interval)
 }
 
-export function unfinalize({ connection, dictionary }: WriteContext, chain: ChainId, to: number): void {
+export function unfinalize(context: WriteContext, chain: ChainId, to: number): void {
+  const { connection, dictionary } = context
   const ordinal = dictionary.addOrdinal(chain)
   requireBelowFinal(to, finalizedOf(connection, ordinal))
   transfers.dropHotAbove(connection, ordinal, to)
   activity.dropHotAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
-  dropPending(connection, ordinal, { from: to + 1, to: aboveAll })
-  transfers.deleteCold(connection, { ordinal }, { from: to + 1, to: aboveAll })
+  dropPending(context, ordinal, { from: to + 1, to: aboveAll })
+  transfers.deleteCold(context, { ordinal }, { from: to + 1, to: aboveAll })
   activity.dropColdAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })
@@ -186,8 +189,9 @@ function finalizedOf(connection: Connection, ordinal: number): number {
   return (connection.get('SELECT finalized FROM chains WHERE ordinal = ?', ordinal)?.[0] as number | undefined) ?? -1
 }
 
-function finalizeRows(connection: Connection, ordinal: number, upTo: number): void {
-  transfers.moveTransfersToCold(connection, ordinal, upTo)
+function finalizeRows(context: WriteContext, ordinal: number, upTo: number): void {
+  const { connection } = context
+  transfers.moveTransfersToCold(context, ordinal, upTo)
   activity.moveActivityToCold(connection, ordinal, upTo)
   moveBlocksToCold(connection, ordinal, upTo)
   connection.run('UPDATE chains SET finalized = ? WHERE ordinal = ?', upTo, ordinal)

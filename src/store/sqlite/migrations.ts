@@ -324,6 +324,21 @@ CREATE TABLE pack_keys (
   pack INTEGER NOT NULL,
   PRIMARY KEY (run, key)
 ) WITHOUT ROWID;
+-- Of views that follow from transfers: records that came few at a time, and how far the stored transfers are in a view
+-- that was switched on later. reached: the key of the last one; NULL: all are.
+CREATE TABLE view_records (
+  view INTEGER NOT NULL,
+  chain INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  value BLOB NOT NULL,
+  PRIMARY KEY (view, chain, key)
+) WITHOUT ROWID;
+CREATE TABLE view_fills (
+  view INTEGER NOT NULL,
+  chain INTEGER NOT NULL,
+  reached BLOB,
+  PRIMARY KEY (view, chain)
+) WITHOUT ROWID;
 `
 
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */

@@ -212,7 +212,8 @@ class SqliteParts implements StoreParts {
       addRow(ofChain, contract, { block, transactionIndex, logIndex, batchIndex, payload: row[5] as Uint8Array })
     }
     for (const [chain, ofChain] of byChain)
-      if (part === 'transfers') insertCold(this.#connection, chain, ofChain)
+      if (part === 'transfers')
+        insertCold({ connection: this.#connection, derivedViews: [], bulkRows: Infinity }, chain, ofChain)
       else insertHot(this.#connection, chain, ofChain)
   }
 

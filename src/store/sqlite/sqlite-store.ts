@@ -1,5 +1,6 @@
 // The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statSync } from 'node:fs'
+import type { DerivedView } from '../runs/view.ts'
 import type { Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
@@ -27,11 +28,16 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
  */
 const bulkRowsUsual = 4_096
 
-export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; bulkRows?: number }
+export type OpenFileOptions = {
+  role: StoreRole
+  mustExist?: boolean
+  bulkRows?: number
+  derivedViews?: readonly DerivedView[]
+}
 
 export async function openSqliteStore(
   path: string,
-  { role, mustExist = false, bulkRows = bulkRowsUsual }: OpenFileOptions,
+  { role, mustExist = false, ...given }: OpenFileOptions,
 ): Promise<Store> {
   const location = `file:${path}`
   let ownership: Ownership | undefined
@@ -46,7 +52,7 @@ export async function openSqliteStore(
       openWrite: () => new Connection(path, options),
       waitMsMax: waitMsMax[role],
       ownership,
-      bulkRows,
+      ...given,
     })
   } catch (error) {
     ownership?.release()
@@ -54,14 +60,12 @@ export async function openSqliteStore(
   }
 }
 
-export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | 'bulkRows'> & {
-  ownership: Ownership | undefined
-  bulkRows?: number
-}
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | 'bulkRows' | 'derivedViews'> &
+  Pick<OpenFileOptions, 'bulkRows' | 'derivedViews'> & { ownership: Ownership | undefined }
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const file = new StoreFile({ bulkRows: bulkRowsUsual, ...parts, condition })
+  const file = new StoreFile({ bulkRows: bulkRowsUsual, derivedViews: [], ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',

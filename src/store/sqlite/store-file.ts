@@ -1,13 +1,17 @@
 // The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
 // contracts. It knows no other table.
 import type { Address, ChainId } from '../../model.ts'
+import type { DerivedView } from '../runs/view.ts'
 import type { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
 import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export type WriteContext = { connection: Connection; dictionary: Dictionary; bulkRows: number }
+export type WriteContext = RowContext & { dictionary: Dictionary }
+
+/** What rows are written with. */
+export type RowContext = { connection: Connection; derivedViews: readonly DerivedView[]; bulkRows: number }
 
 /** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
@@ -19,6 +23,7 @@ export type StoreFileParts = {
   waitMsMax: number
   condition: FileCondition
   bulkRows: number
+  derivedViews: readonly DerivedView[]
 }
 
 /** The one writer of a store, with the numbers that it knows. */
@@ -47,6 +52,10 @@ export class StoreFile {
   /** The same file, with the fence at the start of each transaction. */
   fenced(fence: Fence): StoreFile {
     return new StoreFile(this.#parts, { writer: this.#writer, fence })
+  }
+
+  get derivedViews(): readonly DerivedView[] {
+    return this.#parts.derivedViews
   }
 
   reading<T>(work: (read: Connection) => T): T {
@@ -81,8 +90,9 @@ export class StoreFile {
   writing<T>(work: (context: WriteContext) => T): Promise<T> {
     return this.writingUnseen(connection => {
       this.#writer.dictionary ??= new Dictionary(connection)
+      const { bulkRows, derivedViews } = this.#parts
       const before = totalChanges(connection)
-      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows: this.#parts.bulkRows })
+      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows, derivedViews })
       if (totalChanges(connection) !== before) connection.run('UPDATE revision SET value = value + 1')
       return result
     })

@@ -3,11 +3,14 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Interval } from '../../model.ts'
 import { bucketOf } from '../runs/count-view.ts'
+import type { StoredTransfer } from '../runs/view.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
+import { derive, deriveAgain, keepsDerived } from './runs/derived.ts'
 import { addTransferRun, fitsRuns, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
+import type { RowContext } from './store-file.ts'
 
 /** Rows inserted by one statement: 1.4 times as fast as one by one, and more gives little. */
 const rowsPerInsert = 8
@@ -29,19 +32,47 @@ export const isRangeSql = `(${[0x00, 0x40, 0x80, 0xc0]
  * Rows of whole blocks, of which nothing is stored: `makeRoom` saw to that. Returns how many there are.
  */
 export function insertWhole(
-  connection: Connection,
+  context: RowContext,
   ordinal: number,
   interval: Interval,
   rowsByContract: RowsByContract,
 ): number {
+  const { connection } = context
+  if (keepsDerived(context, ordinal)) derive(context, ordinal, distinct(eachRow(rowsByContract)))
   return fitsRuns(rowsByContract)
     ? addTransferRun(connection, { chain: ordinal, ...interval }, rowsByContract)
     : insertIntoTable(connection, rowsByContract)
 }
 
 /** Returns how many rows were new. Stored ones are left alone and not counted again. */
-export function insertCold(connection: Connection, ordinal: number, rowsByContract: RowsByContract): number {
-  return insertIntoTable(connection, withoutStored(connection, ordinal, rowsByContract))
+export function insertCold(context: RowContext, ordinal: number, rowsByContract: RowsByContract): number {
+  const { connection } = context
+  const missing = withoutStored(connection, ordinal, rowsByContract)
+  if (keepsDerived(context, ordinal)) {
+    const added = distinct(eachRow(missing)).filter(row => !isInTable(connection, row))
+    derive(context, ordinal, added)
+  }
+  return insertIntoTable(connection, missing)
+}
+
+function* eachRow(rowsByContract: RowsByContract): Generator<StoredTransfer> {
+  for (const [contract, rows] of rowsByContract) for (const row of rows) yield { contract, ...row }
+}
+
+/** A commit may name a place twice: the first counts. */
+function distinct(rows: Iterable<StoredTransfer>): StoredTransfer[] {
+  const places = new Map<string, StoredTransfer>()
+  for (const row of rows) {
+    const place = [row.contract, row.block, row.transactionIndex, row.logIndex, row.batchIndex].join()
+    if (!places.has(place)) places.set(place, row)
+  }
+  return [...places.values()]
+}
+
+function isInTable(connection: Connection, row: StoredTransfer): boolean {
+  const find = 'SELECT 1 FROM transfers WHERE (contract, block, tx, log, pos) = (?, ?, ?, ?, ?)'
+  const place = [row.contract, row.block, row.transactionIndex, row.logIndex, row.batchIndex]
+  return connection.get(find, ...place) !== undefined
 }
 
 function insertIntoTable(connection: Connection, rowsByContract: RowsByContract): number {
@@ -116,15 +147,31 @@ function addToCounts(connection: Connection, contract: number, bucket: number, c
 
 /** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
 export function deleteCold(
-  connection: Connection,
-  of: { contract: number } | { ordinal: number },
-  { from, to }: Interval,
+  context: RowContext,
+  { ordinal, contract }: { ordinal: number; contract?: number },
+  interval: Interval,
 ): void {
-  const whose = 'contract' in of ? 'contract = ?' : 'contract IN (SELECT id FROM contracts WHERE chain = ?)'
+  const { connection } = context
+  const deleted = keepsDerived(context, ordinal) ? ([] as StoredTransfer[]) : undefined
+  deleteFromTable(connection, { ordinal, contract }, interval, deleted)
+  deleteFromRuns(connection, { ordinal, contract }, interval, deleted)
+  if (deleted !== undefined) deriveAgain(context, ordinal, deleted)
+}
+
+type Whose = { ordinal: number; contract: number | undefined }
+
+/** The deleted rows are added to `deleted`, where that is given. */
+function deleteFromTable(
+  connection: Connection,
+  of: Whose,
+  { from, to }: Interval,
+  deleted: StoredTransfer[] | undefined,
+): void {
+  const whose = of.contract === undefined ? 'contract IN (SELECT id FROM contracts WHERE chain = ?)' : 'contract = ?'
   const within = 'AND block BETWEEN ? AND ?'
   const bucket = `block / ${bucketBlocks}`
   const counted = `SELECT contract, ${bucket}, count(*) FROM transfers WHERE ${whose} ${within} GROUP BY 1, 2`
-  const rows = connection.all(counted, 'contract' in of ? of.contract : of.ordinal, from, to)
+  const rows = connection.all(counted, of.contract ?? of.ordinal, from, to)
   for (const [contract, at, count] of rows)
     addToCounts(connection, contract as number, at as number, -(count as number))
   // A chain has many contracts and a range rows of few: only theirs are looked at again.
@@ -134,28 +181,36 @@ export function deleteCold(
     for (const [at, payload] of ranges)
       addToCounts(connection, contract, at as number, 1 - idCountOf(payload as Uint8Array))
     connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
+    if (deleted !== undefined)
+      for (const row of connection.all(`SELECT ${rowColumns} ${where}`, contract, from, to))
+        deleted.push(storedTransfer(row))
     connection.run(`DELETE ${where}`, contract, from, to)
   }
-  deleteFromRuns(connection, of, { from, to })
+}
+
+const rowColumns = 'contract, block, tx, log, pos, payload'
+
+function storedTransfer([contract, block, tx, log, pos, payload]: Row): StoredTransfer {
+  return {
+    ...{ contract: contract as number, block: block as number, transactionIndex: tx as number },
+    ...{ logIndex: log as number, batchIndex: pos as number, payload: payload as Uint8Array },
+  }
 }
 
 /** The counts of runs stay: what is gone is subtracted beside them. */
 function deleteFromRuns(
   connection: Connection,
-  of: { contract: number } | { ordinal: number },
+  { ordinal, contract: only }: Whose,
   interval: Interval,
+  deleted: StoredTransfer[] | undefined,
 ): void {
-  const chain =
-    'ordinal' in of
-      ? of.ordinal
-      : ((connection.get('SELECT chain FROM contracts WHERE id = ?', of.contract) as Row)[0] as number)
   const removed = new Map<number, Map<number, number>>()
-  const place = { ...interval, chain, ...('contract' in of ? of : {}) }
-  removeTransfers(connection, place, (contract, block, payload) => {
-    const counts = removed.get(contract) ?? new Map<number, number>()
-    removed.set(contract, counts)
-    const bucket = bucketOf(block)
-    counts.set(bucket, (counts.get(bucket) ?? 0) + idCountOf(payload))
+  removeTransfers(connection, { ...interval, chain: ordinal }, only, transfer => {
+    deleted?.push(transfer)
+    const counts = removed.get(transfer.contract) ?? new Map<number, number>()
+    removed.set(transfer.contract, counts)
+    const bucket = bucketOf(transfer.block)
+    counts.set(bucket, (counts.get(bucket) ?? 0) + idCountOf(transfer.payload))
   })
   for (const [contract, counts] of removed)
     for (const [bucket, count] of counts) addToCounts(connection, contract, bucket, -count)
@@ -174,21 +229,13 @@ export function dropHotAbove(connection: Connection, ordinal: number, block: num
   connection.run('DELETE FROM hot_transfers WHERE chain = ? AND block > ?', ordinal, block)
 }
 
-export function moveTransfersToCold(connection: Connection, ordinal: number, upTo: number): void {
-  const rows = connection.all(
-    'SELECT contract, block, tx, log, pos, payload FROM hot_transfers WHERE chain = ? AND block <= ?',
-    ordinal,
-    upTo,
-  )
+export function moveTransfersToCold(context: RowContext, ordinal: number, upTo: number): void {
+  const where = 'FROM hot_transfers WHERE chain = ? AND block <= ?'
   const rowsByContract: RowsByContract = new Map()
-  for (const [contract, block, tx, log, pos, payload] of rows)
-    addRow(rowsByContract, contract as number, {
-      block: block as number,
-      transactionIndex: tx as number,
-      logIndex: log as number,
-      batchIndex: pos as number,
-      payload: payload as Uint8Array,
-    })
-  insertCold(connection, ordinal, rowsByContract)
-  connection.run('DELETE FROM hot_transfers WHERE chain = ? AND block <= ?', ordinal, upTo)
+  for (const row of context.connection.all(`SELECT ${rowColumns} ${where}`, ordinal, upTo)) {
+    const { contract, ...placed } = storedTransfer(row)
+    addRow(rowsByContract, contract, placed)
+  }
+  insertCold(context, ordinal, rowsByContract)
+  context.connection.run(`DELETE ${where}`, ordinal, upTo)
 }

@@ -3,34 +3,39 @@
 import type { Position } from '../../../model.ts'
 import { bucketOfKey, countKey, countOf, countView } from '../../runs/count-view.ts'
 import { joinSorted } from '../../runs/join-sorted.ts'
-import { compareKeys } from '../../runs/pack.ts'
 import { contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
-import type { View } from '../../runs/view.ts'
+import type { StoredTransfer } from '../../runs/view.ts'
 import type { Connection } from '../connection.ts'
-import { newestFirst, type PlacedRow } from '../placed-rows.ts'
-import { cursorAt, runsOf } from './runs.ts'
+import { newestFirst } from '../placed-rows.ts'
+import { runsOf } from './runs.ts'
+import { recordsAfter } from './walk.ts'
 
-export type ColdTransfer = PlacedRow & { contract: number }
-
+/** Of one chain, or of all where none is given. */
 export function coldTransfersAfter(
   read: Connection,
   after: (Position & { contract: number }) | undefined,
-): Generator<ColdTransfer> {
+  chain?: number,
+): Generator<StoredTransfer> {
   const from = after === undefined ? undefined : transferKey(after.contract, after)
-  const inRuns = runsOf(read, transferView).map(run =>
-    records(read, transferView, run.id, from).map(
-      ({ key, value }): ColdTransfer => ({ contract: contractOfKey(key), ...positionOfKey(key), payload: value }),
+  const runs = runsOf(read, transferView).filter(run => chain === undefined || run.chain === chain)
+  const inRuns = runs.map(run =>
+    recordsAfter(read, transferView, run.id, from).map(
+      ({ key, value }): StoredTransfer => ({ contract: contractOfKey(key), ...positionOfKey(key), payload: value }),
     ),
   )
-  return joinSorted([inTable(read, after), ...inRuns], compareTransfers, first => first)
+  return joinSorted([inTable(read, after, chain), ...inRuns], compareTransfers, first => first)
 }
 
-function compareTransfers(a: ColdTransfer, b: ColdTransfer): number {
+function compareTransfers(a: StoredTransfer, b: StoredTransfer): number {
   return a.contract - b.contract || newestFirst(a, b)
 }
 
 /** A row comparison cannot follow both directions: contract by contract. */
-function* inTable(read: Connection, after: (Position & { contract: number }) | undefined): Generator<ColdTransfer> {
+function* inTable(
+  read: Connection,
+  after: (Position & { contract: number }) | undefined,
+  chain: number | undefined,
+): Generator<StoredTransfer> {
   const select = 'SELECT contract, block, tx, log, pos, payload FROM transfers WHERE contract = ?'
   const order = 'ORDER BY block DESC, tx DESC, log DESC, pos DESC'
   let contract = -1
@@ -43,11 +48,12 @@ function* inTable(read: Connection, after: (Position & { contract: number }) | u
     const [found] = read.get('SELECT min(contract) FROM transfers WHERE contract > ?', contract) ?? []
     if (found === null || found === undefined) return
     contract = found as number
+    if (chain !== undefined && read.get('SELECT chain FROM contracts WHERE id = ?', contract)?.[0] !== chain) continue
     yield* rowsOf(read, `${select} ${order}`, contract)
   }
 }
 
-function* rowsOf(read: Connection, sql: string, ...values: number[]): Generator<ColdTransfer> {
+function* rowsOf(read: Connection, sql: string, ...values: number[]): Generator<StoredTransfer> {
   const rows = read.prepare(sql).iterate(...values) as Iterable<unknown>
   for (const [contract, block, tx, log, pos, payload] of rows as Iterable<
     [number, number, number, number, number, Uint8Array]
@@ -64,7 +70,7 @@ export function* keptCountsAfter(
 ): Generator<KeptCount> {
   const from = after === undefined ? undefined : countKey(after.contract, after.bucket)
   const inRuns = runsOf(read, countView).map(run =>
-    records(read, countView, run.id, from).map(
+    recordsAfter(read, countView, run.id, from).map(
       ({ key, value }): KeptCount => ({
         contract: contractOfKey(key),
         bucket: bucketOfKey(key),
@@ -87,19 +93,4 @@ function* countsInTable(
   const rows = read.prepare(sql).iterate(after.contract, after.bucket) as Iterable<unknown>
   for (const [contract, bucket, transfers] of rows as Iterable<[number, number, number]>)
     yield { contract, bucket, transfers }
-}
-
-function* records(
-  read: Connection,
-  view: View,
-  run: number,
-  after: Uint8Array | undefined,
-): Generator<{ key: Uint8Array; value: Uint8Array }> {
-  const cursor = cursorAt(read, view, run, after ?? new Uint8Array(view.keyBytes))
-  if (cursor === undefined) return
-  const { reader } = cursor
-  do {
-    if (after === undefined || compareKeys(reader.key, after) > 0)
-      yield { key: reader.key.slice(), value: reader.value.slice(0, reader.valueLength) }
-  } while (cursor.step())
 }

@@ -16,10 +16,11 @@ const recordsPerStep = 32_768
 
 /** Each commit pays its share, after it is stored: so writing takes as long in a large store as in a small one. */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
+  const known = [...views, ...file.derivedViews]
   try {
     for (let left = recordsAdded * mergesPerRecord; left > 0; ) {
       const limit = Math.min(left, recordsPerStep)
-      const done = await file.writingUnseen(connection => mergeStep(connection, limit))
+      const done = await file.writingUnseen(connection => mergeStep(connection, limit, known))
       if (done === 0) return
       left -= done
     }

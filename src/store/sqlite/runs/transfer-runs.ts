@@ -2,7 +2,15 @@
 import type { Interval } from '../../../model.ts'
 import { bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { hasMember } from '../../runs/members.ts'
-import { blockOfKey, contractOfKey, fitsKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import {
+  blockOfKey,
+  contractOfKey,
+  fitsKey,
+  positionOfKey,
+  transferKey,
+  transferView,
+} from '../../runs/transfer-view.ts'
+import type { StoredTransfer } from '../../runs/view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import type { Connection } from '../connection.ts'
 import { markRanges, newestFirst, type PlacedRow, type RowsByContract } from '../placed-rows.ts'
@@ -52,8 +60,9 @@ export function addTransferRun(connection: Connection, place: OfChain, rowsByCon
 /** Deletes the rows of an interval, of one contract or of all, and gives each to `onRemoved`. */
 export function removeTransfers(
   connection: Connection,
-  { contract, ...place }: OfChain & { contract?: number },
-  onRemoved: (contract: number, block: number, payload: Uint8Array) => void,
+  place: OfChain,
+  contract: number | undefined,
+  onRemoved: (transfer: StoredTransfer) => void,
 ): void {
   const { from, to } = place
   for (const run of runsOf(connection, transferView, place)) {
@@ -68,7 +77,7 @@ export function removeTransfers(
     const remove = (key: Uint8Array, payload: Uint8Array): null | undefined => {
       const block = blockOfKey(key)
       if (block < from || block > to) return undefined
-      onRemoved(contractOfKey(key), block, payload)
+      onRemoved({ contract: contractOfKey(key), ...positionOfKey(key), payload })
       return null
     }
     changeRun(connection, transferView, run.id, remove, span)
