@@ -120,6 +120,20 @@ describe('keys', () => {
   })
 })
 
+test('the log of a store that is damaged stays with that one', async () => {
+  const log = await changeStore(async store => {
+    await store.putCheckpoint('after', 'the backup')
+    return readFileSync(`${place.storeFile}-wal`)
+  })
+  writeFileSync(place.storeFile, Buffer.alloc(8 * 4_096, 0xa5))
+  writeFileSync(`${place.storeFile}-wal`, log)
+  expect(await restore('--keys-of-backup')).toMatchObject({ code: 0 })
+  const kept = filesOf().filter(name => name.includes('.replaced-'))
+  expect(kept).toEqual([expect.stringMatching(/Z$/), expect.stringMatching(/Z-wal$/)])
+  expect(await changeStore(store => store.checkpoint('after'))).toBeUndefined()
+  expect(findDamage(place.storeFile)).toBe('ok')
+})
+
 describe('a backup is refused', () => {
   test('that is damaged, cut short or a file of something else', async () => {
     const page = 4_096
