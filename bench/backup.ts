@@ -1,5 +1,5 @@
-// How long a backup and a restore of a store file take, and how far the write-ahead log grows while a backup runs beside
-// a backfill at full speed.
+// How long a backup and a restore of a store file take, and how far the write-ahead log grows while a backup runs
+// beside a backfill at full speed.
 // Run: npm run bench:backup [-- --shape ethereum --transfers 2000000 --memory 1024]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -102,6 +102,17 @@ describe('keys', () => {
     expect(revoked.filter(key => key.revokedAt !== undefined).map(({ id }) => id)).toEqual([keys.revoked])
   })
 
+  test('stay revoked where a newer version wrote the present store: its backup from before is the way back', async () => {
+    await changeStore(store => store.revokeKey(keys.revoked, Date.now()))
+    const newer = new DatabaseSync(place.storeFile)
+    newer.exec('ALTER TABLE keys ADD COLUMN later TEXT; PRAGMA user_version = 4711')
+    newer.close()
+    const { code, stdout } = await restore()
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`still so: ${keys.revoked} (revoked).`)])
+    const restored = await changeStore(store => store.keys())
+    expect(restored.find(({ id }) => id === keys.revoked)?.revokedAt).toBeDefined()
+  })
+
   test.each([
     ['missing', 'there is no store at', (path: string) => rmSync(path)],
     ['damaged', 'cannot be read', (path: string) => writeFileSync(path, 'what a broken disk gives')],

@@ -1,5 +1,5 @@
-// Opens stores, replicas, plain parts and bulk imports by address, backs up files and restores them: the only place that
-// knows the engines.
+// Opens stores, replicas, plain parts and bulk imports by address, backs up files and restores them: the only place
+// that knows the engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
