@@ -1,7 +1,16 @@
 // `almanac store restore`: what it refuses, what becomes of keys, and that a restore that is killed at any step leaves
 // the old store or the new one whole.
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -173,11 +182,18 @@ describe('a backup is refused', () => {
     await expectRefusal(/is a database of another program/)
   })
 
-  test('that is missing, is the store itself, or has a part of its data in a log', async () => {
+  test('that is missing, is the store itself, finds no room, or has a part of its data in a log', async () => {
     const named = (file: string) => place.runHere(['store', 'restore', file])
     expect(await named('none.db')).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no backup at') })
     expect(await named('.')).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a backup') })
     expect(await named('almanac.db')).toMatchObject({ code: 1, stderr: expect.stringContaining('is the store itself') })
+    const { size } = statSync(backup)
+    truncateSync(backup, 15e12)
+    const noRoom = expect.stringMatching(
+      /^Error: Restoring needs 15000000 MB beside .*; \d+ MB is free\.\nTry: {3}free space/,
+    )
+    expect(await restore()).toEqual({ code: 1, stdout: '', stderr: noRoom })
+    truncateSync(backup, size)
     writeFileSync(`${backup}-wal`, 'frames')
     await expectRefusal(/a part of its data in \S+backup\.db-wal\.\nTry: {3}run `almanac store backup FILE/)
   })

@@ -79,8 +79,8 @@ async function restore(loaded: LoadedConfig, file: string, flags: RestoreFlags):
   const said: [NamedKey[], string][] = [
     [keys.revoked, 'revoked or expired since the backup, and still so'],
     [keys.changed, 'with the scopes, expiry and limits of the replaced store'],
-    [keys.returned, 'valid again, as in the backup: revoke those that must not be'],
-    [keys.gone, 'created after the backup and gone: clients need new ones'],
+    [keys.returned, 'valid again, as in the backup (revoke those that must not be)'],
+    [keys.gone, 'gone, because they were created after the backup (clients need new ones)'],
   ]
   for (const [named, what] of said)
     if (named.length > 0)
