@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, Entry>> = {
   ],
   explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
   config: ['Check the configuration.', async () => (await import('./config.ts')).configCommand()],
-  store: ['Copy or back up the store.', async () => (await import('./store.ts')).storeCommand()],
+  store: ['Copy, back up or restore the store.', async () => (await import('./store.ts')).storeCommand()],
 }
 
 // Examples stay short: if `almanac` is not on the path, one line says how to call it.
@@ -51,6 +51,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration
   almanac store backup FILE                    copy the store while the service runs
+  almanac store restore FILE                   put such a copy back, with the service stopped
 
 Exit codes: 0 done, 1 something must be changed, 70 a defect of Almanac, 75 try again later, 130 interrupted.`
 

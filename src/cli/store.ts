@@ -1,15 +1,28 @@
-// Copies the store to another engine, or backs up its file. The copying itself is the store's.
+// Copies the store to another engine, backs up its file or restores it. The copying itself is the store's.
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { backUpStore, openStoreParts } from '../store/open.ts'
+import { backUpStore, openStoreParts, restoreStore } from '../store/open.ts'
 import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
+import type { RestoreProgress } from '../store/sqlite/restore/restore.ts'
+import type { NamedKey } from '../store/sqlite/restore/restored-keys.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
 import { sandboxMeant } from './running-demo.ts'
-import { bytesText, countText, durationText, ProgressLine, printData, printJson, printNote, table } from './terminal.ts'
+import {
+  bytesText,
+  countText,
+  durationText,
+  ProgressLine,
+  percentText,
+  printable,
+  printData,
+  printJson,
+  printNote,
+  table,
+} from './terminal.ts'
 
 export function storeCommand(): Command {
   const copyCommand = new Command('copy')
@@ -22,14 +35,26 @@ export function storeCommand(): Command {
     .action(copy)
   const backupCommand = new Command('backup')
     .description(
-      'Copy a store file to another file while the service runs, and check the copy. To restore, stop the service and replace the store with the copy.',
+      'Copy a store file to another file while the service runs, and check the copy. `store restore` puts it back.',
     )
     .argument('<file>', 'File to create; it must not exist yet.')
     .option('--json', 'Print file and size as JSON.')
+  const restoreCommand = new Command('restore')
+    .description(
+      'Put a backup in the place of the store file, and keep the replaced store beside it. The backup is checked first, and keys that were revoked since stay revoked. Stop the service first. If interrupted, the store is as it was.',
+    )
+    .argument('<backup>', 'File that `store backup` made.')
+    .option(
+      '--keys-of-backup',
+      'Accept keys that become valid again because the present store is missing, is damaged or does not know them.',
+    )
+    .option('--discard', 'Remove the replaced store instead of keeping it.')
+    .option('--json', 'Print what was restored, and which keys changed, as JSON.')
   return new Command('store')
-    .description('Copy or back up the store.')
+    .description('Copy, back up or restore the store.')
     .addCommand(copyCommand)
     .addCommand(withConfig(backupCommand, ['store'], backUp))
+    .addCommand(withConfig(restoreCommand, ['store'], restore))
 }
 
 async function backUp(loaded: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {
@@ -37,6 +62,47 @@ async function backUp(loaded: LoadedConfig, file: string, { json }: { json?: tru
   const { bytes } = await backUpStore(sandboxMeant(loaded)?.store ?? loaded.config.store, target)
   if (json) printJson({ file: target, bytes })
   else printData(`${target}: ${bytesText(bytes)}, checked.`)
+}
+
+type RestoreFlags = { keysOfBackup?: true; discard?: true; json?: true }
+
+async function restore(loaded: LoadedConfig, file: string, flags: RestoreFlags): Promise<void> {
+  const { keysOfBackup = false, discard = false, json } = flags
+  const line = new ProgressLine()
+  const url = sandboxMeant(loaded)?.store ?? loaded.config.store
+  const restoring = () => restoreStore(url, resolve(file), { keysOfBackup, discard, onProgress: showRestore(line) })
+  const hint = 'stop every process that uses the store, those with --only api too, and run this again.'
+  const { store, bytes, kept, keys } = await openUnlocked(restoring, hint).finally(() => line.close())
+  if (json) return printJson({ store, bytes, kept: kept ?? null, keys })
+  printData(`${store}: ${bytesText(bytes)} restored, checked.`)
+  if (kept !== undefined) printData(`The replaced store is kept as ${kept}; remove it when you no longer need it.`)
+  const said: [NamedKey[], string][] = [
+    [keys.revoked, 'revoked or expired since the backup, and still so'],
+    [keys.changed, 'with the scopes, expiry and limits of the replaced store'],
+    [keys.returned, 'valid again, as in the backup (revoke those that must not be)'],
+    [keys.gone, 'gone, because they were created after the backup (clients need new ones)'],
+  ]
+  for (const [named, what] of said)
+    if (named.length > 0)
+      printData(`Keys ${what}: ${named.map(({ id, name }) => `${id} (${printable(name)})`).join(', ')}.`)
+}
+
+function showRestore(line: ProgressLine): (progress: RestoreProgress) => void {
+  let startedMs = 0
+  return progress => {
+    const { phase, bytes } = progress
+    if (phase === 'begin') {
+      startedMs = performance.now()
+      printNote(`Restoring needs ${bytesText(bytes)} beside the store; ${bytesText(progress.freeBytes)} is free.`)
+    } else if (phase === 'check') line.show(`Checking ${bytesText(bytes)}.`)
+    else
+      line.offer(() => {
+        const { bytesDone } = progress
+        const perSecond = (bytesDone * 1_000) / (performance.now() - startedMs)
+        const left = durationText((bytes - bytesDone) / perSecond)
+        return `Copying: ${percentText(bytesDone, bytes)} of ${bytesText(bytes)}, ${bytesText(perSecond)}/s, ${left} left`
+      })
+  }
 }
 
 async function copy({ from, to, json }: { from: string; to: string; json?: true }): Promise<void> {

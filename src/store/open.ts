@@ -1,10 +1,11 @@
-// Opens stores, replicas, plain parts and bulk imports by address, and backs up files: the only place that knows the
-// engines.
+// Opens stores, replicas, plain parts and bulk imports by address, backs up files and restores them: the only place
+// that knows the engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { StoreParts } from './parts.ts'
 import type { SolanaStaging } from './solana-store.ts'
+import type { Restored, RestoreOptions } from './sqlite/restore/restore.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
 
@@ -62,6 +63,21 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
     'almanac backup copies file stores only; back up a database server with its own tools.',
     {
       hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
+    },
+  )
+}
+
+/** Puts a backup in the place of a store in a file, which no process may have open. */
+export async function restoreStore(url: string, backup: string, options: RestoreOptions): Promise<Restored> {
+  if (url.startsWith('file:')) {
+    const { restoreFile } = await import('./sqlite/restore/restore.ts')
+    return await restoreFile(backup, resolve(pathOf(url)), options)
+  }
+  throw new AlmanacError(
+    'config_invalid',
+    'almanac store restore replaces file stores only; restore a database server with its own tools.',
+    {
+      hint: 'run pg_restore into a new database and carry over which keys were revoked; see docs/backup.md.',
     },
   )
 }

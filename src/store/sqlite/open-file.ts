@@ -39,7 +39,7 @@ export const writeOptions: ConnectionOptions = {
 export const ownerWriteOptions: ConnectionOptions = { ...writeOptions, cacheMegabytes: 32, logPagesMax: 4_000 }
 
 /** Checks the place first, because SQLite has one message for all of these. */
-function requirePlace(path: string): void {
+export function requirePlace(path: string): void {
   const location = `file:${path}`
   const parent = dirname(path)
   if (!existsSync(parent))
