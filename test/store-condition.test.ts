@@ -10,6 +10,7 @@ import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { lastCheck } from '../src/store/check.ts'
 import { checkFile, openStore } from '../src/store/open.ts'
+import { StoreRoom } from '../src/store/room.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
 import { seed } from './seed.ts'
 import { serveApi } from './served-api.ts'
@@ -117,7 +118,14 @@ test.each([
   cleanups.push(() => store.close())
   const lines: string[] = []
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(line) })
-  const watched = { store, url: place.storeUrl, log, metrics: createMetrics(), checks: false }
+  const watched = {
+    store,
+    room: new StoreRoom({ store }),
+    url: place.storeUrl,
+    log,
+    metrics: createMetrics(),
+    checks: false,
+  }
   const watch = new StoreWatch({ ...watched, pace: { lookMs: 20 } })
   cleanups.push(() => watch.close())
   const api = await serveApi({ parts: { store } })
@@ -145,7 +153,15 @@ test('damage is found by the check in the background, and known to every process
   const metrics = createMetrics()
   const pace = { lookMs: 20, firstCheckMs: 0, checkMs: 200, againMs: 200 }
   const log = createLog({ level: 'info', format: 'json', write: () => {} })
-  const watch = new StoreWatch({ store, url: place.storeUrl, log, metrics, checks: true, pace })
+  const watch = new StoreWatch({
+    store,
+    room: new StoreRoom({ store }),
+    url: place.storeUrl,
+    log,
+    metrics,
+    checks: true,
+    pace,
+  })
   cleanups.push(() => watch.close())
   await vi.waitFor(async () => expect(await lastCheck(store)).toMatchObject({ verdict: 'ok' }), patience)
   expect(await store.problems()).toEqual([])

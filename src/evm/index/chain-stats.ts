@@ -8,8 +8,6 @@ import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
-/** A chain without new blocks writes nothing, and would look well again after one that failed. */
-const storeFullMs = 60_000
 
 export type Part = 'head' | 'history'
 
@@ -26,24 +24,11 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
-  #storeFull: { reason: string; atMs: number } | undefined
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
     this.#metrics = metrics
     this.#log = log
-  }
-
-  /** Why nothing can be stored; undefined where something was stored since, or nothing failed for a while. */
-  get storeFull(): string | undefined {
-    const { reason, atMs } = this.#storeFull ?? { reason: undefined, atMs: 0 }
-    return performance.now() - atMs > storeFullMs ? undefined : reason
-  }
-
-  foundStoreFull(reason: string): void {
-    const isNew = this.storeFull === undefined
-    this.#storeFull = { reason, atMs: performance.now() }
-    if (isNew) this.#log.error({ chain: this.#chain, reason }, 'Store full; serving goes on, indexing waits for room')
   }
 
   measured(headAgeSeconds: number | null, blockTimeSeconds: number): void {
@@ -59,7 +44,6 @@ export class ChainStats {
       this.failures.waited('head', lag)
     } else this.failures.succeeded('head')
     if (step.kind === 'advanced') {
-      this.#storeFull = undefined
       this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
       this.pace.add({ blocks: step.blocks, rows: 0, bytes: 0 })
     }
@@ -92,7 +76,6 @@ export class ChainStats {
   }
 
   filled(progress: BackfillProgress): void {
-    this.#storeFull = undefined
     this.progress.add(progress)
     this.pace.add(progress)
     this.blocksLeft = Math.max(0, this.blocksLeft - progress.blocks)
