@@ -225,16 +225,24 @@ describe('plan', () => {
     const node = await simulate()
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', daily_budget: 100_000 } })
     const { code, stdout } = await place.runHere(['plan'])
+    const { total, merge_disk_bytes: merging } = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+    expect(merging).toBe(Math.max(118 * total.transfers, 130 * total.addresses))
     expect(code).toBe(0)
     expect(stdout).toMatch(
       /^CHAIN +WHAT +BLOCKS +SAMPLED +CALLS +BYTES +TIME +TRANSFERS +ADDRESSES +DISK\nsim +everything +301 +301 /,
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
+    expect(stdout).toMatch(/\nMerging takes up to [\d.]+ [kM]B of disk on top: [\d.]+ [kM]B in all\.\nSampling /)
     expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 118 bytes /)
     // A row takes more room on a server; no store is opened.
-    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full' } }, 'postgres://nowhere.invalid/almanac')
-    expect((await place.run(['plan'])).stdout).toContain('\nAssumed: disk: 211 bytes a transfer')
+    const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
+    place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
+    node.mine(200)
+    const onServer = (await place.run(['plan'])).stdout
+    expect(onServer).toContain('\nAssumed: disk: 211 bytes a transfer')
+    expect(onServer).not.toContain('Merging')
+    expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
   })
 })
 

@@ -39,6 +39,22 @@ const diskBytes = {
 }
 type DiskBytes = (typeof diskBytes)['file']
 
+/**
+ * What merging takes on top at most, as a share of the largest kind of rows of a chain: its transfers or its wallets.
+ * A merge frees its inputs when its output is whole, and the largest one rewrites all rows of a kind. Later rows fill
+ * the freed pages. A server has no merges.
+ */
+const mergeShare = 1
+
+function mergeBytesOf(works: readonly Work[], disk: DiskBytes): number {
+  if (disk !== diskBytes.file) return 0
+  const largest = [...byChain(works).values()].flatMap(list => {
+    const { transfers, addresses } = sumOf(list)
+    return [transfers * disk.transfer, addresses * disk.address]
+  })
+  return Math.round(mergeShare * Math.max(0, ...largest))
+}
+
 const assumptionsOf = (disk: DiskBytes): string[] => [
   `disk: ${disk.transfer} bytes a transfer (measured: ${disk.measured}), ${disk.address} an address (full chains only), ${disk.block} a block with transfers`,
   'time: the endpoints answer as fast as now, within requests_per_second and daily_budget; writing is not the bottleneck',
@@ -75,8 +91,26 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   }
   spent.seconds = (performance.now() - startedAt) / 1_000
   const assumptions = assumptionsOf(disk)
-  if (flags.json) printJson({ ...shown(works, spent), assumptions })
-  else printData([described(works, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+  const mergeBytes = mergeBytesOf(works, disk)
+  if (flags.json) printJson({ ...shown(works, spent), merge_disk_bytes: mergeBytes, assumptions })
+  else {
+    const needed = totalOf(works).disk_bytes + mergeBytes
+    const room = roomLines({ mergeBytes, needed, bytesMax: loaded.config.limits.storeBytesMax })
+    printData([described(works, room, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+  }
+}
+
+type Room = { mergeBytes: number; needed: number; bytesMax: number | undefined }
+
+function roomLines({ mergeBytes, needed, bytesMax }: Room): string[] {
+  return [
+    ...(mergeBytes > 0
+      ? [`Merging takes up to ${bytesText(mergeBytes)} of disk on top: ${bytesText(needed)} in all.`]
+      : []),
+    ...(bytesMax !== undefined && bytesMax < needed
+      ? [`limits.store_bytes_max allows ${bytesText(bytesMax)}: indexing would pause as store_full.`]
+      : []),
+  ]
 }
 
 type ChainTask = {
@@ -193,7 +227,7 @@ function shown(works: readonly Work[], spent: Spent) {
   return { chains: Object.fromEntries(chains), total: totalOf(works), sampling }
 }
 
-function described(works: readonly Work[], spent: Spent): string {
+function described(works: readonly Work[], room: readonly string[], spent: Spent): string {
   const heading = ['CHAIN', 'WHAT', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'TRANSFERS', 'ADDRESSES', 'DISK']
   const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
   const rows = works.map(work => [
@@ -211,6 +245,7 @@ function described(works: readonly Work[], spent: Spent): string {
       : table(heading, [...rows, total]),
     '',
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
+    ...room,
     `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ].join('\n')
 }
