@@ -90,8 +90,9 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Restore a backup, or index again into an empty store; check the disk.',
   },
   store_full: {
-    means: 'The disk is full. Committed data is safe, and requests are still answered.',
-    solve: 'Free or add space; indexing resumes by itself.',
+    means:
+      'The disk is full, or the store is at `limits.store_bytes_max`. Committed data is safe, and requests are still answered.',
+    solve: 'Free or add space, and indexing resumes by itself; or raise the bound. See [room](scale.md#room).',
   },
   store_locked: {
     means: 'Another process indexes into the store, or has locked it.',

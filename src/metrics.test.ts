@@ -24,3 +24,7 @@ test('metrics of the process are added when asked for', async () => {
   expect(await createMetrics({ ofProcess: true }).registry.metrics()).toContain('process_resident_memory_bytes')
   expect(await createMetrics().registry.metrics()).not.toContain('process_')
 })
+
+test('what is not known of the store is absent: a 0 would raise alarms', async () => {
+  expect(await createMetrics().registry.metrics()).not.toMatch(/^almanac_store_/m)
+})

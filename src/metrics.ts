@@ -36,10 +36,24 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         ['network'],
       ),
     },
-    storeChecked: gauge(
-      'almanac_store_checked_timestamp_seconds',
-      'When the store file was last checked for damage. Absent for a server.',
-    ),
+    store: {
+      checked: absent(
+        gauge(
+          'almanac_store_checked_timestamp_seconds',
+          'When the store file was last checked for damage. Absent for a server.',
+        ),
+      ),
+      bytes: absent(gauge('almanac_store_bytes', 'Bytes of the store in use, the write-ahead log of a file included.')),
+      bytesMax: absent(
+        gauge('almanac_store_bytes_max', 'The setting limits.store_bytes_max. Absent where it is unset.'),
+      ),
+      fullIn: absent(
+        gauge(
+          'almanac_store_full_in_seconds',
+          'When the store will be full, by its bound or its disk, if it grows as in the last hours. Absent where it does not grow or too little was seen.',
+        ),
+      ),
+    },
     problems: gauge('almanac_problem', 'Problems that /ready names, 1 each; the chain is empty for the store.', [
       'problem',
       'chain',
@@ -116,6 +130,12 @@ export function createEvmMetrics() {
       ['chain', 'endpoint'],
     ),
   }
+}
+
+/** Without a value until one is set: a metric without labels would begin as 0. */
+function absent(gauge: Gauge): Gauge {
+  gauge.remove()
+  return gauge
 }
 
 /** The kinds of metrics in one registry. */

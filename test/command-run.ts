@@ -89,9 +89,10 @@ export class CommandPlace {
     return `file:${this.storeFile}`
   }
 
-  configure(chains: Readonly<Record<string, object>>, store?: string): void {
+  configure(chains: Readonly<Record<string, object>>, store?: string, limits?: object): void {
     // JSON is YAML, and quoted addresses stay texts in both.
-    writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify({ chains, ...(store && { store }) }))
+    const settings = { chains, ...(store && { store }), ...(limits && { limits }) }
+    writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify(settings))
   }
 
   begin(parameters: readonly string[], environment?: Environment): CommandRun {

@@ -231,10 +231,16 @@ describe('plan', () => {
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
+    expect(stdout).toContain('\nAssumed: merging: rows are moved some at a time and need no disk of their own')
     expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 118 bytes /)
     // A row takes more room on a server; no store is opened.
-    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full' } }, 'postgres://nowhere.invalid/almanac')
-    expect((await place.run(['plan'])).stdout).toContain('\nAssumed: disk: 211 bytes a transfer')
+    const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
+    place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
+    node.mine(200)
+    const onServer = (await place.run(['plan'])).stdout
+    expect(onServer).toContain('\nAssumed: disk: 211 bytes a transfer')
+    expect(onServer).not.toContain('merging')
+    expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
   })
 })
 

@@ -10,6 +10,7 @@ import { createLog } from '../src/log.ts'
 import { createEvmMetrics } from '../src/metrics.ts'
 import type { Address, Interval } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import type { StoreRoom } from '../src/store/room.ts'
 import type { Store } from '../src/store/store.ts'
 import { layOut, newLayout, unpackTransfer } from '../src/store/transfer-payload.ts'
 import type { SimChain } from './sim/chain.ts'
@@ -45,7 +46,9 @@ export function simulatedChain(node: SimNode): Chain {
 export function startIndexer(
   node: SimNode,
   store: Store,
-  setup: Partial<ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator; urls: string[] }> = {},
+  setup: Partial<
+    ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator; room: StoreRoom; urls: string[] }
+  > = {},
 ): { indexer: ChainIndexer; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const urls = setup.urls ?? node.endpoints.map(({ url }) => url)

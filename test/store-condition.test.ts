@@ -10,6 +10,7 @@ import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { lastCheck } from '../src/store/check.ts'
 import { checkFile, openStore } from '../src/store/open.ts'
+import { StoreRoom } from '../src/store/room.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
 import { seed } from './seed.ts'
 import { serveApi } from './served-api.ts'
@@ -96,6 +97,47 @@ test.skipIf(!canMount)(
   },
 )
 
+test('a store at its bound is told by the service, its metrics and commands, and not written to', async () => {
+  const place = newPlace()
+  const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'real' } })
+  cleanups.push(() => node.close())
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  await store.putLabels(labels(20_000))
+  await store.close()
+  const chain = { id: 31_337, rpc: node.url, index: 'full', finality: 0 }
+  place.configure({ sim: chain }, undefined, { store_bytes_max: 1_048_576 })
+  const synced = await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '50'])
+  expect(synced).toMatchObject({ code: 75, stderr: expect.stringContaining('has reached limits.store_bytes_max') })
+
+  const start = ['start', '--listen', '127.0.0.1:0', '--log-format', 'json', '--ops-open']
+  const service = place.begin(start)
+  const url = await service.listening()
+  const ready = await readiness(url)
+  expect(ready).toMatchObject({ code: 200, kinds: expect.arrayContaining(['store_full']) })
+  const status = (await (await fetch(`${url}/status`)).json()) as object
+  expect(status).toMatchObject({
+    chains: { sim: { state: 'store_full', covered: [] } },
+    store: { bytes_max: 1_048_576, full_in_seconds: 0 },
+  })
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics).toMatch(/^almanac_store_bytes [1-9]\d{6,}$/m)
+  expect(metrics).toContain('\nalmanac_store_bytes_max 1048576\n')
+  expect(metrics).toContain('\nalmanac_store_full_in_seconds 0\n')
+  expect(metrics).toContain('almanac_problem{problem="store_full",chain=""} 1')
+  const shown = await place.runHere(['status', '--url', url])
+  expect(shown.stdout).toMatch(/^Almanac \S+, store \S+, full\n/)
+  const said = service.stderr.split('\n').filter(line => /full/.test(line))
+  expect(said).toHaveLength(1)
+  expect(said[0]).toContain('Store full; serving goes on, indexing waits for room')
+})
+
+function labels(count: number) {
+  return Array.from({ length: count }, (_, at) => ({
+    address: `0x${at.toString(16).padStart(40, '0')}` as never,
+    ...{ chain: undefined, label: `Label ${at}`, source: 'test', rank: 'imported' as const, updatedAt: 1 },
+  }))
+}
+
 function fillUp(path: string): void {
   const file = openSync(path, 'w')
   const piece = Buffer.alloc(4_096)
@@ -117,7 +159,14 @@ test.each([
   cleanups.push(() => store.close())
   const lines: string[] = []
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(line) })
-  const watched = { store, url: place.storeUrl, log, metrics: createMetrics(), checks: false }
+  const watched = {
+    store,
+    room: new StoreRoom({ store }),
+    url: place.storeUrl,
+    log,
+    metrics: createMetrics(),
+    checks: false,
+  }
   const watch = new StoreWatch({ ...watched, pace: { lookMs: 20 } })
   cleanups.push(() => watch.close())
   const api = await serveApi({ parts: { store } })
@@ -137,15 +186,19 @@ test('damage is found by the check in the background, and known to every process
   const place = newPlace()
   const store = await openStore(place.storeUrl, { role: 'owner' })
   cleanups.push(() => store.close())
-  const labels = Array.from({ length: 2_000 }, (_, at) => ({
-    address: `0x${at.toString(16).padStart(40, '0')}` as never,
-    ...{ chain: undefined, label: `Label ${at}`, source: 'test', rank: 'imported' as const, updatedAt: 1 },
-  }))
-  await store.putLabels(labels)
+  await store.putLabels(labels(2_000))
   const metrics = createMetrics()
   const pace = { lookMs: 20, firstCheckMs: 0, checkMs: 200, againMs: 200 }
   const log = createLog({ level: 'info', format: 'json', write: () => {} })
-  const watch = new StoreWatch({ store, url: place.storeUrl, log, metrics, checks: true, pace })
+  const watch = new StoreWatch({
+    store,
+    room: new StoreRoom({ store }),
+    url: place.storeUrl,
+    log,
+    metrics,
+    checks: true,
+    pace,
+  })
   cleanups.push(() => watch.close())
   await vi.waitFor(async () => expect(await lastCheck(store)).toMatchObject({ verdict: 'ok' }), patience)
   expect(await store.problems()).toEqual([])

@@ -308,7 +308,14 @@ export interface components {
         engine: string;
         location: string;
         schema_version: number;
+        /** @description On the disk, the write-ahead log of a file included. */
         size_bytes: number;
+        /** @description Of them in use: the free pages of a file take new rows before it grows. */
+        used_bytes: number;
+        /** @description The setting `limits.store_bytes_max`; null where it is unset. */
+        bytes_max: number | null;
+        /** @description When it will be full if it grows as in the last hours; null where it does not grow or too little is known. */
+        full_in_seconds: number | null;
       };
       chains: {
         [key: string]: {
@@ -535,7 +542,14 @@ export interface components {
         engine: string;
         location: string;
         schema_version: number;
+        /** @description On the disk, the write-ahead log of a file included. */
         size_bytes: number;
+        /** @description Of them in use: the free pages of a file take new rows before it grows. */
+        used_bytes: number;
+        /** @description The setting `limits.store_bytes_max`; null where it is unset. */
+        bytes_max: number | null;
+        /** @description When it will be full if it grows as in the last hours; null where it does not grow or too little is known. */
+        full_in_seconds: number | null;
       };
       /** @description What a key gets for which no limits are given; null: no limit. */
       new_key_limits: {

@@ -3,7 +3,14 @@ import type { ChainStatus } from '../model.ts'
 import { type Address, evidences } from '../model.ts'
 import { liveStatus } from './live-feed.ts'
 
-const store = { engine: 'sqlite', location: 'file:a.db', schemaVersion: 1, sizeBytes: 2 } as const
+const store = {
+  engine: 'sqlite',
+  location: 'file:a.db',
+  schemaVersion: 1,
+  sizeBytes: 2,
+  usedBytes: 2,
+  disk: undefined,
+} as const
 
 function chainWith(covered: ChainStatus['covered']) {
   const chain: ChainStatus = {

@@ -179,7 +179,7 @@ export type LiveStatus = {
   /** Unix milliseconds. */
   at: number
   version: string
-  store: { engine: string; location: string; schema_version: number; size_bytes: number }
+  store: ReturnType<typeof shownStore>
   chains: Record<string, LiveChain>
   solana: Record<string, SolanaStatus>
 }
@@ -196,8 +196,14 @@ export function liveStatus({ report, store, version, atMs }: LiveFacts): LiveSta
   }
 }
 
-export function shownStore({ engine, location, schemaVersion, sizeBytes }: StoreInfo): LiveStatus['store'] {
-  return { engine, location, schema_version: schemaVersion, size_bytes: sizeBytes }
+export function shownStore({ engine, location, schemaVersion, ...sizes }: StoreInfo) {
+  return {
+    ...{ engine, location, schema_version: schemaVersion },
+    size_bytes: sizes.sizeBytes,
+    used_bytes: sizes.usedBytes,
+    bytes_max: sizes.bytesMax ?? null,
+    full_in_seconds: sizes.fullInSeconds ?? null,
+  }
 }
 
 function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveChain {

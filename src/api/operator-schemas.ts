@@ -149,7 +149,15 @@ const storeFacts = z.object({
   engine: z.string(),
   location: z.string(),
   schema_version: z.int(),
-  size_bytes: z.int(),
+  size_bytes: z.int().describe('On the disk, the write-ahead log of a file included.'),
+  used_bytes: z.int().describe('Of them in use: the free pages of a file take new rows before it grows.'),
+  bytes_max: z.int().nullable().describe('The setting `limits.store_bytes_max`; null where it is unset.'),
+  full_in_seconds: z
+    .int()
+    .nullable()
+    .describe(
+      'When it will be full if it grows as in the last hours; null where it does not grow or too little is known.',
+    ),
 })
 
 const indexer = z.object({

@@ -41,7 +41,8 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
       // A change is logged at once; a chain that stays live has no other news.
       if (last?.state === state && (chain.state === 'live' || now - last.atMs < logLineMs)) continue
       logged.set(name, { state, atMs: now })
-      logChain(log, name, chain)
+      // Said once for all chains where the room of the store is watched.
+      if (chain.state !== 'store_full') logChain(log, name, chain)
     }
   }
   const look = async (): Promise<void> => {

@@ -41,6 +41,9 @@ type DiskBytes = (typeof diskBytes)['file']
 
 const assumptionsOf = (disk: DiskBytes): string[] => [
   `disk: ${disk.transfer} bytes a transfer (measured: ${disk.measured}), ${disk.address} an address (full chains only), ${disk.block} a block with transfers`,
+  ...(disk === diskBytes.file
+    ? ['merging: rows are moved some at a time and need no disk of their own; the write-ahead log takes up to 100 MB']
+    : []),
   'time: the endpoints answer as fast as now, within requests_per_second and daily_budget; writing is not the bottleneck',
   'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
   'addresses: estimated from how often samples share them; the least certain figure',
@@ -76,7 +79,16 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   spent.seconds = (performance.now() - startedAt) / 1_000
   const assumptions = assumptionsOf(disk)
   if (flags.json) printJson({ ...shown(works, spent), assumptions })
-  else printData([described(works, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+  else {
+    const room = roomLines(totalOf(works).disk_bytes, loaded.config.limits.storeBytesMax)
+    printData([described(works, room, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+  }
+}
+
+function roomLines(needed: number, bytesMax: number | undefined): string[] {
+  return bytesMax !== undefined && bytesMax < needed
+    ? [`limits.store_bytes_max allows ${bytesText(bytesMax)}: indexing would pause as store_full.`]
+    : []
 }
 
 type ChainTask = {
@@ -193,7 +205,7 @@ function shown(works: readonly Work[], spent: Spent) {
   return { chains: Object.fromEntries(chains), total: totalOf(works), sampling }
 }
 
-function described(works: readonly Work[], spent: Spent): string {
+function described(works: readonly Work[], room: readonly string[], spent: Spent): string {
   const heading = ['CHAIN', 'WHAT', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'TRANSFERS', 'ADDRESSES', 'DISK']
   const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
   const rows = works.map(work => [
@@ -211,6 +223,7 @@ function described(works: readonly Work[], spent: Spent): string {
       : table(heading, [...rows, total]),
     '',
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
+    ...room,
     `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ].join('\n')
 }

@@ -54,7 +54,7 @@ const solanaStatus = z.looseObject({
 type ShownChain = z.output<typeof chainStatus>
 const statusAnswer = z.looseObject({
   version: z.string().optional(),
-  store: z.looseObject({ location: z.string().optional() }).optional(),
+  store: z.looseObject({ location: z.string().optional(), full_in_seconds: z.number().nullish() }).optional(),
   chains: z.record(z.string(), chainStatus).default({}),
   solana: z.record(z.string(), solanaStatus).default({}),
 })
@@ -129,7 +129,10 @@ function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
 }
 
 function describeStatus(status: z.output<typeof statusAnswer>): string {
-  const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(status.store?.location ?? '-')}`
+  const { location = '-', full_in_seconds } = status.store ?? {}
+  const forecast =
+    full_in_seconds == null ? '' : full_in_seconds === 0 ? ', full' : `, full in ${durationText(full_in_seconds)}`
+  const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(location)}${forecast}`
   const rows = [
     ...Object.entries(status.chains).map(([name, chain]) => chainRow(name, chain)),
     ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),

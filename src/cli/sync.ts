@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
+import { StoreRoom } from '../store/room.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
 import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
@@ -40,7 +41,10 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
     counted.bytes += bytes
   })
   const { chain, rpc } = connected
-  const store = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
+  const taken = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
+  const room = await new StoreRoom({ store: taken, bytesMax: loaded.config.limits.storeBytesMax }).start()
+  opened.defer(() => room.close())
+  const store = room.guarded(taken)
   shareBudget(connected, store, opened)
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())

@@ -213,6 +213,11 @@ export const settingsSchema = section({
       about: 'Maximum time for running requests to finish after the first signal to stop.',
       accepts: 'a whole number of milliseconds, at least 0',
     }),
+    store_bytes_max: setting(z.int().min(1_048_576).optional(), {
+      about:
+        'Maximum size of the store: the pages of a file that are in use with its write-ahead log, or the database on a server. At it, and while the disk of a file has less than 256 MB (2 % of a small disk) free, indexing pauses as `store_full`; requests are answered. Unset: the disk alone is the bound.',
+      accepts: 'a whole number of bytes, at least 1048576',
+    }),
     replica_lag_max_ms: setting(count.default(1_000), {
       about: 'Maximum lag of the replica under `store_read`; beyond it the store itself is read.',
       accepts: 'a whole number of milliseconds, at least 1',

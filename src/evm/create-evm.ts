@@ -9,6 +9,7 @@ import type { EndpointSettings } from '../rpc/client.ts'
 import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
+import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
@@ -25,6 +26,7 @@ export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
   chains: ChainTable
   store: Store
+  room?: StoreRoom | undefined
   log: Log
   /** The largest page that a request may ask for: a contract with that many rows is answered while it is filled. */
   pageSizeMax: number
@@ -53,7 +55,7 @@ export type Evm = {
   close(): Promise<void>
 }
 
-export function createEvm({ settings, chains, store, log, pageSizeMax, retention }: EvmOptions): Evm {
+export function createEvm({ settings, chains, store, room, log, pageSizeMax, retention }: EvmOptions): Evm {
   const metrics = createEvmMetrics()
   const decoder = new DecodePool()
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
@@ -86,7 +88,8 @@ export function createEvm({ settings, chains, store, log, pageSizeMax, retention
     const budget = new CallBudget(callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }))
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
-      return new ChainIndexer({ ...setup, ...news, rpc, store: own, log, metrics, decoder, annotator, pageSizeMax })
+      const parts = { rpc, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
+      return new ChainIndexer({ ...setup, ...news, ...parts })
     }
     // A file has one owner; several processes on a server may want to index the same chain.
     const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeIndexer }) : undefined

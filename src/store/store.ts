@@ -60,7 +60,20 @@ export type StoreProblem = {
   reason: string
 }
 
-export type StoreInfo = { engine: Store['engine']; location: string; schemaVersion: number; sizeBytes: number }
+export type StoreInfo = {
+  engine: Store['engine']
+  location: string
+  schemaVersion: number
+  /** On the disk, the write-ahead log of a file included. */
+  sizeBytes: number
+  /** Of them in use: the free pages of a file take new rows before it grows. */
+  usedBytes: number
+  /** The disk of a file; undefined for a server. */
+  disk: { bytes: number; freeBytes: number } | undefined
+  /** Told by `StoreRoom`. */
+  bytesMax?: number | undefined
+  fullInSeconds?: number | undefined
+}
 
 /** A copy of the store on another server that follows it with a lag, for reads that may be a moment old. */
 export interface ReadReplica {

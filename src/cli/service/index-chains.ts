@@ -4,10 +4,12 @@ import { type Chain, ChainTable } from '../../chains.ts'
 import { createEvm, type EvmChainSettings, type EvmOptions } from '../../evm/create-evm.ts'
 import { createLog, type LogOptions } from '../../log.ts'
 import { openStore } from '../../store/open.ts'
+import { StoreRoom } from '../../store/room.ts'
 import { yieldToServing } from '../../threads.ts'
 
 export type IndexThreadData = {
   store: string
+  storeBytesMax?: number | undefined
   settings: Record<string, EvmChainSettings>
   addedChains: Chain[]
   pageSizeMax: number
@@ -22,11 +24,14 @@ export async function startThread(data: IndexThreadData) {
   const { settings, pageSizeMax, retention } = data
   const store = await openStore(data.store, { role: 'owner' })
   const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
-  const evm = createEvm({ settings, pageSizeMax, retention, chains: new ChainTable(data.addedChains), store, log })
+  const room = await new StoreRoom({ store, bytesMax: data.storeBytesMax, log }).start()
+  const chains = new ChainTable(data.addedChains)
+  const evm = createEvm({ settings, pageSizeMax, retention, chains, store, room, log })
   return {
     ...evm,
     async close() {
       await evm.close()
+      await room.close()
       await store.close()
     },
   }

@@ -28,12 +28,13 @@ import { askAnyProcess } from '../../processes/remote-transaction.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore } from '../../store/open.ts'
+import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { showProgress, tinted } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { printNote, Screen, stderrColours } from '../terminal.ts'
-import { type Indexers, startIndexers } from './start-indexers.ts'
+import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
 import { StoreWatch } from './store-watch.ts'
 
 export type Role = 'api' | 'index'
@@ -73,12 +74,12 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   // Everything opened here is closed in reverse order, also when a later step fails.
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics({ ofProcess: true })
-  const { store, indexers } =
+  const { store, room, indexers } =
     only === 'api'
-      ? await openForServing(config.store, opened)
+      ? await openForServing(config, log, opened)
       : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
-  const watch = new StoreWatch({ store, url: config.store, log, metrics, checks: only !== 'api' })
+  const watch = new StoreWatch({ store, room, url: config.store, log, metrics, checks: only !== 'api' })
   opened.defer(() => watch.close())
   if (only !== 'api') await providePack(store, log)
   if (only !== 'index') {
@@ -119,14 +120,16 @@ async function providePack(store: Store, log: Log): Promise<void> {
 }
 
 async function openForServing(
-  url: string,
+  config: Config,
+  log: Log,
   opened: AsyncDisposableStack,
-): Promise<{ store: Store; indexers: Indexers }> {
-  const store = await openStore(url, { role: 'reader' })
-  opened.defer(() => store.close())
+): Promise<{ store: Store; room: StoreRoom; indexers: Indexers }> {
+  const plain = await openStore(config.store, { role: 'reader' })
+  opened.defer(() => plain.close())
+  const { room, store } = await watchRoom(plain, { config, opened, log })
   const reports = new Reports(store)
   const remote = { freshen: remoteFreshen(store, reports, new IndexingLimits(store)), status: () => reports.status() }
-  return { store, indexers: { ...remote, metrics: async () => '' } }
+  return { store, room, indexers: { ...remote, metrics: async () => '' } }
 }
 
 type Parts = {

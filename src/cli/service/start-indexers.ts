@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
+import type { Config } from '../../config/settings.ts'
 import { AlmanacError } from '../../errors.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
@@ -21,6 +22,7 @@ import {
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
+import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskTransaction } from '../open-chain.ts'
 import { Indexer } from './index-thread.ts'
@@ -50,7 +52,7 @@ type Parts = {
 }
 
 /** Opens the store for the thread that serves, and starts the indexers. */
-export async function startIndexers(parts: Parts): Promise<{ store: Store; indexers: Indexers }> {
+export async function startIndexers(parts: Parts): Promise<{ store: Store; room: StoreRoom; indexers: Indexers }> {
   const { loaded, log, logOptions, metrics, write, opened } = parts
   const { config, chains } = loaded
   const hasEvm = Object.keys(config.chains).length > 0
@@ -58,6 +60,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
     ? await Indexer.start({
         data: {
           store: config.store,
+          storeBytesMax: config.limits.storeBytesMax,
           settings: config.chains,
           addedChains: [...chains.added],
           pageSizeMax: config.limits.pageSizeMax,
@@ -70,8 +73,10 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
     : undefined
   if (evm !== undefined) opened.defer(() => evm.close())
   // The indexing thread owns the store; without one this thread does.
-  const store = await openStore(config.store, { role: hasEvm ? 'reader' : 'owner' })
-  opened.defer(() => store.close())
+  const plain = await openStore(config.store, { role: hasEvm ? 'reader' : 'owner' })
+  opened.defer(() => plain.close())
+  // The indexing thread has its own and says when it pauses; this one is for what the service tells of the store.
+  const { room, store } = await watchRoom(plain, { config, opened, log: hasEvm ? undefined : log })
   const { ownerDays } = config.limits
   const solana = createSolana({ settings: config.solana, store, log, metrics, ownerDays })
   opened.defer(() => solana.close())
@@ -110,6 +115,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
   }
   return {
     store,
+    room,
     indexers: {
       freshen: joinedFreshen({ store, log, onDemand, perform, networks }),
       status,
@@ -117,6 +123,16 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; index
       metrics: async () => (await evm?.metrics()) ?? '',
     },
   }
+}
+
+/** A store that tells of its room. */
+export async function watchRoom(
+  plain: Store,
+  { config, opened, log }: { config: Config; opened: AsyncDisposableStack; log: Log | undefined },
+): Promise<{ store: Store; room: StoreRoom }> {
+  const room = await new StoreRoom({ store: plain, bytesMax: config.limits.storeBytesMax, log }).start()
+  opened.defer(() => room.close())
+  return { store: room.reporting(plain), room }
 }
 
 /** Does work with the indexers of this process. */

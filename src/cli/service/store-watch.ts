@@ -5,6 +5,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { checkName, type FileCheck, isSound, lastCheck } from '../../store/check.ts'
+import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { threadModule } from '../../threads.ts'
 import { WorkerThread } from '../../worker-thread.ts'
@@ -12,9 +13,10 @@ import type { CheckThread } from './check-store.ts'
 
 export type StoreWatchOptions = {
   store: Store
+  room: StoreRoom
   url: string
   log: Log
-  metrics: Pick<Metrics, 'storeChecked'>
+  metrics: Pick<Metrics, 'store'>
   /** One process of those on a store checks its file. */
   checks: boolean
   pace?: Partial<typeof usualPace>
@@ -56,8 +58,12 @@ export class StoreWatch {
   }
 
   async #look(): Promise<void> {
-    const { store, log, metrics, checks } = this.#options
-    const problems = await store.problems()
+    const { store, room, log, metrics, checks } = this.#options
+    this.#measure()
+    // The room says itself when the store is full.
+    const problems = (await store.problems()).filter(
+      ({ problem }) => problem !== 'store_full' || room.full === undefined,
+    )
     for (const { problem, reason } of problems)
       if (!this.#known.has(problem)) log.error({ problem, reason, store: store.location }, 'Store problem')
     const now = new Set<string>(problems.map(({ problem }) => problem))
@@ -65,9 +71,18 @@ export class StoreWatch {
     this.#known = now
     if (store.engine !== 'sqlite') return
     const last = await lastCheck(store)
-    if (last !== undefined) metrics.storeChecked.set(last.atMs / 1_000)
+    if (last !== undefined) metrics.store.checked.set(last.atMs / 1_000)
     if (checks && this.#checking === undefined && this.#isDue(last))
       this.#checking = this.#check().finally(() => (this.#checking = undefined))
+  }
+
+  #measure(): void {
+    const { room, metrics } = this.#options
+    const { usedBytes, bytesMax, fullInSeconds } = room.info ?? {}
+    const { bytes, bytesMax: max, fullIn } = metrics.store
+    setOrRemove(bytes, usedBytes)
+    setOrRemove(max, bytesMax)
+    setOrRemove(fullIn, fullInSeconds)
   }
 
   /** A file that was damaged is checked again at once: it may have been mended. */
@@ -104,4 +119,10 @@ export class StoreWatch {
       thread.end(new AlmanacError('interrupted', 'The check is done.'))
     }
   }
+}
+
+/** What is not known is absent: a 0 would raise alarms. */
+function setOrRemove(gauge: Metrics['store']['bytes'], value: number | undefined): void {
+  if (value === undefined) gauge.remove()
+  else gauge.set(value)
 }

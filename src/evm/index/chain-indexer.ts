@@ -7,6 +7,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
+import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
@@ -43,6 +44,8 @@ export type ChainSetup = {
 export type ChainIndexerOptions = ChainSetup & {
   rpc: RpcPort
   store: Store
+  /** Of all chains on the store; absent: one that knows only what writes of this chain find. */
+  room?: StoreRoom | undefined
   log: Log
   metrics: EvmMetrics
   /** The largest page that a request may ask for. */
@@ -101,10 +104,10 @@ export class ChainIndexer {
 
   constructor(options: ChainIndexerOptions) {
     const { chain, rpc, from, annotator } = options
+    const { room = new StoreRoom({ store: options.store, log: options.log }) } = options
+    const guarded = room.guarded(options.store)
     const store =
-      annotator === undefined
-        ? options.store
-        : changeTrackingStore(options.store, contracts => annotator.changed(contracts))
+      annotator === undefined ? guarded : changeTrackingStore(guarded, contracts => annotator.changed(contracts))
     this.#options = { ...options, store }
     this.setup = options
     this.#stats = new ChainStats(options.chain.name, options)
@@ -129,9 +132,9 @@ export class ChainIndexer {
       onStored: ranges => this.#stats.stored(ranges),
     })
     const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
-    this.#told = { setup: options, store, rpc, source, finality, follower, stats }
+    this.#told = { setup: options, store, room, rpc, source, finality, follower, stats }
     if (this.#source instanceof WatchedSource) {
-      const shared = { store, rpc, follower: this.#follower }
+      const shared = { store, rpc, room, follower: this.#follower }
       this.#wallets = new WalletJobs({ ...shared, chain })
       this.#contracts = new ContractJobs({
         ...shared,
@@ -181,7 +184,7 @@ export class ChainIndexer {
    */
   async ensureContract(contract: Address, waitMs: number, asker: Asker = operator): Promise<void> {
     const contracts = this.#contracts
-    if (contracts === undefined) return
+    if (contracts === undefined || this.#told.room.full !== undefined) return
     const enough = new AbortController()
     const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal, asker))
     const hasPage = async (): Promise<void> => {
@@ -200,7 +203,7 @@ export class ChainIndexer {
   }
 
   async ensureWallet(wallet: Address, waitMs: number, asker: Asker = operator): Promise<void> {
-    if (this.#wallets === undefined) return
+    if (this.#wallets === undefined || this.#told.room.full !== undefined) return
     const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal, asker))
     work.then(
       () => (this.#walletFailure = undefined),
@@ -243,7 +246,7 @@ export class ChainIndexer {
   async #rounds(part: Part, round: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const { retryDelayMs } = this.#pace
     let delayMs = retryDelayMs.first
-    while (!signal.aborted) {
+    while (await this.#told.room.available(signal)) {
       try {
         const restMs = await round()
         // A step at the head tells the statistics itself.
@@ -253,11 +256,10 @@ export class ChainIndexer {
       } catch (error) {
         if (signal.aborted) return
         // A node's failure shows in the status; a defect must be logged.
-        const isExpected = error instanceof AlmanacError || error instanceof RangeRefused
-        if (!isExpected)
+        if (!(error instanceof AlmanacError || error instanceof RangeRefused))
           this.#options.log.error({ err: error, chain: this.setup.chain.name, part }, 'Indexing failed; retrying')
         this.#stats.failed(part, reasonOf(error))
-        if (error instanceof AlmanacError && error.code === 'store_full') this.#stats.foundStoreFull(reasonOf(error))
+        if (this.#told.room.failed(error)) continue
         await this.#rest(part, delayMs, signal)
         delayMs = Math.min(delayMs * 2, retryDelayMs.max)
       }
@@ -323,11 +325,10 @@ export class ChainIndexer {
   }
 
   #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
-    const { chain, store } = this.#options
     return {
       ...this.#backfillOptions(historySizes.full),
-      chain: chain.id,
-      store,
+      chain: this.setup.chain.id,
+      store: this.#options.store,
       scope,
       fetchRange: (interval, signal, lastHash) => this.#source.range(interval, 'range', signal, lastHash),
     }

@@ -35,6 +35,28 @@ test('endpoints that lag are no failure for a moment, and the reason of a stall 
   expect(chain.failures.stalledBy).toBeUndefined()
 })
 
+test('the time left does not swing with a merge that holds commits up, and follows what lasts', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => now.mockRestore())
+  const chain = newStats()
+  let atMs = 0
+  const fill = (seconds: number, blocks: number): void => {
+    // Five commits a second: their number must not shorten the time that is looked at.
+    for (let commit = 0; commit < seconds * 5; commit++) {
+      atMs += 200
+      now.mockReturnValue(atMs)
+      chain.filled({ blocks: blocks / 5, rows: 0, logs: 0, bytes: 0, ranges: [] })
+    }
+  }
+  fill(600, 1_000)
+  expect(chain.progress.secondsFor(1_000_000)).toBeCloseTo(1_000, -2)
+  atMs += 50_000
+  now.mockReturnValue(atMs)
+  expect(chain.progress.secondsFor(1_000_000)).toBeLessThan(1_200)
+  fill(600, 100)
+  expect(chain.progress.secondsFor(1_000_000)).toBeGreaterThan(9_000)
+})
+
 test('reorganisations of one size are logged once in a while', () => {
   const said: { level: string; depth: number }[] = []
   const log = createLog({ level: 'debug', format: 'json', write: line => said.push(JSON.parse(line)) })

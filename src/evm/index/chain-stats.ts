@@ -8,15 +8,13 @@ import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
-/** A chain without new blocks writes nothing, and would look well again after one that failed. */
-const storeFullMs = 60_000
 
 export type Part = 'head' | 'history'
 
 export class ChainStats {
   readonly failures = new FailureLog()
-  /** Of the history alone: it tells when that will be done. */
-  readonly progress = new Progress()
+  /** Of the history alone: it tells when that will be done, and merges and bursts of heavy blocks must not sway it. */
+  readonly progress = new Progress(600_000)
   /** Of everything that is stored, at the head as well. */
   readonly pace = new Progress()
   /** Of the history that is being filled. */
@@ -26,24 +24,11 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
-  #storeFull: { reason: string; atMs: number } | undefined
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
     this.#metrics = metrics
     this.#log = log
-  }
-
-  /** Why nothing can be stored; undefined where something was stored since, or nothing failed for a while. */
-  get storeFull(): string | undefined {
-    const { reason, atMs } = this.#storeFull ?? { reason: undefined, atMs: 0 }
-    return performance.now() - atMs > storeFullMs ? undefined : reason
-  }
-
-  foundStoreFull(reason: string): void {
-    const isNew = this.storeFull === undefined
-    this.#storeFull = { reason, atMs: performance.now() }
-    if (isNew) this.#log.error({ chain: this.#chain, reason }, 'Store full; serving goes on, indexing waits for room')
   }
 
   measured(headAgeSeconds: number | null, blockTimeSeconds: number): void {
@@ -59,7 +44,6 @@ export class ChainStats {
       this.failures.waited('head', lag)
     } else this.failures.succeeded('head')
     if (step.kind === 'advanced') {
-      this.#storeFull = undefined
       this.#metrics.blocks.inc({ chain, part: 'head' }, step.blocks)
       this.pace.add({ blocks: step.blocks, rows: 0, bytes: 0 })
     }
@@ -92,7 +76,6 @@ export class ChainStats {
   }
 
   filled(progress: BackfillProgress): void {
-    this.#storeFull = undefined
     this.progress.add(progress)
     this.pace.add(progress)
     this.blocksLeft = Math.max(0, this.blocksLeft - progress.blocks)
@@ -131,15 +114,30 @@ export async function coverageReport(store: Store, chain: ChainId) {
   return scopes.flatMap((scope, at) => covered[at]!.map(interval => ({ ...interval, scope })))
 }
 
-const windowMs = 60_000
 const samplesMax = 240
 
-/** Rates over the last minute, so that an estimate follows a provider that slows down. */
+/**
+ * Rates over the last minute or minutes, so that an estimate follows a provider that slows down. History is read newest
+ * first, and old blocks are lighter: the time left is at most what it says while the endpoints stay as they are.
+ */
 export class Progress {
+  readonly #windowMs: number
   #samples: { atMs: number; blocks: number; rows: number; bytes: number }[] = []
 
+  constructor(windowMs = 60_000) {
+    this.#windowMs = windowMs
+  }
+
+  /** Samples that follow each other closely become one, so that their number does not shorten the window. */
   add({ blocks, rows, bytes }: { blocks: number; rows: number; bytes: number }): void {
-    this.#samples.push({ atMs: performance.now(), blocks, rows, bytes })
+    const atMs = performance.now()
+    const last = this.#samples.at(-1)
+    // The first one marks the start.
+    if (last !== undefined && this.#samples.length > 1 && atMs - last.atMs < this.#windowMs / samplesMax) {
+      last.blocks += blocks
+      last.rows += rows
+      last.bytes += bytes
+    } else this.#samples.push({ atMs, blocks, rows, bytes })
     this.#forget()
   }
 
@@ -164,10 +162,10 @@ export class Progress {
   }
 
   #forget(): void {
-    const since = performance.now() - windowMs
+    const since = performance.now() - this.#windowMs
     let keep = this.#samples.findIndex(sample => sample.atMs >= since)
     if (keep === -1) keep = this.#samples.length
-    this.#samples = this.#samples.slice(Math.max(keep, this.#samples.length - samplesMax))
+    this.#samples = this.#samples.slice(keep)
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
 import type { ChainStatus, QueueStatus } from '../../model.ts'
+import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
@@ -22,6 +23,7 @@ export type StatusOptions = {
     retention?: RetentionDays | undefined
   }
   store: Store
+  room: StoreRoom
   rpc: RpcPort
   source: FullSource | WatchedSource
   finality: Finality
@@ -40,7 +42,7 @@ export type IndexingState = {
 }
 
 export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
-  const { setup, store, rpc, source, finality, follower, stats } = options
+  const { setup, store, room, rpc, source, finality, follower, stats } = options
   const { chain, from, index } = setup
   const covered = await coverageReport(store, chain.id)
   const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
@@ -50,7 +52,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0
   const complete = nothingLeft && head >= from
   const { dispute } = finality
-  const { storeFull } = stats
+  const storeFull = room.full
   const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
   const reason = stalledBy ?? (dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`)
   const doubt = source instanceof FullSource ? source.doubt : undefined
@@ -68,7 +70,8 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,
-    eta_seconds: stats.progress.secondsFor(stats.blocksLeft) ?? null,
+    eta_seconds:
+      (storeFull === undefined || stats.blocksLeft === 0 ? stats.progress.secondsFor(stats.blocksLeft) : null) ?? null,
     rates: stats.pace.rates() ?? null,
     blocks_left: stats.blocksLeft,
     index,

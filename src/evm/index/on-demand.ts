@@ -7,6 +7,7 @@ import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId, Interval, QueueStatus } from '../../model.ts'
 import { packActivity } from '../../store/packed-activity.ts'
+import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -27,6 +28,7 @@ export type ContractJobsOptions = {
   follower: Follower
   /** Held while following: a contract is added between two steps, never within one. */
   mutex: Mutex
+  room: StoreRoom
   from: number
   /** Those of the configuration, which are indexed whether they have code or not. */
   listed: readonly Address[]
@@ -124,10 +126,10 @@ export class ContractJobs {
 
   /** False if its turn was over before it was complete. */
   async #index(contract: Address, stopping: AbortSignal, turn: AbortSignal): Promise<boolean> {
-    const { chain, store, source, backfill } = this.#options
+    const { chain, store, room, source, backfill } = this.#options
     const signal = AbortSignal.any([stopping, turn])
     let delayMs = backfill.retryDelayMs.first
-    while (!signal.aborted) {
+    while (await room.available(signal)) {
       try {
         if (await this.#hasNoCode(contract, signal)) {
           this.#codeless.set(contract, true)
@@ -146,6 +148,7 @@ export class ContractJobs {
         // Endpoints and a full disk may recover: only a defect ends the job.
         if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
         backfill.onFailure?.(reasonOf(error))
+        if (room.failed(error)) continue
         await pause(delayMs, signal)
         delayMs = Math.min(delayMs * 2, backfill.retryDelayMs.max)
       }

@@ -65,7 +65,8 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
     async info() {
       const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
       const sizeBytes = Number(size) + ((await workers?.sizeBytes()) ?? 0)
-      return { engine: 'postgres', location: database.location, schemaVersion, sizeBytes }
+      const { location } = database
+      return { engine: 'postgres', location, schemaVersion, sizeBytes, usedBytes: sizeBytes, disk: undefined }
     },
     problems: async () => (await workers?.problems()) ?? [],
     close: () => store.close(),

@@ -73,7 +73,11 @@ function Summary({ chains, networks }: { chains: Entries<LiveChain>; networks: E
       </Fact>
       <Fact title="Rows a second">{rateText(rows)}</Fact>
       <Fact title="Store">
-        {bytesText(store.size_bytes)} <small class="soft">{store.engine}</small>
+        {bytesText(store.size_bytes)}{' '}
+        <small class="soft">
+          {store.engine}
+          {store.full_in_seconds !== null && `, full in ${spanText(store.full_in_seconds)}`}
+        </small>
       </Fact>
     </dl>
   )

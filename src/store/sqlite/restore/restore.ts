@@ -16,12 +16,13 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { AlmanacError, messageOf } from '../../../errors.ts'
 import { createPrivate } from '../../../private-file.ts'
+import { Connection } from '../connection.ts'
 import { verdictOf } from '../damage.ts'
 import { storeFailure } from '../failures.ts'
-import { Ownership, prepareFile, requirePlace } from '../open-file.ts'
+import { Ownership, prepareFile, requirePlace, writeOptions } from '../open-file.ts'
 import { damaged, keysOfBackup, requireBackup } from './backup-file.ts'
 import { openPresent, type Present, requireTarget, wouldReturn } from './present-store.ts'
 import { type KeyRow, type RestoredKeys, restoredKeys } from './restored-keys.ts'
@@ -116,12 +117,12 @@ function copyFile(from: string, to: string, onProgress: RestoreOptions['onProgre
 async function finishCopy(partial: string, backup: string, rows: readonly KeyRow[]): Promise<void> {
   try {
     await prepareFile(partial)
-    const copy = new DatabaseSync(partial)
+    const copy = new Connection(partial, writeOptions)
     try {
-      copy.exec('PRAGMA journal_mode = WAL')
+      copy.database.exec('PRAGMA journal_mode = WAL')
       const verdict = verdictOf(copy)
       if (verdict !== 'ok') throw damaged(backup, verdict)
-      for (const row of rows) putKey(copy, row)
+      for (const row of rows) putKey(copy.database, row)
     } finally {
       copy.close()
     }
