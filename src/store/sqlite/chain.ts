@@ -22,6 +22,9 @@ import { mergeRuns } from './runs/merges.ts'
 import type { StoreFile } from './store-file.ts'
 import { forgetWallets } from './work.ts'
 
+/** A few milliseconds of merging. */
+const recordsPerFinalize = 1_000
+
 export function chainWriter(file: StoreFile): ChainWriter {
   return {
     async commitCold(commit) {
@@ -31,7 +34,11 @@ export function chainWriter(file: StoreFile): ChainWriter {
     },
     commitHot: commit => file.writing(context => commits.commitHot(context, commit)),
     addToHot: (chain, blocks, covered) => file.writing(context => commits.addToHot(context, chain, blocks, covered)),
-    finalize: (chain, upTo) => file.writing(context => commits.finalize(context, chain, upTo)),
+    async finalize(chain, upTo) {
+      await file.writing(context => commits.finalize(context, chain, upTo))
+      // What history left to merge ends while the head is followed.
+      await mergeRuns(file, recordsPerFinalize)
+    },
     putHead: (chain, head) => file.writing(context => commits.putHead(context, chain, head)),
     addCoverage: (chain, scope, interval) =>
       file.writing(({ connection, dictionary }) =>

@@ -301,8 +301,8 @@ ALTER TABLE watched_contracts ADD COLUMN asked_on INTEGER;
 UPDATE watched_contracts SET asked_on = unixepoch() / 86400;
 `
 
-// Rows that come in bulk are kept in runs (runs/runs.ts), each of one view (its number) and of some stretch of blocks. A
-// pack of at most 4,050 bytes fills one page. contracts: which the run has, for views by contract. growing: a merge
+// Rows that come in bulk are kept in runs (runs/runs.ts), each of one view (its number) and of some stretch of blocks.
+// A pack of at most 4,050 bytes fills one page. contracts: which the run has, for views by contract. growing: a merge
 // writes this run. target: the run that a merge moves this one's records into.
 const runs = `
 CREATE TABLE runs (

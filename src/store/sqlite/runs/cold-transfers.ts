@@ -1,5 +1,5 @@
-// All cold transfers, contract by contract and newest first, and all kept counts, from the tables and the runs together:
-// for checks and copies.
+// All cold transfers, contract by contract and newest first, and all kept counts, from the tables and the runs
+// together: for checks and copies.
 import type { Position } from '../../../model.ts'
 import { bucketOfKey, countKey, countOf, countView } from '../../runs/count-view.ts'
 import { joinSorted } from '../../runs/join-sorted.ts'
