@@ -9,7 +9,7 @@
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050
 const recordHeaderBytes = 3
-export const keyBytesMax = 63
+const keyBytesMax = 63
 export const valueBytesMax = 255
 const endSharedMax = 3
 
@@ -80,6 +80,7 @@ export class PackWriter {
   #records = 0
 
   constructor(keyBytes: number, emit: (pack: Pack) => void) {
+    if (keyBytes > keyBytesMax) throw new RangeError(`A key of ${keyBytes} bytes is longer than ${keyBytesMax}.`)
     this.#keyBytes = keyBytes
     this.#emit = emit
     this.#firstKey = new Uint8Array(keyBytes)

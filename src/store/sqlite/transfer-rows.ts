@@ -56,7 +56,7 @@ export function insertCold(context: RowContext, ordinal: number, rowsByContract:
 }
 
 function* eachRow(rowsByContract: RowsByContract): Generator<StoredTransfer> {
-  for (const [contract, rows] of rowsByContract) for (const row of rows) yield { contract, ...row }
+  for (const [contract, rows] of rowsByContract) for (const row of rows) yield { ...row, contract }
 }
 
 /** A commit may name a place twice: the first counts. */

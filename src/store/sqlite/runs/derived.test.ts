@@ -72,9 +72,15 @@ function folded(transfers: Iterable<StoredTransfer>): Map<string, Holding> {
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const moments = fc.array(fc.record({ at: fc.nat(30), what: fc.constantFrom('keep', 'fill', 'forget', 'merge') }), {
-  maxLength: 12,
-})
+const moments = fc.array(
+  fc.record({
+    at: fc.nat(30),
+    what: fc.constantFrom('keep', 'keep', 'fill', 'fill all', 'fill all', 'forget', 'merge'),
+  }),
+  {
+    maxLength: 12,
+  },
+)
 
 const runs = Number(process.env.ALMANAC_DERIVED_RUNS ?? 15)
 
@@ -107,14 +113,14 @@ test('holdings are what the stored transfers add up to, after every commit', {
           await store.close()
         }
       }),
-      { numRuns: runs },
+      { numRuns: runs, endOnFailure: true },
     )
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
 
-function act(connection: Connection, what: 'keep' | 'fill' | 'forget' | 'merge', kept: Set<number>): void {
+function act(connection: Connection, what: 'keep' | 'fill' | 'fill all' | 'forget' | 'merge', kept: Set<number>): void {
   const known = connection.all('SELECT ordinal FROM chains').map(([ordinal]) => ordinal as number)
   connection.run('BEGIN')
   for (const chain of known)
@@ -122,6 +128,8 @@ function act(connection: Connection, what: 'keep' | 'fill' | 'forget' | 'merge',
       keepView(connection, holdings, chain)
       kept.add(chain)
     } else if (what === 'fill') fillStep({ connection, derivedViews: [holdings], bulkRows: 4 }, holdings, chain, 2)
+    else if (what === 'fill all')
+      while (fillStep({ connection, derivedViews: [holdings], bulkRows: 4 }, holdings, chain, 5));
     else if (what === 'forget') {
       forgetView(connection, holdings, chain)
       kept.delete(chain)
