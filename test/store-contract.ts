@@ -466,6 +466,22 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       const rangeOf = (from: number, to: number) => ({ from, to, hash: block(to).hash })
       const empty = { chain: eth, covered: [], blocks: [], transfers: [], activity: noActivity }
 
+      test('have their wallets with the claim, which goes by its own blocks', async () => {
+        await store.commitCold(cold([5], { ranges: [rangeOf(4, 6)] }))
+        const ref = { block: 6, transactionIndex: 0, hash: hash(6), timestamp: 60 }
+        const activity = packActivity([{ address: wallet, first: ref, last: ref }])
+        await store.commitCold(cold([2], { ranges: [rangeOf(1, 3)], covered: [claimOf(4, 6)], activity }))
+        const within = (from: number, to: number) =>
+          store.activityWithin(eth, { from, to }, { after: undefined, limit: 9 })
+        expect([(await within(4, 6)).length, (await within(1, 3)).length]).toEqual([1, 0])
+        await store.unfinalize(eth, 3)
+        expect((await store.activityOf(wallet)).size).toBe(0)
+        // A claim whose rows are stored brings the wallets alone.
+        await store.commitCold({ ...empty, covered: [claimOf(1, 6)], activity })
+        expect((await store.activityOf(wallet)).get(eth)?.last.block).toBe(6)
+        expect((await within(4, 6)).length).toBe(1)
+      })
+
       test('are claimed without their wallets as well', async () => {
         await store.commitCold(cold([1, 3], { ranges: [rangeOf(1, 3)] }))
         await store.commitCold({ ...empty, covered: [{ ...claimOf(1, 3), scope: 'transfers' }] })

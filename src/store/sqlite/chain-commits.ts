@@ -64,9 +64,12 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
       ? transfers.insertCold(context, ordinal, rows)
       : transfers.insertWhole(context, ordinal, whole, rows)
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
-  if (whole === undefined) activity.mergeCold(connection, ordinal, commit.activity)
-  else activity.addActivityRun(connection, ordinal, whole, commit.activity)
   const claimed = covered.filter(({ scope }) => isWholeScope(scope))
+  // Activity comes with the claim, which may be of ranges that were stored before.
+  const isBulk = whole !== undefined || activityCount(commit.activity) >= context.bulkRows
+  const span = isBulk ? spanOf([...ranges, ...claimed]) : undefined
+  if (span === undefined) activity.mergeCold(connection, ordinal, commit.activity)
+  else activity.addActivityRun(connection, ordinal, span, commit.activity)
   const pending = ranges.filter(range => !isCovered(claimed, range))
   addPending(connection, ordinal, pending)
   for (const { scope, ...interval } of joinByScope(covered)) {
@@ -84,7 +87,12 @@ function bulkInterval(
   if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
   const joined = joinIntervals(ranges)
   if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
-  return { from: joined[0]!.from, to: joined.at(-1)!.to }
+  return spanOf(joined)
+}
+
+function spanOf(intervals: readonly Interval[]): Interval | undefined {
+  const joined = joinIntervals(intervals)
+  return joined.length === 0 ? undefined : { from: joined[0]!.from, to: joined.at(-1)!.to }
 }
 
 /** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */
