@@ -1,5 +1,6 @@
 // Exact arithmetic on covered block intervals. Pure: `index_complete` and the backfill's work list both come from here.
 import { type CoveredInterval, type Evidence, evidences, type Interval } from './model.ts'
+import type { WholeScope } from './views.ts'
 
 const strength = new Map<Evidence, number>(evidences.map((evidence, index) => [evidence, evidences.length - index]))
 
@@ -30,6 +31,18 @@ export function joinByScope<Scope>(
     const plain = intervals.map(({ from, to, evidence }) => ({ from, to, evidence }))
     return plain.reduce<CoveredInterval[]>(addCoverage, []).map(interval => ({ ...interval, scope }))
   })
+}
+
+/** What is claimed of whole blocks for a scope: `full` is complete for `transfers` too. The strongest evidence. */
+export function wholeCoverage(
+  covered: readonly (CoveredInterval & { scope: string })[],
+  scope: WholeScope,
+): CoveredInterval[] {
+  const claimed = covered.filter(each => each.scope === 'full' || each.scope === scope)
+  const plain = claimed.map(({ from, to, evidence }) => ({ from, to, evidence }))
+  // Those of one scope are disjoint, and there may be many.
+  const isOneScope = claimed.every(each => each.scope === claimed[0]?.scope)
+  return isOneScope ? plain : plain.reduce<CoveredInterval[]>(addCoverage, [])
 }
 
 /** Removes an interval from a sorted, disjoint list. */

@@ -1,4 +1,5 @@
 // The types that every layer shares. No behaviour beyond parsing them at the edge.
+import type { View, WholeScope } from './views.ts'
 
 declare const brand: unique symbol
 type Brand<T, Name extends string> = T & { readonly [brand]: Name }
@@ -80,8 +81,19 @@ export type ActivityRow = { address: Address; first: TransactionRef; last: Trans
 export const evidences = ['receipts-root', 'bloom', 'two-endpoints', 'one-endpoint'] as const
 export type Evidence = (typeof evidences)[number]
 
-/** Every contract and wallet (`full`), every contract watched from its `watchedFrom` (`watched`), or one contract. */
-export type CoverageScope = 'full' | 'watched' | Address
+/** Whole blocks, every contract watched from its `watchedFrom` (`watched`), or one contract. */
+export type CoverageScope = WholeScope | 'watched' | Address
+
+/** The scopes that are not of a contract: their coverage does not grow with the number of contracts. */
+export const chainScopes = ['full', 'transfers', 'watched'] as const satisfies CoverageScope[]
+
+export function isContractScope(scope: CoverageScope): scope is Address {
+  return !(chainScopes as readonly CoverageScope[]).includes(scope)
+}
+
+export function isWholeScope(scope: CoverageScope): scope is WholeScope {
+  return scope === 'full' || scope === 'transfers'
+}
 
 /** Blocks `from` to `to`, both included. */
 export type Interval = { from: number; to: number }
@@ -126,6 +138,8 @@ export type ChainStatus = {
   /** Why blocks were stored as the word of endpoints, the last time. */
   evidence_reason?: string
   index?: 'full' | 'on-demand'
+  /** What the chain keeps; absent where it is indexed on demand. */
+  views?: readonly View[]
   /** First block to index. */
   from?: number
   head: number
@@ -135,7 +149,7 @@ export type ChainStatus = {
   head_age_seconds?: number | null
   /** Older than a chain that runs lets it become. */
   head_old?: boolean
-  /** Of the scopes `full` and `watched`; of contracts only where they were asked for. */
+  /** Of the scopes of the chain; of contracts only where they were asked for. */
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /** Contracts that are followed on their own; absent where the chain is indexed in full. */
   contracts?: number

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
-import { busiest, chainId, chainsOf, expectTruth, fullBlocks, place, simulate } from './chain-commands.ts'
+import { busiest, chainId, chainsOf, configureFor, expectTruth, fullBlocks, place, simulate } from './chain-commands.ts'
 import { makeStore } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
@@ -241,6 +241,23 @@ describe('plan', () => {
     expect(onServer).toContain('\nAssumed: disk: 211 bytes a transfer')
     expect(onServer).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
+  })
+
+  test('says what the activity of wallets costs, and leaves it out where it is not kept', async () => {
+    const node = await simulate()
+    const all = JSON.parse((await place.runHere(['plan', '--json'])).stdout).chains.sim.parts[0]
+    expect(all).toMatchObject({ views: ['transfers', 'activity'] })
+    expect((await place.runHere(['plan'])).stdout).toMatch(
+      /\nsim: the activity of wallets takes [\d.]+ [kM]B of the disk; chains\.sim\.views: \[transfers\] leaves it out\.\n/,
+    )
+    configureFor(node, { index: 'full', views: ['transfers'] })
+    const { transfers } = all
+    const some = JSON.parse((await place.runHere(['plan', '--json'])).stdout).chains.sim.parts[0]
+    expect(some).toMatchObject({ views: ['transfers'], transfers, addresses: 0 })
+    expect(some.disk_bytes).toBeLessThan(all.disk_bytes)
+    expect((await place.runHere(['plan'])).stdout).toContain(
+      '\nsim: the activity of wallets is left out by chains.sim.views, and no address is counted.\n',
+    )
   })
 })
 

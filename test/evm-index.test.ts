@@ -1,9 +1,12 @@
 // The indexer end to end on a simulated chain: what is stored equals what the simulator knows.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { ethereumHeaders } from '../src/chains.ts'
+import { ChainTable, ethereumHeaders } from '../src/chains.ts'
+import { isCovered } from '../src/coverage.ts'
 import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
+import { WalletChains } from '../src/query/wallet-chains.ts'
 import type { Store } from '../src/store/store.ts'
+import type { View } from '../src/views.ts'
 import {
   caughtUp,
   patienceMs,
@@ -14,7 +17,7 @@ import {
   truthByContract,
 } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
-import { expectedActivity } from './sim/truth.ts'
+import { expectedActivity, expectedSent, expectedTransfers } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -23,6 +26,7 @@ afterEach(async () => {
 })
 
 let engine: Engine
+const lightBlocks = { transactionsPerBlock: 5, logsPerCall: 2 }
 
 async function run(options: SimNodeOptions, setup: Partial<ChainSetup> = {}) {
   const node = await startSimNode(options)
@@ -31,15 +35,19 @@ async function run(options: SimNodeOptions, setup: Partial<ChainSetup> = {}) {
   cleanups.push(remove)
   const { indexer, stop } = startIndexer(node, store, setup)
   cleanups.push(stop)
-  return { node, store, indexer }
+  return { node, store, indexer, stop }
 }
 
-async function expectTruth(node: SimNode, store: Store, from = 0): Promise<void> {
+async function expectTransfers(node: SimNode, store: Store, from = 0): Promise<void> {
   const truth = truthByContract(node.chain, { from, to: node.chain.head })
   expect(truth.size).toBeGreaterThan(5)
   for (const [contract, expected] of truth) {
     expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
   }
+}
+
+async function expectTruth(node: SimNode, store: Store, from = 0): Promise<void> {
+  await expectTransfers(node, store, from)
   const activity = expectedActivity(node.chain, { from, to: node.chain.head })
   const chain = node.chain.options.chainId as ChainId
   await Promise.all(
@@ -108,6 +116,97 @@ describe.each(engineNames)('on %s', name => {
       await caughtUp(indexer, node)
       await expectTruth(node, store, 120)
     })
+  })
+
+  describe('full mode without activity', () => {
+    const finalAtStart = 80
+
+    /** Starts it again on the same store, and counts what it writes and takes back of blocks that were final then. */
+    function restart(node: SimNode, store: Store, views: readonly View[]) {
+      const rows = { transfers: 0, incomplete: 0 }
+      const contract = expectedTransfers(node.chain, { from: 0, to: 50 })[0]!.contract
+      const watched: Store = {
+        ...store,
+        async commitCold(commit) {
+          const result = await store.commitCold(commit)
+          rows.transfers += commit.transfers.filter(({ block }) => block <= finalAtStart).length
+          const covered = await store.contractCoverage(commit.chain, contract)
+          if (!isCovered(covered, { from: 0, to: finalAtStart })) rows.incomplete++
+          return result
+        },
+      }
+      const { indexer, stop } = startIndexer(node, watched, { views, pace: { historyCheckMs: 50 } })
+      cleanups.push(stop)
+      return { indexer, stop, rows }
+    }
+
+    test('keeps every transfer and no wallet; activity that is named later is filled while contracts stay complete', async () => {
+      const { node, store, indexer, stop } = await run(
+        { chain: { height: 150, hashes: 'real', ...lightBlocks } },
+        { views: ['transfers'] },
+      )
+      const chain = node.chain.options.chainId as ChainId
+      await caughtUp(indexer, node)
+      node.mine(5)
+      await caughtUp(indexer, node)
+      await expectTransfers(node, store)
+      expect(await indexer.status()).toMatchObject({
+        views: ['transfers'],
+        covered: [{ from: 0, to: 155, evidence: 'receipts-root', scope: 'transfers' }],
+      })
+      const wallets = [...expectedActivity(node.chain, { from: 0, to: 155 }).keys()]
+      const known = await Promise.all(wallets.map(wallet => store.activityOf(wallet)))
+      expect(known.every(({ size }) => size === 0)).toBe(true)
+      // A wallet is looked up when it is asked for, as on a chain that is indexed on demand, and never complete.
+      const sender = wallets.find(wallet => expectedSent(node.chain, wallet) !== undefined)!
+      await indexer.ensureWallet(sender, patienceMs)
+      expect((await store.activityOf(sender)).get(chain)?.last).toEqual(expectedSent(node.chain, sender)?.last)
+      const operation = new WalletChains(store, { table: new ChainTable(), configured: [] })
+      const ask = () =>
+        operation.answer({ wallet: sender, chains: undefined }, {
+          key: undefined,
+          freshen: undefined,
+          freshenWaitMs: 0,
+        } as never)
+      expect((await ask()).incomplete).toMatchObject([{ id: chain }])
+      await stop()
+
+      const later = restart(node, store, ['transfers', 'activity'])
+      // What was followed without wallets is read again once it is final.
+      node.mine(80)
+      await caughtUp(later.indexer, node)
+      await expectTruth(node, store)
+      expect(later.rows).toEqual({ transfers: 0, incomplete: 0 })
+      expect((await ask()).incomplete).toEqual([])
+      expect(await store.coverage(chain, 'full')).toEqual([{ from: 0, to: 235, evidence: 'receipts-root' }])
+    })
+
+    test.runIf(name === 'sqlite')(
+      'activity that is no longer named stays, and what came meanwhile is read for it alone',
+      async () => {
+        const { node, store, indexer, stop } = await run({ chain: { height: 150, hashes: 'real', ...lightBlocks } })
+        const chain = node.chain.options.chainId as ChainId
+        await caughtUp(indexer, node)
+        await stop()
+        const off = restart(node, store, ['transfers'])
+        node.mine(30)
+        await caughtUp(off.indexer, node)
+        expect(off.rows.transfers).toBe(0)
+        expect(await off.indexer.status()).toMatchObject({
+          covered: [
+            { from: 0, to: 150, scope: 'full' },
+            { from: 151, to: 180, scope: 'transfers' },
+          ],
+        })
+        await off.stop()
+        const on = restart(node, store, ['transfers', 'activity'])
+        node.mine(80)
+        await caughtUp(on.indexer, node)
+        await expectTruth(node, store)
+        expect(on.rows).toEqual({ transfers: 0, incomplete: 0 })
+        expect(await store.coverage(chain, 'full')).toEqual([{ from: 0, to: 260, evidence: 'receipts-root' }])
+      },
+    )
   })
 
   describe('on demand', () => {

@@ -11,6 +11,8 @@ import {
   evidences,
   type Hash,
   type Interval,
+  isContractScope,
+  isWholeScope,
   type Position,
   type TransactionRef,
   type TransferRow,
@@ -63,7 +65,7 @@ export class ModelStore {
         if (chain.hotBlocks.has(number) && chain.hotBlocks.get(number)?.hash !== hash) throw conflict()
       this.finalize(commit.chain, highest)
     }
-    for (const interval of commit.covered) if (interval.scope !== 'full') this.#dropPending(chain, interval)
+    for (const interval of commit.covered) if (!isWholeScope(interval.scope)) this.#dropPending(chain, interval)
     for (const range of commit.ranges ?? []) {
       this.#dropPending(chain, range)
       for (const [key, { block }] of chain.transfers)
@@ -75,7 +77,7 @@ export class ModelStore {
     for (const block of commit.blocks) chain.coldBlocks.set(block.number, plain(block))
     for (const row of unpackActivity(commit.activity)) chain.activity.push({ block: -1, row })
     for (const covered of commit.covered) this.addCoverage(commit.chain, covered.scope, covered)
-    const claimed = commit.covered.filter(({ scope }) => scope === 'full')
+    const claimed = commit.covered.filter(({ scope }) => isWholeScope(scope))
     const isClaimed = (range: StoredRange) => claimed.some(interval => overlap(interval, range))
     chain.pending = [...chain.pending, ...(commit.ranges ?? [])].filter(range => !isClaimed(range))
     return { transfersAdded: chain.transfers.size - before }
@@ -148,11 +150,10 @@ export class ModelStore {
     for (const block of blocks.keys()) if (block >= from && block <= to) blocks.delete(block)
   }
 
-  dropRange(id: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): void {
+  dropRange(id: ChainId, scope: 'full' | Address, interval: Interval): void {
     const chain = this.#chain(id)
     for (const claim of chain.covered.keys())
-      if (scope === 'full' || claim === scope || claim === 'full' || claim === 'watched')
-        this.#uncover(id, claim, interval)
+      if (scope === 'full' || claim === scope || !isContractScope(claim)) this.#uncover(id, claim, interval)
     if (scope === 'full') this.#dropPending(chain, interval)
     for (const [key, { contract, block }] of chain.transfers) {
       const cold = block <= chain.finalized
@@ -193,6 +194,7 @@ export class ModelStore {
         if (block >= from) all.set(block, strongest(evidence, all.get(block)))
     }
     add('full', 0)
+    add('transfers', 0)
     add(contract, 0)
     add('watched', watched.get(contract) ?? Number.POSITIVE_INFINITY)
     return intervalsOf(all)

@@ -354,6 +354,43 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         ])
       })
 
+      test('a contract is covered by whole blocks whose wallets are not known', async () => {
+        const whole = { from: 5, to: 20, evidence: 'receipts-root', scope: 'transfers' } as const
+        await store.commitCold(cold([7, 9], { covered: [whole] }))
+        await store.addCoverage(eth, 'full', { from: 15, to: 30, evidence: 'bloom' })
+        await store.addCoverage(eth, contract, { from: 0, to: 9, evidence: 'one-endpoint' })
+        expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'transfers'])
+        expect(await store.coverage(eth, 'full')).toEqual([{ from: 15, to: 30, evidence: 'bloom' }])
+        expect(await store.contractCoverage(eth, contract)).toEqual([
+          { from: 0, to: 4, evidence: 'one-endpoint' },
+          { from: 5, to: 20, evidence: 'receipts-root' },
+          { from: 21, to: 30, evidence: 'bloom' },
+        ])
+        await store.dropRange(eth, otherContract, { from: 8, to: 16 })
+        expect(await store.coverage(eth, 'transfers')).toEqual([
+          { from: 5, to: 7, evidence: 'receipts-root' },
+          { from: 17, to: 20, evidence: 'receipts-root' },
+        ])
+        await store.dropRange(eth, 'full', { from: 0, to: 18 })
+        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 19, to: 20, evidence: 'receipts-root' }])
+        expect(await blocksOfPage()).toEqual([])
+      })
+
+      test('a reorganisation takes every claim of whole blocks back', async () => {
+        const claim = (scope: 'full' | 'transfers', from: number) => ({ scope, from, evidence: 'bloom' }) as const
+        const append = { chain: eth, ancestor: 0, blocks: [hot(1), hot(2)], head: block(2) }
+        await store.commitHot({ ...append, covered: claim('transfers', 1) })
+        await store.commitHot({ ...append, ancestor: 2, blocks: [hot(3)], head: block(3), covered: claim('full', 3) })
+        expect(await store.contractCoverage(eth, contract)).toEqual([{ from: 1, to: 3, evidence: 'bloom' }])
+        const other = { ...append, ancestor: 1, blocks: [hot(2, 1)], head: block(2, 1) }
+        await store.commitHot({ ...other, covered: claim('full', 2) })
+        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
+        expect(await store.coverage(eth, 'full')).toEqual([{ from: 2, to: 2, evidence: 'bloom' }])
+        await store.finalize(eth, 2)
+        await store.unfinalize(eth, 0)
+        expect(await store.coverageByScope(eth)).toEqual([])
+      })
+
       test('a dropped range is no longer vouched for, and comes back with the next commit', async () => {
         const commit = cold([1, 2, 3], { covered: [{ from: 0, to: 9, evidence: 'bloom', scope: 'full' }] })
         await store.commitCold(commit)
@@ -428,6 +465,33 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
       const claimOf = (from: number, to: number) => ({ from, to, evidence: 'bloom', scope: 'full' }) as const
       const rangeOf = (from: number, to: number) => ({ from, to, hash: block(to).hash })
       const empty = { chain: eth, covered: [], blocks: [], transfers: [], activity: noActivity }
+
+      test('have their wallets with the claim, which goes by its own blocks', async () => {
+        await store.commitCold(cold([5], { ranges: [rangeOf(4, 6)] }))
+        const ref = { block: 6, transactionIndex: 0, hash: hash(6), timestamp: 60 }
+        const activity = packActivity([{ address: wallet, first: ref, last: ref }])
+        await store.commitCold(cold([2], { ranges: [rangeOf(1, 3)], covered: [claimOf(4, 6)], activity }))
+        const within = (from: number, to: number) =>
+          store.activityWithin(eth, { from, to }, { after: undefined, limit: 9 })
+        expect([(await within(4, 6)).length, (await within(1, 3)).length]).toEqual([1, 0])
+        await store.unfinalize(eth, 3)
+        expect((await store.activityOf(wallet)).size).toBe(0)
+        // A claim whose rows are stored brings the wallets alone.
+        await store.commitCold({ ...empty, covered: [claimOf(1, 6)], activity })
+        expect((await store.activityOf(wallet)).get(eth)?.last.block).toBe(6)
+        expect((await within(4, 6)).length).toBe(1)
+      })
+
+      test('are claimed without their wallets as well', async () => {
+        await store.commitCold(cold([1, 3], { ranges: [rangeOf(1, 3)] }))
+        await store.commitCold({ ...empty, covered: [{ ...claimOf(1, 3), scope: 'transfers' }] })
+        expect(await store.pendingRanges(eth)).toEqual([])
+        expect(await blocksOfPage()).toEqual([3, 1])
+        // Rows that replace claimed ones are not claimed before they are connected.
+        await store.commitCold(cold([3], { ranges: [rangeOf(2, 3)] }))
+        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
+        expect(await store.pendingRanges(eth)).toEqual([rangeOf(2, 3)])
+      })
 
       test('are pending until they are claimed', async () => {
         await store.commitCold(cold([1, 3], { ranges: [rangeOf(1, 3), rangeOf(4, 6)], covered: [claimOf(4, 6)] }))

@@ -9,6 +9,7 @@ import {
   type Block,
   type ChainId,
   type CoverageScope,
+  chainScopes,
   type Evidence,
   evidences,
   type Hash,
@@ -24,7 +25,7 @@ import { packTransfer } from './pack-transfer.ts'
 export const chains = [1, 0x2a15c308d] as ChainId[]
 export const contracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)
 export const wallets = ['1', '2', '3', '4'].map(digit => `0x${digit.repeat(40)}` as Address)
-const scopes: CoverageScope[] = ['full', 'watched', ...contracts]
+const scopes: CoverageScope[] = [...chainScopes, ...contracts]
 
 /** Neighbours share a moment now and then, as on fast chains. */
 export const timestampOf = (number: number): number => 1_600_000_000 + Math.floor(number / 2) * 10
@@ -161,7 +162,7 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
       return { toModel: m => m.addCoverage(chain, scope, covered), toStore: s => s.addCoverage(chain, scope, covered) }
     }
     case 'dropRange': {
-      if (scope === 'watched') return undefined
+      if (scope === 'watched' || scope === 'transfers') return undefined
       return { toModel: m => m.dropRange(chain, scope, interval), toStore: s => s.dropRange(chain, scope, interval) }
     }
     case 'watch': {

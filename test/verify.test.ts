@@ -69,6 +69,30 @@ describe('verify', () => {
     expect(node.endpoints[0]!.requests).toBeGreaterThan(0)
   })
 
+  test('without activity it compares transfers alone, repairs them, and looks for no wallet', async () => {
+    const settings = { index: 'full', views: ['transfers'] }
+    const node = await syncedOwn({}, settings)
+    const address = `x'${'ab'.repeat(20)}'`
+    // As a look-up of a wallet would leave it.
+    alter(`INSERT INTO activity SELECT ${address}, ordinal, x'${'01'.repeat(43)}', NULL FROM chains`)
+    expect(await differences()).toMatchObject({ same: true, blocks: 300 })
+    alter(
+      'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers LIMIT 1)',
+    )
+    expect(await differences()).toMatchObject({ differences_by_kind: { missing: 1 } })
+    expect((await place.runHere([...whole, '--repair'])).code).toBe(0)
+    await expectTruth(node, { from: 0, to: 299 })
+    // Named later, it is read once more for wallets, and is then the same for them too.
+    configureFor(node, { index: 'full' })
+    alter(`DELETE FROM activity WHERE address = ${address}`)
+    expect(await differences()).toMatchObject({ same: true })
+    const { stdout } = await place.runHere([...sync, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ blocks_present: 0, blocks_read: 300, transfers: 0 })
+    expect(await differences()).toMatchObject({ same: true, blocks: 300 })
+    alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
+    expect(await differences()).toMatchObject({ differences_by_kind: { activity: 1 } })
+  })
+
   test('finds a removed, an altered and an added row, and says which', async () => {
     await synced()
     const database = new DatabaseSync(place.storeFile)

@@ -335,6 +335,8 @@ export interface components {
           evidence_reason?: string;
           /** @enum {string} */
           index?: "full" | "on-demand";
+          /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
+          views?: ("transfers" | "activity")[];
           from?: number;
           /** @description -1 while unknown. */
           head: number;

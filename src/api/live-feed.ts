@@ -1,7 +1,16 @@
 // Watches the status, keeps a short history of it, and sends listeners what changed. It knows no HTTP and no keys.
+import { wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import type { ChainStatus, CoveredInterval, Evidence, SolanaStatus, StatusReport } from '../model.ts'
+import {
+  type ChainStatus,
+  type CoveredInterval,
+  type Evidence,
+  isContractScope,
+  type SolanaStatus,
+  type StatusReport,
+} from '../model.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
+import { wholeScopeOf } from '../views.ts'
 import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
 import { codeOf } from './problem.ts'
 
@@ -169,7 +178,7 @@ export type LiveCoverage = {
 }
 
 export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
-  /** What is covered for every contract or, with `index: on-demand`, for the watched ones. */
+  /** What is covered for every view that is kept or, with `index: on-demand`, for the watched ones. */
   coverage: LiveCoverage
   /** Contracts that are covered on their own, newest blocks first. */
   contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
@@ -208,8 +217,9 @@ export function shownStore({ engine, location, schemaVersion, ...sizes }: StoreI
 
 function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveChain {
   const byScope = Map.groupBy(covered, ({ scope }) => scope)
-  const full = byScope.get('full') ?? byScope.get('watched') ?? []
-  const contracts = [...byScope].filter(([scope]) => scope !== 'full' && scope !== 'watched')
+  const whole = wholeCoverage(covered, wholeScopeOf(chain.views))
+  const full = whole.length > 0 ? whole : (byScope.get('watched') ?? [])
+  const contracts = [...byScope].filter(([scope]) => isContractScope(scope))
   const newest = (intervals: readonly CoveredInterval[]) => Math.max(...intervals.map(({ to }) => to))
   const shown = contracts
     .sort(([, a], [, b]) => newest(b) - newest(a))

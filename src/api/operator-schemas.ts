@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
 import { type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
+import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
@@ -113,6 +114,10 @@ const chain = z.object({
     .optional()
     .describe('Why blocks were stored as the word of endpoints, the last time; absent where everything was proven.'),
   index: z.enum(['full', 'on-demand']).optional(),
+  views: z
+    .array(z.enum(viewNames))
+    .optional()
+    .describe('What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested.'),
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),
   finalized: z.int().describe('-1 while unknown.'),

@@ -3,6 +3,7 @@ import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
 import type { ChainStatus, Interval, SolanaStatus, StatusReport } from '../model.ts'
+import { wholeScopeOf } from '../views.ts'
 import {
   contractsText,
   countText,
@@ -140,6 +141,7 @@ export type CoverageFacts = {
   covered: readonly (Interval & { scope: string })[]
   from?: number | undefined
   index?: string | undefined
+  views?: readonly string[] | undefined
 }
 
 /** Blocks covered, and blocks to cover; undefined if contracts are read one by one. */
@@ -147,10 +149,12 @@ export function coveredBlocks({
   head,
   from = 0,
   index,
+  views,
   covered,
 }: CoverageFacts): { done: number; total: number } | undefined {
   if (index === 'on-demand' || head < from) return undefined
-  const full = covered.filter(({ scope }) => scope === 'full')
+  const kept = wholeScopeOf(views)
+  const full = covered.filter(({ scope }) => scope === 'full' || scope === kept)
   const total = head - from + 1
   return { done: total - blockCount(missingIntervals(full, { from, to: head })), total }
 }

@@ -9,6 +9,7 @@ import { deploymentOf } from '../evm/source/deployment.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import type { Address, Interval } from '../model.ts'
+import { type View, wholeScopeOf } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
@@ -52,9 +53,13 @@ const assumptionsOf = (disk: DiskBytes): string[] => [
 type Work = Interval & {
   chain: string
   contract: Address | undefined
+  /** What is kept of whole blocks. */
+  views: readonly View[]
   estimate: CostEstimate
   limitedBy: Limit
   diskBytes: number
+  /** Of these, what the activity of wallets takes. */
+  activityBytes: number
 }
 type Limit = 'endpoints' | 'requests_per_second' | 'daily_budget'
 type Spent = { calls: number; bytes: number; seconds: number }
@@ -115,14 +120,17 @@ async function planChain(
     const history = { from: settings.from, to: final?.number ?? -1 }
     const works: Work[] = []
     const add = async (contract: Address | undefined, interval: Interval, callsBefore: number): Promise<void> => {
-      const sampled = await estimateCost({ chain, rpc: meter, interval, contract, samples }, signal)
+      const scope = wholeScopeOf(settings.views)
+      const sampled = await estimateCost({ chain, rpc: meter, interval, contract, scope, samples }, signal)
       const estimate = { ...sampled, calls: sampled.calls + callsBefore }
       works.push({
         ...interval,
         chain: name,
         contract,
+        views: settings.views,
         ...limited(estimate, settings),
         diskBytes: diskOf(estimate, disk),
+        activityBytes: estimate.addresses * disk.address,
       })
     }
     if (settings.index === 'full') await add(undefined, history, 0)
@@ -191,7 +199,7 @@ function shown(works: readonly Work[], spent: Spent) {
     {
       ...sumOf(list),
       parts: list.map(work => ({
-        ...(work.contract === undefined ? {} : { contract: work.contract }),
+        ...(work.contract === undefined ? { views: work.views } : { contract: work.contract }),
         from: work.from,
         to: work.to,
         blocks: work.estimate.blocks,
@@ -222,8 +230,16 @@ function described(works: readonly Work[], room: readonly string[], spent: Spent
       ? 'No contract is configured: nothing is indexed until one is requested.'
       : table(heading, [...rows, total]),
     '',
+    ...works.filter(({ contract }) => contract === undefined).map(viewsLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     ...room,
     `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ].join('\n')
+}
+
+/** What the activity of wallets costs, or that it is left out. */
+function viewsLine({ chain, views, activityBytes }: Work): string {
+  return views.includes('activity')
+    ? `${chain}: the activity of wallets takes ${bytesText(activityBytes)} of the disk; chains.${chain}.views: [transfers] leaves it out.`
+    : `${chain}: the activity of wallets is left out by chains.${chain}.views, and no address is counted.`
 }

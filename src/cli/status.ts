@@ -34,6 +34,7 @@ const chainStatus = z.looseObject({
   state: z.string().optional(),
   reason: z.string().optional(),
   index: z.string().optional(),
+  views: z.array(z.string()).optional(),
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
@@ -165,13 +166,15 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
 }
 
 function coverageText(chain: ShownChain): string {
-  const { from, index, covered } = chain
-  const facts = { head: chain.head ?? -1, from, index, covered }
+  const { from, index, views, covered } = chain
+  const facts = { head: chain.head ?? -1, from, index, views, covered }
   if (index === 'on-demand') return contractsText(chain.contracts ?? 0)
   const blocks = coveredBlocks(facts)
+  // Wallets are then looked up when they are asked for.
+  const only = views?.includes('activity') === false ? ' transfers' : ''
   return blocks === undefined
     ? '-'
-    : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}`
+    : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${only}`
 }
 
 /** Why chains are stalled or disputed, and what is wrong with endpoints. */

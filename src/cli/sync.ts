@@ -5,6 +5,7 @@ import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
 import { StoreRoom } from '../store/room.ts'
+import { type WholeScope, wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
 import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
@@ -75,7 +76,7 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
     printJson({
       chain: chosen.name,
       ...interval,
-      ...(scope === 'full' ? {} : { contracts: scope }),
+      ...(typeof scope === 'string' ? {} : { contracts: scope }),
       blocks_present: done.wanted - done.missing,
       blocks_read: done.blocks,
       transfers: done.transfers,
@@ -86,17 +87,17 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
     return
   }
   const { from, to } = interval
-  const what = scope === 'full' ? '' : ` for ${contractsText(scope.length)}`
+  const what = typeof scope === 'string' ? '' : ` for ${contractsText(scope.length)}`
   printData(
     `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} already stored; ` +
       `${countText(done.transfers)} transfers from ${countText(done.logs)} logs; ${countText(counted.requests)} requests, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
   )
 }
 
-function scopeOf(chosen: ChosenChain, contract: string | undefined): 'full' | readonly Address[] {
+function scopeOf(chosen: ChosenChain, contract: string | undefined): WholeScope | readonly Address[] {
   const { name, settings } = chosen
   const contracts = chosenContracts(chosen, contract) ?? settings.contracts
-  if (settings.index === 'full') return 'full'
+  if (settings.index === 'full') return wholeScopeOf(settings.views)
   if (contracts.length > 0) return contracts
   throw new AlmanacError('bad_request', `${name} is indexed on demand, and no contract is configured for it.`, {
     hint: `pass --contract, list contracts under chains.${name}.contracts, or set chains.${name}.index to full.`,

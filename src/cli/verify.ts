@@ -11,6 +11,7 @@ import type { RpcPort } from '../evm/rpc/port.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
+import { wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
 import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
@@ -46,8 +47,9 @@ const patienceMs = 60_000
 
 async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
+  const whole = wholeScopeOf(chosen.settings.views)
   const scope: TargetOptions['scope'] =
-    chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? 'full' : 'known')
+    chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? whole : 'known')
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
@@ -59,7 +61,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   shareBudget(connected, store, opened)
   const { senderSample } = chosen.settings
   const sourceOf = (some: RpcPort): AuditSource =>
-    scope === 'full' ? new FullSource(chain, some, undefined, senderSample) : new WatchedSource(chain, some)
+    scope === whole ? new FullSource(chain, some, undefined, { senderSample, scope }) : new WatchedSource(chain, some)
   const source = sourceOf(rpc)
   const witnesses = witnessesOf(rpc, sourceOf)
   const stored = (await store.chainState(chain.id))?.finalized ?? -1
@@ -89,7 +91,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const repairable = flags.repair ? first.differing.filter(({ result }) => isHeard(result)) : []
   const repaired = repairable.length > 0 ? first : undefined
   if (repaired !== undefined) {
-    const repair = { chain, rpc, store, senderSample, patienceMs, checksBelow: false }
+    const repair = { chain, rpc, store, scope: whole, senderSample, patienceMs, checksBelow: false }
     for (const { target, result } of repairable) await repairRange(target, result.strays, repair, signal)
     progress.expect(blocksOf(repaired.differing.map(({ target }) => target)))
   }

@@ -55,6 +55,16 @@ solana:
     expect(config.solana.devnet).toBeUndefined()
   })
 
+  test('a chain keeps every view, or those that are named, and transfers always', () => {
+    const viewsOf = (text: string, environment = {}) =>
+      load(`chains: { eth: { rpc: http://a, ${text} } }`, { environment }).config.chains.eth?.views
+    expect(viewsOf('index: full')).toEqual(['transfers', 'activity'])
+    expect(viewsOf('views: [transfers]')).toEqual(['transfers'])
+    expect(viewsOf('views: []')).toEqual(['transfers'])
+    expect(viewsOf('views: [activity]')).toEqual(['transfers', 'activity'])
+    expect(viewsOf('index: full', { ALMANAC_CHAINS_ETH_VIEWS: 'transfers' })).toEqual(['transfers'])
+  })
+
   test('an unquoted 0x is text at every length, a number a number', () => {
     for (const contract of ['0x0000000000000000000000000000000000000001', `0x${'9'.repeat(40)}`]) {
       expect(load(`chains: { eth: { rpc: http://a, contracts: [${contract}] } }`).config.chains.eth?.contracts).toEqual(
@@ -152,6 +162,14 @@ describe('what is refused, and in which words', () => {
     [
       'chains:\n  eth:\n    rpc: http://a\n    contracts:\n      - 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d\n      - 0x12',
       'almanac.yaml:6:9: chains.eth.contracts[1] is "0x12"; accepted: a list of addresses: 0x and 40 hex digits each.',
+    ],
+    [
+      'chains:\n  eth: { rpc: http://a, views: [transfers, holders] }',
+      'almanac.yaml:2:44: chains.eth.views[1] is "holders"; accepted: a list of `transfers` and `activity`; `transfers` is always kept.',
+    ],
+    [
+      'chains:\n  eth: { rpc: http://a, views: activity }',
+      'almanac.yaml:2:32: chains.eth.views is "activity"; accepted: a list of `transfers` and `activity`; `transfers` is always kept.',
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',

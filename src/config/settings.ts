@@ -2,6 +2,7 @@
 // names, flags and error messages all come from this one table.
 import { z } from 'zod'
 import { parseAddress } from '../model.ts'
+import { keptViews, viewNames } from '../views.ts'
 import { camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
@@ -67,6 +68,11 @@ const chainSettings = section({
     about:
       '`full` indexes every block and serves every contract and wallet; `on-demand` indexes a contract when it is first requested.',
     accepts: '`full` or `on-demand`',
+  }),
+  views: setting(z.array(z.enum(viewNames)).transform(keptViews).default(viewNames), {
+    about:
+      'What a chain in full mode keeps. Without `activity` it takes far fewer rows and looks a wallet up when it is requested, as on-demand chains do. A view that is named later is filled from the nodes while the rest is served.',
+    accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(' and ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {
     about: 'Contracts to index without waiting for a request.',

@@ -81,3 +81,26 @@ test('the status of a chain says whether its WebSocket is up', async () => {
     await remove()
   }
 })
+
+test('a chain in full mode is asked for single wallets where it does not keep their activity, for contracts never', async () => {
+  const node = await startSimNode({ chain: { height: 20 } })
+  const { store, remove } = await openTestStore()
+  const { url } = node.endpoints[0]!
+  for (const [views, wallets] of [
+    [['transfers', 'activity'], []],
+    [['transfers'], [1]],
+  ] as const) {
+    const evm = createEvm({
+      settings: { eth: { rpc: [url], index: 'full', views, from: 0, contracts: [] } },
+      chains: new ChainTable(),
+      store,
+      log: createLog({ level: 'silent', format: 'json' }),
+      pageSizeMax: 100,
+    })
+    expect(await evm.onDemandChains()).toEqual({ contracts: [], wallets })
+    expect((await evm.status()).eth).toMatchObject({ index: 'full', views })
+    await evm.close()
+  }
+  await node.close()
+  await remove()
+})

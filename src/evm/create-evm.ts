@@ -11,6 +11,7 @@ import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
+import { type View, wholeScopeOf } from '../views.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
@@ -39,12 +40,14 @@ export type EvmStatus = Record<
   Awaited<ReturnType<LeasedIndexer['status']>> & { ws?: SocketStatus; daily_budget?: BudgetStatus }
 >
 
+export type OnDemandChains = { contracts: readonly ChainId[]; wallets: readonly ChainId[] }
+
 export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
 
 export type Evm = {
   status(): Promise<EvmStatus>
-  /** The chains that this process indexes on demand. On a shared server another process may have a chain. */
-  onDemandChains(): Promise<ChainId[]>
+  /** The chains of which this process answers for contracts, or for wallets, on demand. */
+  onDemandChains(): Promise<OnDemandChains>
   /** Fails with `rate_limited` if too many of the key wait already. */
   ensureContract(chain: ChainId, contract: Address, waitMs: number, asker: Asker): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
@@ -62,7 +65,7 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
-    const { rpc: urls, ws, index, from, contracts, senderSample } = settings
+    const { rpc: urls, ws, index, views, from, contracts, senderSample } = settings
     const observer: RpcObserver = {
       request: ({ endpoint, outcome, elapsedMs, bytes }) => {
         metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
@@ -76,7 +79,7 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
     const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
     // Often on the operator's own nodes, less often elsewhere.
     const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
-    const setup: ChainSetup = { index, from, contracts, chain, pollMs, senderSample, retention }
+    const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, senderSample, retention }
     let heads: HeadsFeed | undefined
     const followHeads = (url: string) => (lookNow: () => void) => {
       const feed = new HeadsFeed({ url, lookNow })
@@ -111,7 +114,12 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
       return Object.fromEntries(entries)
     },
     async onDemandChains() {
-      return running.filter(({ indexer }) => indexer()?.setup.index === 'on-demand').map(({ chain }) => chain)
+      // On a shared server another process may have a chain.
+      const own = running.flatMap(({ indexer }) => indexer()?.setup ?? [])
+      const contracts = own.filter(({ index }) => index === 'on-demand')
+      const wallets = own.filter(({ index, views }) => index === 'on-demand' || wholeScopeOf(views) === 'transfers')
+      const idsOf = (setups: ChainSetup[]) => setups.map(({ chain }) => chain.id)
+      return { contracts: idsOf(contracts), wallets: idsOf(wallets) }
     },
     async ensureContract(chain, contract, waitMs, asker) {
       await indexerOf(chain)?.ensureContract(contract, waitMs, asker)
@@ -140,6 +148,8 @@ export type EvmChainSettings = {
   rpc: readonly string[]
   ws?: string | undefined
   index: 'full' | 'on-demand'
+  /** Absent: every view. */
+  views?: readonly View[] | undefined
   from: number
   contracts: readonly Address[]
   requestsPerSecond?: number | undefined

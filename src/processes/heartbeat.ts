@@ -2,6 +2,7 @@
 import { pause } from '../abort.ts'
 import type { Log } from '../log.ts'
 import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
+import { chainCoverage } from '../store/chain-coverage.ts'
 import type { Store, WorkStore } from '../store/store.ts'
 
 /** Without the covered intervals, which the store has. */
@@ -81,7 +82,7 @@ export class Reports {
         if (!isBetter) continue
         if (reported.standby === true) standby.add(name)
         else standby.delete(name)
-        chains[name] = { ...aged(reported, silentSeconds), covered: await coveredOf(this.#store, chain_id) }
+        chains[name] = { ...aged(reported, silentSeconds), covered: await chainCoverage(this.#store, chain_id) }
       }
       for (const [name, reported] of Object.entries(report.solana)) solana[name] ??= aged(reported, silentSeconds)
     }
@@ -98,13 +99,6 @@ export class Reports {
     }
     return this.#known.beats
   }
-}
-
-/** Without that of contracts, of which there may be many. */
-async function coveredOf(store: Store, chain: ChainId): Promise<ChainStatus['covered']> {
-  const scopes = ['full', 'watched'] as const
-  const covered = await Promise.all(scopes.map(scope => store.coverage(chain, scope)))
-  return scopes.flatMap((scope, at) => covered[at]!.map(interval => ({ ...interval, scope })))
 }
 
 function aged<Status extends { state: string; lag_seconds: number; reason?: string }>(

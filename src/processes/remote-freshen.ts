@@ -5,7 +5,7 @@ import type { ChainId } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
-import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult } from './remote-work.ts'
+import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult, walletsTopic } from './remote-work.ts'
 
 /** A portfolio needs a reading, so it is waited for longer than what is only partly missing. */
 const portfolioWaitMs = 10_000
@@ -23,7 +23,7 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
     },
     async wallet(chains, wallet, waitMs, key) {
       const served: ChainId[] = []
-      for (const chain of chains) if (await reports.serves(evmTopic(chain))) served.push(chain)
+      for (const chain of chains) if (await reports.serves(walletsTopic(chain))) served.push(chain)
       if (served.length === 0 || !(await limits.wallet(key, wallet))) return
       await Promise.all(served.map(chain => askQuietly(remote, { kind: 'wallet', chain, wallet, asker: key }, waitMs)))
     },

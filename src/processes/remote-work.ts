@@ -20,8 +20,14 @@ export type Work =
 /** The key that the work is for: keys take turns. */
 export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
 
+/** Of a process that indexes contracts of the chain on demand. */
 export function evmTopic(chain: ChainId): string {
   return `evm/${chain}`
+}
+
+/** Of a process that looks wallets of the chain up. */
+export function walletsTopic(chain: ChainId): string {
+  return `wallets/${chain}`
 }
 
 export function solanaTopic(network: SolanaNetwork): string {
@@ -35,6 +41,7 @@ export function nodesTopic(chain: ChainId): string {
 
 function topicOf(work: Work): string {
   if (work.kind === 'portfolio') return solanaTopic(work.network)
+  if (work.kind === 'wallet') return walletsTopic(work.chain)
   return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
 }
 

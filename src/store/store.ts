@@ -112,8 +112,8 @@ export interface ChainReader {
     intervalsMax?: number,
   ): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
   /**
-   * The coverage of one contract: its own intervals, the full ones, and the watched ones from its `watchedFrom` on.
-   * Sorted and disjoint, the strongest evidence where they overlap.
+   * The coverage of one contract: its own intervals, those of whole blocks, and the watched ones from its `watchedFrom`
+   * on. Sorted and disjoint, the strongest evidence where they overlap.
    */
   contractCoverage(chain: ChainId, contract: Address): Promise<CoveredInterval[]>
   /**
@@ -123,7 +123,7 @@ export interface ChainReader {
   blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
   /** The lowest known block of an interval, hot or cold. */
   lowestBlock(chain: ChainId, interval: Interval): Promise<Block | undefined>
-  /** Ranges of the scope `full` whose rows are stored and not claimed, lowest first and disjoint. */
+  /** Ranges of whole blocks whose rows are stored and not claimed, lowest first and disjoint. */
   pendingRanges(chain: ChainId): Promise<StoredRange[]>
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
@@ -140,8 +140,8 @@ export type ColdCommit = {
   /** What the commit proves to be complete; empty for rows without such a claim. */
   covered: readonly (CoveredInterval & { scope: CoverageScope })[]
   /**
-   * The ranges of the scope `full` whose rows the commit holds. Those that it does not cover are pending until a commit
-   * does. They replace everything that is stored of their blocks, and what was claimed of single contracts there goes;
+   * The ranges of whole blocks whose rows the commit holds. Those that it does not cover are pending until a commit
+   * does. They replace everything that is stored of their blocks, and what less than `full` claimed of them goes;
    * the rows of a pending range go with the first commit that holds or claims a block of it again.
    */
   ranges?: readonly StoredRange[]
@@ -190,7 +190,7 @@ export interface ChainWriter {
    * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that claimed
    * them: they are indexed again. `full` takes pending ranges that reach into the interval along.
    */
-  dropRange(chain: ChainId, scope: Exclude<CoverageScope, 'watched'>, interval: Interval): Promise<void>
+  dropRange(chain: ChainId, scope: 'full' | Address, interval: Interval): Promise<void>
   /**
    * Takes finality back: forgets every row, block and claim above `to`, hot and cold, and remembers `to` as final. A
    * wallet whose last transaction was above keeps its first one alone: the caller marks it before. What was looked up

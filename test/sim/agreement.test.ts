@@ -37,7 +37,7 @@ test.each([
     node = await startSimNode({ chain: { ...shape, ...options }, endpoints: [{ faults }] })
     node.reorg({ depth: 20, length: 25 })
     rpc = new ChainRpc({ chain, endpoints: [{ url: node.url }] })
-    const source = new FullSource(chain, rpc, inlineDecoder, 50)
+    const source = new FullSource(chain, rpc, inlineDecoder, { senderSample: 50 })
     const { signal } = new AbortController()
     const { head } = node.chain
     const transfers: TransferRow[] = []

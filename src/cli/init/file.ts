@@ -47,6 +47,9 @@ function chainLines({ name, id, rpc, ws, index, contracts }: ChainAnswers, found
     ...(ws === undefined ? ['    # ws: wss://…   reports new blocks at once'] : [`    ws: ${scalar(ws)}`]),
     '    # full: every block, contract and wallet. on-demand: a contract or wallet when it is first requested.',
     `    index: ${index}`,
+    ...(index === 'full'
+      ? ['    # views: [transfers]       leaves out the activity of wallets, which takes most of the rows']
+      : []),
     ...(contracts.length === 0
       ? ["    # contracts: ['0x…']   indexed without waiting for a request"]
       : listLines('contracts', contracts)),

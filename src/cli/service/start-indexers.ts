@@ -5,10 +5,11 @@ import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { OnDemandChains } from '../../evm/create-evm.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
+import { type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import {
@@ -18,6 +19,7 @@ import {
   type Work,
   WorkClaimer,
   type WorkOutcome,
+  walletsTopic,
 } from '../../processes/remote-work.ts'
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
@@ -30,6 +32,7 @@ import { Indexer } from './index-thread.ts'
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
 const heldMsMax = 5_000
+const none: OnDemandChains = { contracts: [], wallets: [] }
 
 export type Indexers = {
   freshen: Freshen
@@ -83,7 +86,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   // A thread that died has no chains: the store or another process answers.
   const onDemand = staleWhileRevalidate(
     { staleAfterMs: heldMs, expiredAfterMs: heldMsMax },
-    async () => new Set((await evm?.far.onDemandChains().catch(() => [])) ?? []),
+    async () => (await evm?.far.onDemandChains().catch(() => none)) ?? none,
   )
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
@@ -103,7 +106,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   if (hasEvm || networks.length > 0) {
     const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
     const topics = async () => [
-      ...[...(await onDemand())].map(evmTopic),
+      ...(await onDemand()).contracts.map(evmTopic),
+      ...(await onDemand()).wallets.map(walletsTopic),
       ...withNodes.map(nodesTopic),
       ...networks.map(solanaTopic),
     ]
@@ -141,7 +145,7 @@ type Perform = (work: Work, waitMs: number) => Promise<WorkOutcome>
 type JoinedParts = {
   store: Store
   log: Log
-  onDemand: () => Promise<ReadonlySet<ChainId>>
+  onDemand: () => Promise<OnDemandChains>
   perform: Perform
   networks: readonly SolanaNetwork[]
 }
@@ -153,15 +157,15 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
   return {
     asked: remote.asked,
     async contract(chain, contract, waitMs, key) {
-      if (!(await onDemand()).has(chain)) return await remote.contract(chain, contract, waitMs, key)
+      if (!(await onDemand()).contracts.includes(chain)) return await remote.contract(chain, contract, waitMs, key)
       if (!(await limits.contract(key, chain, contract))) return
       const refused = await quietly(perform({ kind: 'contract', chain, contract, asker: askerOf(key) }, waitMs), log)
       if (refused !== undefined) throw limits.worded(refused, key)
     },
     async wallet(chains, wallet, waitMs, key) {
-      const own = await onDemand()
-      const others = chains.filter(chain => !own.has(chain))
-      const mine = chains.filter(chain => own.has(chain))
+      const own = (await onDemand()).wallets
+      const others = chains.filter(chain => !own.includes(chain))
+      const mine = chains.filter(chain => own.includes(chain))
       const asked = others.length > 0 ? [remote.wallet(others, wallet, waitMs, key)] : []
       if (mine.length > 0 && (await limits.wallet(key, wallet))) {
         const asker = askerOf(key)

@@ -31,7 +31,7 @@ test('wallets with an end in the range are not read one by one; one that the sto
   const audit = async (from: number, to: number) => {
     const differences = new DifferenceList(10)
     const covered = await store.coverage(chain.id, 'full')
-    const target = { interval: { from, to }, contract: undefined, covered }
+    const target = { interval: { from, to }, contract: undefined, covered, wallets: covered }
     const source = new FullSource(chain, rpc)
     await auditRange(target, { chain, store: counting, source, witnesses: [], differences }, signal)
     return { differences: differences.listed, read: read.splice(0) }

@@ -6,6 +6,7 @@ import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '
 import { setActivityGap } from '../../store/activity-gaps.ts'
 import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
+import type { WholeScope } from '../../views.ts'
 import { type SyncOptions, syncRange } from '../index/sync-range.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
@@ -25,6 +26,8 @@ export type AuditTarget = {
   contract: Address | undefined
   /** What the store claims of the range; rows may be outside of every claim. */
   covered: readonly CoveredInterval[]
+  /** Where it claims the activity of every wallet. */
+  wallets: readonly Interval[]
 }
 
 export type AuditResult = {
@@ -103,8 +106,8 @@ export async function auditRange(
 /** Compares consecutive pieces as one stretch. Returns the wallets with transactions that the chain does not have. */
 async function comparePieces(
   pieces: readonly DecodedRange[],
-  { contract, covered }: AuditTarget,
-  { chain, store, differences }: AuditOptions,
+  { contract, covered, wallets }: AuditTarget,
+  { chain, store, source, differences }: AuditOptions,
 ): Promise<Address[]> {
   const [first, last] = [pieces[0], pieces.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -127,6 +130,20 @@ async function comparePieces(
   for await (const known of contractsOf(store, chain)) await compare(known)
   // What is left are contracts that the store does not know.
   for (const unknown of [...derived.keys()]) await compare(unknown)
+  const wholeWallets = source instanceof FullSource && source.scope === 'full'
+  const strays = wholeWallets ? await compareWallets(pieces, { interval, wallets }, { chain, store, differences }) : []
+  for (const piece of pieces) compareEvidence(piece, covered, differences)
+  return strays
+}
+
+type Comparing = Pick<AuditOptions, 'chain' | 'store' | 'differences'>
+
+/** Only where blocks are read for wallets: what was looked up of single ones is less than whole blocks say of them. */
+async function compareWallets(
+  pieces: readonly DecodedRange[],
+  { interval, wallets }: Pick<AuditTarget, 'interval' | 'wallets'>,
+  { chain, store, differences }: Comparing,
+): Promise<Address[]> {
   const rows = unpackActivity(mergePacked(joinActivity(pieces.map(piece => piece.activity))))
   const activity = new Map(rows.map(row => [row.address, row]))
   // Most wallets of a range have their first or last transaction in it: one page has what thousands of reads would.
@@ -139,9 +156,8 @@ async function comparePieces(
     if (row !== undefined && activityFaults(stored, row).length === 0) unconfirmed.delete(address)
   }
   // Activity comes with the claim.
-  if (isCovered(covered, interval))
+  if (isCovered(wallets, interval))
     for (const row of unconfirmed.values()) await compareActivity(store, chain.id, row, differences)
-  for (const piece of pieces) compareEvidence(piece, covered, differences)
   return strays
 }
 
@@ -185,7 +201,7 @@ function compareEvidence(
 export async function repairRange(
   { interval, contract }: AuditTarget,
   strays: readonly Address[],
-  options: Omit<SyncOptions, 'interval' | 'scope'>,
+  options: Omit<SyncOptions, 'interval' | 'scope'> & { scope: WholeScope },
   signal: AbortSignal,
 ): Promise<void> {
   const { chain, store } = options
@@ -196,7 +212,7 @@ export async function repairRange(
     await store.dropActivity(chain.id, strays)
   }
   await store.dropRange(chain.id, contract ?? 'full', interval)
-  await syncRange({ ...options, interval, scope: contract === undefined ? 'full' : [contract] }, signal)
+  await syncRange({ ...options, interval, scope: contract === undefined ? options.scope : [contract] }, signal)
 }
 
 async function claimsNothingElse(store: Store, chain: Chain, interval: Interval): Promise<boolean> {

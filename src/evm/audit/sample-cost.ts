@@ -4,6 +4,7 @@ import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
+import type { WholeScope } from '../../views.ts'
 import { MeteredRpc } from '../rpc/chain-rpc.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -17,6 +18,8 @@ export type SampleOptions = {
   interval: Interval
   /** Undefined: whole blocks. */
   contract: Address | undefined
+  /** What whole blocks are read for. */
+  scope?: WholeScope
   /** Stretches of the history to read. */
   samples: number
   random?: () => number
@@ -97,10 +100,10 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
 type MeteredReader = PieceReader & { meter: MeteredRpc }
 
 /** Each reader has its own source, so that the costs of samples are not mixed. */
-function meteredReader({ chain, rpc, contract }: SampleOptions, rangeSize: RangeSize): MeteredReader {
+function meteredReader({ chain, rpc, contract, scope }: SampleOptions, rangeSize: RangeSize): MeteredReader {
   const meter = new MeteredRpc(rpc)
   if (contract === undefined) {
-    const source = new FullSource(chain, meter)
+    const source = new FullSource(chain, meter, undefined, { scope })
     return { meter, rangeSize, fetchRange: (interval, signal) => source.range(interval, 'range', signal) }
   }
   const source = new WatchedSource(chain, meter)

@@ -1,17 +1,19 @@
 // Chooses the stretches that an audit compares: a given one, or random ones that are covered and final. It asks no
 // node.
 import type { Chain } from '../../chains.ts'
-import { blockCount, missingIntervals } from '../../coverage.ts'
+import { blockCount, missingIntervals, wholeCoverage } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, CoveredInterval, Interval } from '../../model.ts'
+import { type Address, type Interval, isContractScope } from '../../model.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
+import type { WholeScope } from '../../views.ts'
 import { type AuditTarget, contractsOf } from './audit.ts'
 
 export type TargetOptions = {
   store: Store
   chain: Chain
-  /** The whole chain, these contracts, or every contract that the store knows. */
-  scope: 'full' | 'known' | readonly Address[]
+  /** Whole blocks, these contracts, or every contract that the store knows. */
+  scope: WholeScope | 'known' | readonly Address[]
   /** The highest block that is final for both the store and the node. */
   finalized: number
 }
@@ -28,14 +30,15 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
       },
     )
   }
-  if (scope === 'full') {
-    const covered = await store.coverage(chain.id, 'full')
+  if (isWhole(scope)) {
+    const claims = await wholeClaims(store, chain)
+    const { covered } = claims
     const pending = partsWithin(await store.pendingRanges(chain.id), interval)
     requireCovered(chain, interval, [...covered, ...pending])
     const unclaimed = missingIntervals(covered, interval).flatMap(gap => partsWithin(pending, gap))
     return [...missingIntervals(unclaimed, interval), ...unclaimed].map(part => ({
       ...{ interval: part, contract: undefined },
-      covered,
+      ...claims,
     }))
   }
   const targets: AuditTarget[] = []
@@ -53,7 +56,7 @@ export async function givenTargets(options: TargetOptions, interval: Interval): 
       limit: 1,
     } as const
     if (nothingClaimed && (await store.transferPage(rows)).length === 0) continue
-    targets.push({ interval, contract, covered })
+    targets.push({ interval, contract, covered, wallets: [] })
   }
   if (targets.length === 0) throw nothingCovered(chain)
   return targets
@@ -66,26 +69,36 @@ export async function randomTargets(
   random: () => number = Math.random,
 ): Promise<AuditTarget[]> {
   const { store, chain, scope, finalized } = options
-  const contracts = scope === 'full' ? [undefined] : scope === 'known' ? await knownContracts(store, chain) : scope
-  const claims: { contract: Address | undefined; covered: CoveredInterval[]; open: Interval[] }[] = []
+  const contracts = isWhole(scope) ? [undefined] : scope === 'known' ? await knownContracts(store, chain) : scope
+  const claims: (Omit<AuditTarget, 'interval'> & { open: Interval[] })[] = []
   for (const contract of contracts) {
-    const covered = await (contract === undefined
-      ? store.coverage(chain.id, 'full')
-      : store.contractCoverage(chain.id, contract))
+    const claimed = await (contract === undefined
+      ? wholeClaims(store, chain)
+      : { covered: await store.contractCoverage(chain.id, contract), wallets: [] })
+    const { covered } = claimed
     // Rows that wait for their claim must be right as well.
     const pending = contract === undefined ? await store.pendingRanges(chain.id) : []
     const open = [...covered, ...pending]
       .filter(({ from }) => from <= finalized)
       .map(({ from, to }) => ({ from, to: Math.min(to, finalized) }))
-    if (open.length > 0) claims.push({ contract, covered, open })
+    if (open.length > 0) claims.push({ contract, ...claimed, open })
   }
   if (claims.length === 0) throw nothingCovered(chain)
   if (claims.reduce((sum, { open }) => sum + blockCount(open), 0) <= samples * blocks)
-    return claims.flatMap(({ contract, covered, open }) => open.map(interval => ({ interval, contract, covered })))
+    return claims.flatMap(({ open, ...claim }) => open.map(interval => ({ interval, ...claim })))
   return Array.from({ length: samples }, () => {
-    const { contract, covered, open } = claims[Math.floor(random() * claims.length)]!
-    return { interval: randomInterval(open, blocks, random), contract, covered }
+    const { open, ...claim } = claims[Math.floor(random() * claims.length)]!
+    return { interval: randomInterval(open, blocks, random), ...claim }
   })
+}
+
+function isWhole(scope: TargetOptions['scope']): scope is WholeScope {
+  return scope === 'full' || scope === 'transfers'
+}
+
+async function wholeClaims(store: Store, chain: Chain): Promise<Pick<AuditTarget, 'covered' | 'wallets'>> {
+  const claims = await chainCoverage(store, chain.id)
+  return { covered: wholeCoverage(claims, 'transfers'), wallets: wholeCoverage(claims, 'full') }
 }
 
 function partsWithin(ranges: readonly Interval[], bounds: Interval): Interval[] {
@@ -105,8 +118,7 @@ function randomInterval(open: readonly Interval[], blocks: number, random: () =>
 
 async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {
   const known = new Set<Address>()
-  for (const { scope } of await store.coverageByScope(chain.id))
-    if (scope !== 'full' && scope !== 'watched') known.add(scope)
+  for (const { scope } of await store.coverageByScope(chain.id)) if (isContractScope(scope)) known.add(scope)
   for (const { contract } of await store.watchedContracts(chain.id)) known.add(contract)
   for await (const contract of contractsOf(store, chain)) known.add(contract)
   return [...known]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rowsPerBlock, writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
-import { blockCount, missingIntervals } from '../../coverage.ts'
+import { blockCount, isCovered, missingIntervals, weakestEvidence } from '../../coverage.ts'
 import type { Address, Hash, Interval } from '../../model.ts'
 import { openStore } from '../../store/open.ts'
 import { activityCount, noActivity, packActivity } from '../../store/packed-activity.ts'
@@ -16,6 +16,7 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { RangeSize } from '../source/range-size.ts'
 import { type BackfillOptions, fill, historyPace } from './backfill.ts'
 import { LinkedClaims } from './linked-claims.ts'
+import { wholeBlocks } from './whole-blocks.ts'
 import { WorkList } from './work-list.ts'
 
 const wanted = { from: 0, to: 99 }
@@ -51,10 +52,14 @@ type Run = {
   failsAt: number
   isStored?: boolean
   withActivity: boolean
+  blocksPerRange?: number
 }
 
 /** Fills what is missing and returns the commits that were made. */
-async function run(store: Store, { pace, failsAt, isStored, withActivity }: Run): Promise<ColdCommit[]> {
+async function run(
+  store: Store,
+  { pace, failsAt, isStored, withActivity, blocksPerRange = 1 }: Run,
+): Promise<ColdCommit[]> {
   const commits: ColdCommit[] = []
   const killed = killedAt(store, failsAt, isStored === true)
   const watched: Store = {
@@ -64,14 +69,14 @@ async function run(store: Store, { pace, failsAt, isStored, withActivity }: Run)
       return killed.commitCold(commit)
     },
   }
-  const missing = missingIntervals(await store.coverage(writerChain, 'full'), wanted)
+  const { missing, stored } = await wholeBlocks(store, { chain: writerChain, scope: 'full', wanted })
   const filled = fill(
     missing,
     {
       ...historyPace,
       ...pace,
-      ...{ chain: writerChain, store: watched, scope: 'full' },
-      rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 1, blocksMax: 1 }),
+      ...{ chain: writerChain, store: watched, scope: 'full', stored },
+      rangeSize: new RangeSize({ targetBytes: 1e9, blocksInitial: blocksPerRange, blocksMax: blocksPerRange }),
       fetchRange: async interval => ({ ...rangeOf(interval), ...(withActivity ? {} : { activity: noActivity }) }),
     },
     new AbortController().signal,
@@ -337,4 +342,29 @@ test('every block is handed out exactly once, whatever is given back', () => {
       expect(left + done.size).toBe(50)
     }),
   )
+})
+
+test('activity is added to stored transfers, which stay claimed and as they are, wherever a run ends', async () => {
+  const kept = { from: 20, to: 69 }
+  const pace = { parallel: 2, rowsPerCommit: 1, claimDelayMs: late, activityPerClaim: 7 }
+  for (const failsAt of [1, 4, 9, 0])
+    await inStore(async store => {
+      const { headers, transfers } = rangeOf(kept)
+      const covered = [{ ...kept, evidence: 'one-endpoint', scope: 'transfers' } as const]
+      await store.commitCold({ chain: writerChain, covered, blocks: headers, transfers, activity: noActivity })
+      // Ranges of three blocks reach over both ends of what is stored: these are stored again, and claimed anew.
+      const commits = await run(store, { pace, failsAt, withActivity: true, blocksPerRange: 3 })
+      const within = { from: 22, to: 66 }
+      expect(isCovered(await store.contractCoverage(writerChain, writerContract), within)).toBe(true)
+      await expectClaimsHold(store)
+      commits.push(...(await run(store, { pace, failsAt: 0, withActivity: true, blocksPerRange: 3 })))
+      const written = commits.flatMap(commit => commit.transfers.map(({ block }) => block))
+      expect(written.filter(block => block >= within.from && block <= within.to)).toEqual([])
+      expect(blockCount(await expectClaimsHold(store))).toBe(100)
+      expect(await store.transferCount({ chain: writerChain, contract: writerContract })).toBe(100 * rowsPerBlock)
+      // What rests on rows that one endpoint gave is no more than its word.
+      expect(weakestEvidence(await store.coverage(writerChain, 'full'), within)).toBe('one-endpoint')
+      expect(weakestEvidence(await store.coverage(writerChain, 'full'), { from: 70, to: 99 })).toBe('receipts-root')
+      expect(await store.pendingRanges(writerChain)).toEqual([])
+    })
 })

@@ -7,9 +7,18 @@
 // then the store knows the range as pending; after a crash it is fetched again, and replaces what was stored of it.
 // Whole blocks are claimed only when `linked-claims.ts` has connected them to the chain.
 import { pause } from '../../abort.ts'
-import { weakestOf } from '../../coverage.ts'
+import { isCovered, weakestEvidence, weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
-import type { Block, ChainId, CoverageScope, Hash, Interval, TransferRow } from '../../model.ts'
+import {
+  type Block,
+  type ChainId,
+  type CoverageScope,
+  type CoveredInterval,
+  type Hash,
+  type Interval,
+  isWholeScope,
+  type TransferRow,
+} from '../../model.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { ColdCommit, HotBlock, Store, StoredRange } from '../../store/store.ts'
 import { RangeRefused } from '../rpc/port.ts'
@@ -23,6 +32,8 @@ export type BackfillOptions = {
   store: Store
   /** What the fetched ranges are complete for. */
   scope: CoverageScope
+  /** Whole blocks whose transfers are stored and claimed: of a range in these, only activity is added. */
+  stored?: readonly CoveredInterval[] | undefined
   /** `lastHash` is given where the hash of the last block is proven. */
   fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
   /** Connects whole blocks to the chain; without it a range is claimed as it comes. */
@@ -97,7 +108,10 @@ async function worker(
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     try {
-      const range = await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to))
+      const range = missingOf(
+        await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to)),
+        options.stored,
+      )
       options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
       const added = batch.add(range)
       options.onFailure?.(options.links?.trouble)
@@ -125,6 +139,12 @@ async function worker(
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     }
   }
+}
+
+/** What is not stored of a range. Its claim rests on rows that were read before, so on the weaker proof of both. */
+function missingOf(range: DecodedRange, stored: BackfillOptions['stored']): DecodedRange {
+  const evidence = stored && weakestEvidence(stored, range.interval)
+  return evidence === undefined ? range : { ...range, transfers: [], evidence: weakestOf(range.evidence, evidence) }
 }
 
 /** Ranges that wait to be connected, for each that may be under way: bounds memory while one above them is missing. */
@@ -253,11 +273,15 @@ function sumOf(ranges: readonly DecodedRange[], field: 'logs' | 'bytes'): number
 
 /** One commit of the rows of `ranges`, and of claims on ranges whose rows are in it or stored already. */
 function coldCommitOf(
-  { chain, scope }: { chain: ChainId; scope: CoverageScope },
-  ranges: readonly DecodedRange[],
+  { chain, scope, stored }: Pick<BackfillOptions, 'chain' | 'scope' | 'stored'>,
+  given: readonly DecodedRange[],
   claims: readonly Claim[],
 ): ColdCommit {
-  const blocks: Block[] = []
+  // Nothing goes ahead of a claim over rows that are claimed already, not even the blocks that it ends with.
+  const isStored = ({ interval }: { interval: Interval }): boolean =>
+    stored !== undefined && isCovered(stored, interval)
+  const ranges = stored === undefined ? given : given.filter(range => !isStored(range))
+  const blocks: Block[] = stored === undefined ? [] : claims.filter(isStored).flatMap(({ ends }) => ends)
   const transfers: TransferRow[] = []
   for (const range of ranges) {
     const held = new Set<number>([range.interval.from, range.interval.to])
@@ -268,11 +292,11 @@ function coldCommitOf(
     for (const header of range.headers) if (held.has(header.number)) blocks.push(header)
   }
   const covered = claims.map(({ interval, evidence }) => ({ ...interval, evidence, scope }))
-  const stored = scope === 'full' ? { ranges: ranges.flatMap(storedRangeOf) } : {}
+  const rows = isWholeScope(scope) ? { ranges: ranges.flatMap(storedRangeOf) } : {}
   return {
     chain,
     covered,
-    ...stored,
+    ...rows,
     blocks,
     transfers,
     activity: joinActivity(claims.map(({ activity }) => activity)),

@@ -9,6 +9,7 @@ import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
+import { type View, type WholeScope, wholeScopeOf } from '../../views.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
@@ -27,11 +28,14 @@ import { HeadPause } from './head-pause.ts'
 import { type Asker, operator, waitFor } from './job-queue.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
-import { Retention, type RetentionDays } from './retention.ts'
+import { Retention, type RetentionDays, type WatchedContracts } from './retention.ts'
+import { wholeBlocks } from './whole-blocks.ts'
 
 export type ChainSetup = {
   chain: Chain
   index: 'full' | 'on-demand'
+  /** What is kept in full mode; absent: every view. */
+  views?: readonly View[] | undefined
   from: number
   contracts: readonly Address[]
   pollMs: number
@@ -103,7 +107,7 @@ export class ChainIndexer {
   #walletFailure: string | undefined
 
   constructor(options: ChainIndexerOptions) {
-    const { chain, rpc, from, annotator } = options
+    const { chain, rpc, from, annotator, retention: days } = options
     const { room = new StoreRoom({ store: options.store, log: options.log }) } = options
     const guarded = room.guarded(options.store)
     const store =
@@ -112,10 +116,11 @@ export class ChainIndexer {
     this.setup = options
     this.#stats = new ChainStats(options.chain.name, options)
     this.#pace = { ...usualPace, ...options.pace }
-    const full = options.index === 'full'
-    this.#source = full
-      ? new FullSource(chain, rpc, options.decoder, options.senderSample)
-      : new WatchedSource(chain, rpc, options.decoder)
+    const scope = options.index === 'full' ? wholeScopeOf(options.views) : 'watched'
+    this.#source =
+      scope === 'watched'
+        ? new WatchedSource(chain, rpc, options.decoder)
+        : new FullSource(chain, rpc, options.decoder, { senderSample: options.senderSample, scope })
     this.#headPause = new HeadPause(options.pollMs / 4)
     this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
     this.#follower = new Follower({
@@ -123,7 +128,7 @@ export class ChainIndexer {
       chainName: chain.name,
       source: this.#source,
       store,
-      scope: full ? 'full' : 'watched',
+      scope,
       from,
       finality: this.#finality,
       rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
@@ -133,33 +138,27 @@ export class ChainIndexer {
     })
     const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
     this.#told = { setup: options, store, room, rpc, source, finality, follower, stats }
-    if (this.#source instanceof WatchedSource) {
-      const shared = { store, rpc, room, follower: this.#follower }
-      this.#wallets = new WalletJobs({ ...shared, chain })
+    const [shared, mutex] = [{ store, rpc, room, follower }, this.#mutex]
+    if (scope !== 'full') this.#wallets = new WalletJobs({ ...shared, chain })
+    let watched: WatchedContracts | undefined
+    if (source instanceof WatchedSource) {
       this.#contracts = new ContractJobs({
-        ...shared,
-        mutex: this.#mutex,
-        chain: chain.id,
-        source: this.#source,
-        from,
-        listed: options.contracts,
-        backfill: this.#backfillOptions(historySizes.contract),
+        ...{ ...shared, mutex, chain: chain.id, source, from },
+        ...{ listed: options.contracts, backfill: this.#backfillOptions(historySizes.contract) },
         onStored: range => this.#stats.stored([range]),
-        parallel: 4,
-        waitingMax: 1_000,
+        ...{ parallel: 4, waitingMax: 1_000 },
         looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
       })
       this.#recheck = new Recheck({
-        ...{ ...shared, chain: chain.id, source: this.#source, contracts: this.#contracts },
+        ...{ ...shared, chain: chain.id, source, contracts: this.#contracts },
         rangeSize: new RangeSize(historySizes.contract),
-        mayClaim: () => this.#finality.dispute === undefined,
+        mayClaim: () => finality.dispute === undefined,
       })
-      const [mutex, contracts] = [this.#mutex, this.#contracts]
-      const parts = { ...shared, chain, mutex, contracts, source: this.#source, listed: options.contracts }
-      this.#retention =
-        options.retention && new Retention({ ...parts, days: options.retention, everyMs: this.#pace.sweepMs })
+      watched = { source, jobs: this.#contracts, mutex, listed: options.contracts }
     }
+    if (days !== undefined && this.#wallets !== undefined)
+      this.#retention = new Retention({ ...shared, chain, contracts: watched, days, everyMs: this.#pace.sweepMs })
   }
 
   start(): void {
@@ -305,14 +304,15 @@ export class ChainIndexer {
     const { from, contracts } = this.setup
     const { finalized: to, finalHeader: final } = this.#follower
     if (this.#source instanceof FullSource) {
-      const covered = await store.coverage(chain.id, 'full')
-      const missing = missingIntervals(covered, { from, to })
+      await this.#retention?.sweepIfDue()
+      const { scope } = this.#source
+      const { covered, missing, stored } = await wholeBlocks(store, { chain: chain.id, scope, wanted: { from, to } })
       this.#stats.blocksLeft = blockCount(missing)
       if (missing.length === 0) return
       this.#historyDone = false
       this.#options.annotator?.historyBegan()
       const links = await linkedClaims(missing, { ...this.#options, source: this.#source, covered, final }, signal)
-      return await fill(missing, { ...this.#historyOptions('full'), links }, signal)
+      return await fill(missing, { ...this.#historyOptions(scope), stored, links }, signal)
     }
     // What the followed contracts missed while the service was down.
     const covered = await store.coverage(chain.id, 'watched')
@@ -324,7 +324,7 @@ export class ChainIndexer {
     await this.#retention?.sweepIfDue()
   }
 
-  #historyOptions(scope: 'full' | 'watched'): BackfillOptions {
+  #historyOptions(scope: WholeScope | 'watched'): BackfillOptions {
     return {
       ...this.#backfillOptions(historySizes.full),
       chain: this.setup.chain.id,

@@ -1,8 +1,7 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { ChainId, Dispute } from '../../model.ts'
-import type { Store } from '../../store/store.ts'
+import type { Dispute } from '../../model.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './backfill.ts'
 import type { FollowStep } from './follow.ts'
@@ -105,13 +104,6 @@ export class ChainStats {
     this.#metrics.failures.inc({ chain: this.#chain, part })
     this.#log.debug({ chain: this.#chain, part, reason }, 'Indexing step failed; retrying')
   }
-}
-
-/** What is covered for every contract, or for the watched ones: its size does not depend on how many they are. */
-export async function coverageReport(store: Store, chain: ChainId) {
-  const scopes = ['full', 'watched'] as const
-  const covered = await Promise.all(scopes.map(scope => store.coverage(chain, scope)))
-  return scopes.flatMap((scope, at) => covered[at]!.map(interval => ({ ...interval, scope })))
 }
 
 const samplesMax = 240

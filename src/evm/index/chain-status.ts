@@ -1,15 +1,17 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
-import { missingIntervals } from '../../coverage.ts'
+import { missingIntervals, wholeCoverage } from '../../coverage.ts'
 import type { ChainStatus, QueueStatus } from '../../model.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
+import { type View, viewNames, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { type ChainStats, coverageReport } from './chain-stats.ts'
+import type { ChainStats } from './chain-stats.ts'
 import type { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import type { RetentionDays } from './retention.ts'
@@ -18,6 +20,7 @@ export type StatusOptions = {
   setup: {
     chain: Chain
     index: 'full' | 'on-demand'
+    views?: readonly View[] | undefined
     from: number
     pollMs: number
     retention?: RetentionDays | undefined
@@ -44,10 +47,10 @@ export type IndexingState = {
 export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
   const { setup, store, room, rpc, source, finality, follower, stats } = options
   const { chain, from, index } = setup
-  const covered = await coverageReport(store, chain.id)
+  const covered = await chainCoverage(store, chain.id)
   const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
-  const full = covered.filter(({ scope }) => scope === 'full')
-  const missing = missingIntervals(full, { from, to: head })
+  const whole = wholeCoverage(covered, wholeScopeOf(setup.views))
+  const missing = missingIntervals(whole, { from, to: head })
   // Until the head is known, nothing is known to be complete.
   const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0
   const complete = nothingLeft && head >= from
@@ -75,10 +78,16 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     rates: stats.pace.rates() ?? null,
     blocks_left: stats.blocksLeft,
     index,
+    ...shownViews(setup),
     from,
     early_collections: earlyCollectionsVersion,
     rpc: rpc.status(),
   } as const
+}
+
+/** A chain that is indexed on demand keeps what was asked for. */
+export function shownViews({ index, views = viewNames }: Pick<StatusOptions['setup'], 'index' | 'views'>) {
+  return index === 'full' ? { views } : {}
 }
 
 function shownRetention(days: RetentionDays | undefined) {

@@ -1,7 +1,8 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves
 // final blocks to the cold tables. It deletes nothing because a node merely lags.
-import type { Block, ChainId, CoverageScope, Hash, Interval } from '../../model.ts'
+import type { Block, ChainId, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
+import type { WholeScope } from '../../views.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { ChainSource, DecodedRange, Header, HeadReport, RangeHeader } from '../source/chain-source.ts'
 import type { Finality } from '../source/finality.ts'
@@ -27,7 +28,7 @@ export type FollowOptions = FollowPace & {
   finality: Finality
   store: Store
   /** What the followed blocks are complete for. */
-  scope: Extract<CoverageScope, 'full' | 'watched'>
+  scope: WholeScope | 'watched'
   /** The first block of interest: nothing below it is stored. */
   from: number
   /** Blocks per fetch: a long absence is caught up in pieces. */

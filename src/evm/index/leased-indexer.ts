@@ -3,14 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pause } from '../../abort.ts'
-import { isCovered } from '../../coverage.ts'
+import { isCovered, wholeCoverage } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { ChainId } from '../../model.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Lease, Store } from '../../store/store.ts'
+import { wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
-import { coverageReport } from './chain-stats.ts'
+import { shownViews } from './chain-status.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 
 export type LeasedIndexerOptions = {
@@ -60,12 +62,12 @@ export class LeasedIndexer {
   async status() {
     if (this.#indexer !== undefined) return await this.#indexer.status()
     const { setup, store } = this.#options
-    const { index, from, chain } = setup
+    const { index, from, chain, views } = setup
     const state = await store.chainState(chain.id)
-    const covered = await coverageReport(store, chain.id)
+    const covered = await chainCoverage(store, chain.id)
     const head = state?.head.number ?? -1
-    const full = covered.filter(({ scope }) => scope === 'full')
-    const complete = head >= from && (index === 'on-demand' || isCovered(full, { from, to: head }))
+    const whole = wholeCoverage(covered, wholeScopeOf(views))
+    const complete = head >= from && (index === 'on-demand' || isCovered(whole, { from, to: head }))
     return {
       state: complete ? 'live' : 'backfilling',
       head,
@@ -78,6 +80,7 @@ export class LeasedIndexer {
       rates: null,
       blocks_left: 0,
       index,
+      ...shownViews(setup),
       from,
       early_collections: earlyCollectionsVersion,
       standby: true,

@@ -14,7 +14,7 @@ function hashOf(story: Story, block: number): Hash {
 
 function claim({ from, to }: Interval, story: Story): Claim {
   const ends = { parentHash: hashOf(story, from - 1), hash: hashOf(story, to) }
-  return { interval: { from, to }, evidence: 'receipts-root', activity: noActivity, endpoint: story, ...ends }
+  return { interval: { from, to }, evidence: 'receipts-root', activity: noActivity, endpoint: story, ...ends, ends: [] }
 }
 
 /** Blocks 0 to `top` in ranges, by the places where they are cut. */

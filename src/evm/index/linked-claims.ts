@@ -2,7 +2,7 @@
 // is proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and
 // stores nothing.
 import { weakestOf } from '../../coverage.ts'
-import type { Hash, Interval } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 import type { Link } from '../source/header-walk.ts'
 
@@ -12,6 +12,8 @@ export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'headersProven'
   parentHash: Hash | undefined
   /** Of the last block. */
   hash: Hash | undefined
+  /** The first and the last block. */
+  ends: readonly Block[]
 }
 
 type LinkOptions = {
@@ -22,9 +24,11 @@ type LinkOptions = {
 }
 
 export function claimOf({ interval, evidence, headersProven, activity, endpoint, headers }: DecodedRange): Claim {
-  const ends = { parentHash: headers[0]?.parentHash, hash: headers.at(-1)?.hash }
+  const [first, last] = [headers[0], headers.at(-1)]
+  const hashes = { parentHash: first?.parentHash, hash: last?.hash }
+  const ends = [first, last].filter(header => header !== undefined)
   const known = { interval, evidence, headersProven: headersProven !== false, activity }
-  return { ...known, ...(endpoint === undefined ? {} : { endpoint }), ...ends }
+  return { ...known, ...(endpoint === undefined ? {} : { endpoint }), ...hashes, ends }
 }
 
 export class LinkedClaims {

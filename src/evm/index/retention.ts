@@ -13,14 +13,19 @@ export type RetentionDays = { contractDays: number; walletDays: number }
 export type RetentionOptions = {
   chain: Chain
   store: Store
-  source: WatchedSource
   follower: Follower
-  /** Held while following: a contract leaves between two steps. */
-  mutex: Mutex
-  contracts: ContractJobs
-  listed: readonly Address[]
+  /** Absent where every contract is indexed. */
+  contracts: WatchedContracts | undefined
   days: RetentionDays
   everyMs: number
+}
+
+export type WatchedContracts = {
+  source: WatchedSource
+  jobs: ContractJobs
+  /** Held while following: a contract leaves between two steps. */
+  mutex: Mutex
+  listed: readonly Address[]
 }
 
 const dayMs = 86_400_000
@@ -40,11 +45,12 @@ export class Retention {
   }
 
   async #sweep(nowMs: number): Promise<void> {
-    const { chain, store, contracts, listed, days, follower } = this.#options
-    if (days.contractDays > 0) {
+    const { chain, store, contracts, days, follower } = this.#options
+    if (days.contractDays > 0 && contracts !== undefined) {
       const idle = await store.idleContracts(chain.id, Math.floor(nowMs / dayMs) - days.contractDays)
       for (const contract of idle)
-        if (!listed.includes(contract) && !contracts.isUnderWay(contract)) await this.#letGo(contract)
+        if (!contracts.listed.includes(contract) && !contracts.jobs.isUnderWay(contract))
+          await this.#letGo(contract, contracts)
     }
     // A look-up goes up to the final block of its time. Blocks do not depend on the machine's clock.
     const blocks = Math.floor((days.walletDays * dayMs) / chain.blockTimeMs)
@@ -53,8 +59,8 @@ export class Retention {
   }
 
   /** What was claimed of all watched contracts becomes the contract's own, up to the final block. */
-  async #letGo(contract: Address): Promise<void> {
-    const { chain, store, source, follower, mutex } = this.#options
+  async #letGo(contract: Address, { source, mutex }: WatchedContracts): Promise<void> {
+    const { chain, store, follower } = this.#options
     await mutex.run(async () => {
       for (const { from, to, evidence } of await store.contractCoverage(chain.id, contract)) {
         const final = { from, to: Math.min(to, follower.finalized), evidence }

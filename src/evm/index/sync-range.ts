@@ -2,8 +2,9 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, Interval } from '../../model.ts'
+import type { Address, CoveredInterval, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
+import type { WholeScope } from '../../views.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
 import { finalHeaderOf } from '../source/finality.ts'
@@ -12,6 +13,7 @@ import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
+import { wholeBlocks } from './whole-blocks.ts'
 
 export type SyncOptions = {
   chain: Chain
@@ -19,7 +21,7 @@ export type SyncOptions = {
   store: Store
   interval: Interval
   /** The whole chain, or these contracts. */
-  scope: 'full' | readonly Address[]
+  scope: WholeScope | readonly Address[]
   /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
   senderSample?: number | undefined
   /** How long everything may fail before the run gives up. */
@@ -38,23 +40,27 @@ export type SyncOptions = {
 /** Returns when the range is complete or the signal says stop; what was committed stays. */
 export async function syncRange(options: SyncOptions, signal: AbortSignal): Promise<void> {
   const { chain, rpc, store, interval, scope } = options
+  const { senderSample } = options
   const source =
-    scope === 'full' ? new FullSource(chain, rpc, undefined, options.senderSample) : new WatchedSource(chain, rpc)
+    typeof scope === 'string'
+      ? new FullSource(chain, rpc, undefined, { senderSample, scope })
+      : new WatchedSource(chain, rpc)
   const final = await settle(options, source, signal)
   await dropLostRanges(options, signal)
-  const covered = await store.coverage(chain.id, 'full')
-  const anchors = { ...options, covered, final }
   const jobs = await jobsOf(options, source)
   const missing = jobs.reduce((sum, job) => sum + blockCount(job.missing), 0)
-  const whole = jobs.find(job => job.scope === 'full')?.missing ?? []
-  const headers = await headersToWalk(whole, anchors)
+  let headers = 0
+  for (const { missing, covered } of jobs)
+    if (covered !== undefined) headers += await headersToWalk(missing, { ...options, covered, final })
   options.onPlanned?.({ wanted: jobs.length * blockCount([interval]), missing, headers })
   const watchdog = startWatchdog(options.patienceMs, `${chain.name} blocks ${interval.from} to ${interval.to}`)
   const stopped = AbortSignal.any([signal, watchdog.signal])
-  for (const { missing, ...job } of jobs) {
-    const size = job.scope === 'full' ? historySizes.full : historySizes.contract
+  for (const { missing, covered, ...job } of jobs) {
+    const size = source instanceof FullSource ? historySizes.full : historySizes.contract
     const links =
-      source instanceof FullSource ? { links: await linkedClaims(missing, { ...anchors, source }, stopped) } : {}
+      source instanceof FullSource && covered !== undefined
+        ? { links: await linkedClaims(missing, { ...options, covered, final, source }, stopped) }
+        : {}
     const fixed = { ...historyPace, ...job, ...links, chain: chain.id, store, parallel: size.parallel }
     const onProgress = options.onProgress ?? (() => {})
     const hooks = { onProgress, onFailure: watchdog.note }
@@ -64,19 +70,23 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
   }
 }
 
-type Job = Pick<BackfillOptions, 'scope' | 'fetchRange'> & { missing: Interval[] }
+type Job = Pick<BackfillOptions, 'scope' | 'fetchRange' | 'stored'> & {
+  missing: Interval[]
+  /** Of whole blocks, which are connected to what is claimed. */
+  covered?: CoveredInterval[]
+}
 
 async function jobsOf(
   { chain, store, interval, scope }: SyncOptions,
   source: FullSource | WatchedSource,
 ): Promise<Job[]> {
-  if (source instanceof FullSource) {
-    const missing = missingIntervals(await store.coverage(chain.id, 'full'), interval)
-    const fetchRange: Job['fetchRange'] = (piece, signal, lastHash) => source.range(piece, 'range', signal, lastHash)
-    return [{ scope: 'full', missing, fetchRange }]
-  }
   const jobs: Job[] = []
-  for (const contract of scope === 'full' ? [] : scope) {
+  if (source instanceof FullSource) {
+    const fetchRange: Job['fetchRange'] = (piece, signal, lastHash) => source.range(piece, 'range', signal, lastHash)
+    const blocks = await wholeBlocks(store, { chain: chain.id, scope: source.scope, wanted: interval })
+    return [{ ...blocks, scope: source.scope, fetchRange }]
+  }
+  for (const contract of typeof scope === 'string' ? [] : scope) {
     const missing = missingIntervals(await store.contractCoverage(chain.id, contract), interval)
     const fetchRange: Job['fetchRange'] = (piece, signal) => source.contractRange(contract, piece, signal)
     jobs.push({ scope: contract, missing, fetchRange })

@@ -1,7 +1,7 @@
 // Remembers which hot blocks were stored while the chain was disputed, across restarts as well: their rows are served,
 // and claimed when the dispute ends. It does not decide when that is.
 import { weakestOf } from '../../coverage.ts'
-import type { ChainId, CoverageScope, CoveredInterval } from '../../model.ts'
+import { type ChainId, type CoverageScope, type CoveredInterval, chainScopes } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 
 export type UnclaimedOptions = { store: Store; chain: ChainId; scope: CoverageScope }
@@ -21,10 +21,19 @@ export class Unclaimed {
 
   /** `tip` is the highest stored block: a process may have ended between the mark and the commit. */
   async load(tip: number): Promise<void> {
+    await this.#forgetOtherModes()
     const known = await this.#options.store.checkpoint(this.#name)
     if (!known) return
     this.#interval = JSON.parse(known) as CoveredInterval
     await this.keepUpTo(tip)
+  }
+
+  /** Blocks that another mode marked are followed by this one from here on: it may replace them with what it reads. */
+  async #forgetOtherModes(): Promise<void> {
+    const { store, chain, scope } = this.#options
+    for (const other of chainScopes)
+      if (other !== scope && (await store.checkpoint(nameOf(chain, other))))
+        await store.putCheckpoint(nameOf(chain, other), '')
   }
 
   /** To be called before the blocks are stored: rows with neither a claim nor a mark are never replaced. */
@@ -56,8 +65,12 @@ export class Unclaimed {
     this.#interval = interval
   }
 
-  /** Of the mode in which they were stored: another one reads other rows. */
   get #name(): string {
-    return `unclaimed/${this.#options.chain}/${this.#options.scope}`
+    return nameOf(this.#options.chain, this.#options.scope)
   }
+}
+
+/** Of the mode in which they were stored: another one reads other rows. */
+function nameOf(chain: ChainId, scope: CoverageScope): string {
+  return `unclaimed/${chain}/${scope}`
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { simulatedChain, truthByContract } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { quantityHex } from '../../hex.ts'
-import { activityCount } from '../../store/packed-activity.ts'
+import { activityCount, noActivity } from '../../store/packed-activity.ts'
 import { transferTopics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import type { RawAnswers, RpcCall, RpcPort } from '../rpc/port.ts'
@@ -48,6 +48,16 @@ describe.each(requests)('$grain, with receipts: $withReceipts', request => {
     expect(activityCount(here.range.activity)).toBeGreaterThan(100)
     expect(await threads.range({ chain, request, bodies: second.bodies })).toEqual(here)
     expect(rangeOf(columnsOf(here.range))).toEqual(here.range)
+  })
+
+  test('without wallets it has the same transfers and no activity, each time', async () => {
+    const [chain, scope] = [simulatedChain(node), 'transfers'] as const
+    const few = { ...request, interval: { from: 20, to: 25 } }
+    const whole = await inlineDecoder.range({ chain, request: few, bodies: (await ask(few)).bodies })
+    if (!whole.ok) throw new Error(whole.failure.message)
+    const expected = { ok: true, range: { ...whole.range, activity: noActivity } }
+    for (const decoder of [inlineDecoder, threads, threads])
+      expect(await decoder.range({ chain, scope, request: few, bodies: (await ask(few)).bodies })).toEqual(expected)
   })
 
   test('a body that is cut off is refused as unreadable', async () => {

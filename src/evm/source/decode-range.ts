@@ -6,6 +6,7 @@ import { quantityHex } from '../../hex.ts'
 import type { Evidence, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { joinActivity } from '../../store/packed-activity.ts'
+import type { WholeScope } from '../../views.ts'
 import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
@@ -25,6 +26,8 @@ export type RangeTask = {
   chain: Chain
   /** Recovers the sender of one transaction in so many; 0 or absent: of none. */
   senderSample?: number | undefined
+  /** `transfers`: no activity of wallets. */
+  scope?: WholeScope | undefined
   request: RangeRequest
   /** As they came, without a JSON-RPC error in them. */
   bodies: readonly Uint8Array[]
@@ -32,13 +35,14 @@ export type RangeTask = {
 
 export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
 
-export function decodeRangeBodies({ chain, senderSample, request, bodies }: RangeTask): RangeResult {
+export function decodeRangeBodies({ chain, senderSample, scope, request, bodies }: RangeTask): RangeResult {
   const { interval, grain } = request
   const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
   try {
     const read = readAnswers(bodies, callCount(request))
     if ('refusal' in read) return refusal('unreadable', interval.from, `it answered: ${read.refusal.text}`)
-    return decodeRange({ chain, senderSample, interval, answers: answersOf(read.values, request), grain, bytes })
+    const answers = answersOf(read.values, request)
+    return decodeRange({ chain, senderSample, scope, interval, answers, grain, bytes })
   } catch (error) {
     // Whatever an answer makes this code throw is the fault of who gave it.
     const odd = error instanceof UnreadableAnswer ? '' : 'what cannot be read: '
@@ -78,6 +82,7 @@ function answersOf(values: readonly unknown[], { interval, withReceipts }: Range
 export function decodeRange(given: {
   chain: Chain
   senderSample?: number | undefined
+  scope?: WholeScope | undefined
   interval: Interval
   answers: RangeAnswers
   grain: ActivityGrain
@@ -121,10 +126,12 @@ export function decodeRange(given: {
     unreadable += collected.unreadable
     return collected.packed
   }
-  const activity =
+  const activityByGrain = () =>
     grain === 'range'
       ? activityOf(blocks, logs)
       : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
+  // Nothing is made anew, not shared: its bytes move to another thread.
+  const activity = given.scope === 'transfers' ? joinActivity([]) : activityByGrain()
   const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
   // What was hashed can be read. What cannot is written in a way that no node has.
   if (doubts.length === 0 && unreadable > 0)

@@ -5,6 +5,7 @@ import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
+import type { WholeScope } from '../../views.ts'
 import type { Doubt } from '../proof/failure.ts'
 import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import {
@@ -26,11 +27,20 @@ const patienceMs = 60_000
 /** How long a probe holds that gave up a proof, or that did not hear every endpoint. */
 const unsettledMs = 600_000
 
+export type FullSourceOptions = {
+  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
+  senderSample?: number | undefined
+  /** What the blocks are read for: `transfers` leaves the activity of wallets out. Absent: `full`. */
+  scope?: WholeScope | undefined
+}
+
 export class FullSource extends HeaderSource implements ChainSource {
   readonly #chain: Chain
   readonly #rpc: RpcPort
   readonly #decoder: Decoder
-  readonly #senderSample: number
+  readonly #senderSample: number | undefined
+  /** What its ranges are complete for. */
+  readonly scope: WholeScope
   #probed: Promise<Probed> | undefined
   #probeAgainMs = 0
   /** Since when no second opinion is to be had: of old blocks it may be missing where it is not of new ones. */
@@ -38,13 +48,13 @@ export class FullSource extends HeaderSource implements ChainSource {
   /** Why the last range that was not proven was not. */
   doubt: string | undefined
 
-  /** Of one transaction in `senderSample` the sender is recovered; 0: of none. */
-  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder, senderSample = 0) {
+  constructor(chain: Chain, rpc: RpcPort, decoder: Decoder = inlineDecoder, options: FullSourceOptions = {}) {
     super(chain, rpc)
     this.#decoder = decoder
     this.#chain = chain
     this.#rpc = rpc
-    this.#senderSample = senderSample
+    this.#senderSample = options.senderSample
+    this.scope = options.scope ?? 'full'
   }
 
   /** `lastHash` is the hash of the last block, if it is proven: a range of another chain is then asked elsewhere. */
@@ -65,13 +75,14 @@ export class FullSource extends HeaderSource implements ChainSource {
   #ask(asked: Asked, not: ReadonlySet<string>, signal: AbortSignal): Promise<AskedRange> {
     const { chain, request, lastHash } = asked
     const calls = callsOf(request)
+    const [senderSample, scope] = [this.#senderSample, this.scope]
     return askChecked({
       chain,
       rpc: this.#rpc,
       interval: request.interval,
       ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }),
       check: async ({ endpoint, bodies }) => {
-        const result = await this.#decoder.range({ chain, senderSample: this.#senderSample, request, bodies })
+        const result = await this.#decoder.range({ chain, senderSample, scope, request, bodies })
         if (!result.ok) return result.failure.message
         const last = result.range.headers.at(-1)?.hash
         const stray = lastHash === undefined ? undefined : strayReason(request.interval, last, lastHash)

@@ -5,7 +5,16 @@
 // side by side.
 import { joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
-import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import {
+  type Address,
+  type Block,
+  type ChainId,
+  type CoverageScope,
+  chainScopes,
+  type Interval,
+  isWholeScope,
+  type TransferRow,
+} from '../../model.ts'
 import {
   highestBlock,
   requireBelowFinal,
@@ -48,7 +57,7 @@ export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit):
         requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
         await finalizeRows(transaction, ordinal, highest)
       }
-      await dropPending(transaction, ordinal, [...ranges, ...covered.filter(({ scope }) => scope !== 'full')])
+      await dropPending(transaction, ordinal, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
       for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
         await transfers.deleteCold(transaction, { ordinal }, interval)
       const blocks = await blocksOfRows(transaction, ordinal, commit)
@@ -76,7 +85,7 @@ async function unclaimOthers(transaction: Transaction, ordinal: number, replaced
 
 async function claimCold(transaction: Transaction, ordinal: number, covered: ColdCommit['covered']): Promise<void> {
   await addCovered(transaction, ordinal, covered)
-  const claimed = covered.filter(({ scope }) => scope === 'full')
+  const claimed = covered.filter(({ scope }) => isWholeScope(scope))
   await takePending(transaction, ordinal, claimed)
 }
 
@@ -159,19 +168,19 @@ export async function addCovered(
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer cover a dropped contract.
+ * Deletes rows and every claim that they are there: no scope of the chain covers a dropped contract any longer.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export function rangeDrop(
   { ordinal, contract }: { ordinal: number; contract: number | undefined },
-  scope: Exclude<CoverageScope, 'watched'>,
+  scope: 'full' | Address,
   interval: Interval,
 ): Commit<void> {
   return {
     wide: true,
     async unclaim(transaction) {
       await lockCoverage(transaction, ordinal)
-      const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, 'full', 'watched']
+      const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, ...chainScopes]
       await removeCoverageRows(transaction, ordinal, interval, scopes)
     },
     async rows(transaction) {

@@ -2,7 +2,14 @@
 // touches.
 import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
-import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import {
+  type Address,
+  type CoverageScope,
+  type CoveredInterval,
+  chainScopes,
+  type Evidence,
+  type Interval,
+} from '../../model.ts'
 import type { WatchedContract } from '../store.ts'
 import { hexTextOf, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
@@ -11,6 +18,8 @@ import type { Database, Row, Transaction } from './database.ts'
 const coverageLock = 0x414c4d43
 
 const columns = 'from_block, to_block, evidence, scope'
+/** Those that are not of a contract. */
+const ofChain = `(${chainScopes.map(scope => `'${scope}'`).join()})`
 
 function intervalOf([from, to, evidence]: Row): CoveredInterval {
   return { from: Number(from), to: Number(to), evidence: evidence as Evidence }
@@ -37,11 +46,11 @@ export async function coverageByScope(
 ): Promise<ReturnType<typeof byScope>> {
   const part = (condition: string): string =>
     `(SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block LIMIT $2)`
-  const find = `${part(`scope IN ('full', 'watched')`)} UNION ALL ${part(`scope NOT IN ('full', 'watched')`)} LIMIT $2`
+  const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(`scope NOT IN ${ofChain}`)} LIMIT $2`
   return byScope(await database.read(find, ordinal, intervalsMax ?? null))
 }
 
-/** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
+/** The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. */
 export async function contractCoverage(
   database: Database,
   ordinal: number,
@@ -49,7 +58,7 @@ export async function contractCoverage(
 ): Promise<CoveredInterval[]> {
   const rows = await database.read(
     `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)
-     FROM coverage WHERE chain = $1 AND scope IN ('full', 'watched', $2) ORDER BY scope, from_block`,
+     FROM coverage WHERE chain = $1 AND (scope IN ${ofChain} OR scope = $2) ORDER BY scope, from_block`,
     ordinal,
     contract,
     bytesOfHex(contract),

@@ -1,7 +1,15 @@
 // The commits of EVM chains, each within its caller's transaction: cold and hot rows, finality, coverage.
 import { isCovered, joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
-import type { Address, Block, ChainId, CoverageScope, Interval, TransferRow } from '../../model.ts'
+import {
+  type Address,
+  type Block,
+  type ChainId,
+  chainScopes,
+  type Interval,
+  isWholeScope,
+  type TransferRow,
+} from '../../model.ts'
 import {
   highestBlock,
   requireBelowFinal,
@@ -47,7 +55,7 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     finalizeRows(context, ordinal, highest)
   }
   const { ranges = [], covered } = commit
-  for (const { scope, ...interval } of covered) if (scope !== 'full') dropPending(context, ordinal, interval)
+  for (const { scope, ...interval } of covered) if (!isWholeScope(scope)) dropPending(context, ordinal, interval)
   makeRoom(context, ordinal, ranges)
   const rows = byContract(context, ordinal, commit.transfers)
   const whole = bulkInterval(commit, context.bulkRows)
@@ -56,14 +64,17 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
       ? transfers.insertCold(context, ordinal, rows)
       : transfers.insertWhole(context, ordinal, whole, rows)
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
-  if (whole === undefined) activity.mergeCold(connection, ordinal, commit.activity)
-  else activity.addActivityRun(connection, ordinal, whole, commit.activity)
-  const claimed = covered.filter(({ scope }) => scope === 'full')
+  const claimed = covered.filter(({ scope }) => isWholeScope(scope))
+  // Activity comes with the claim, which may be of ranges that were stored before.
+  const isBulk = whole !== undefined || activityCount(commit.activity) >= context.bulkRows
+  const span = isBulk ? spanOf([...ranges, ...claimed]) : undefined
+  if (span === undefined) activity.mergeCold(connection, ordinal, commit.activity)
+  else activity.addActivityRun(connection, ordinal, span, commit.activity)
   const pending = ranges.filter(range => !isCovered(claimed, range))
   addPending(connection, ordinal, pending)
   for (const { scope, ...interval } of joinByScope(covered)) {
     addCoverageRows(connection, ordinal, scope, interval)
-    if (scope === 'full') takePending(connection, ordinal, interval)
+    if (isWholeScope(scope)) takePending(connection, ordinal, interval)
   }
   return { transfersAdded }
 }
@@ -76,7 +87,12 @@ function bulkInterval(
   if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
   const joined = joinIntervals(ranges)
   if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
-  return { from: joined[0]!.from, to: joined.at(-1)!.to }
+  return spanOf(joined)
+}
+
+function spanOf(intervals: readonly Interval[]): Interval | undefined {
+  const joined = joinIntervals(intervals)
+  return joined.length === 0 ? undefined : { from: joined[0]!.from, to: joined.at(-1)!.to }
 }
 
 /** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */
@@ -151,10 +167,10 @@ export function putHead({ connection, dictionary }: WriteContext, chain: ChainId
 }
 
 /**
- * Deletes rows and every claim that they are there: `full` and `watched` no longer cover a dropped contract.
+ * Deletes rows and every claim that they are there: no scope of the chain covers a dropped contract any longer.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
-export function dropRange(context: WriteContext, chain: ChainId, scope: CoverageScope, interval: Interval): void {
+export function dropRange(context: WriteContext, chain: ChainId, scope: 'full' | Address, interval: Interval): void {
   const { connection, dictionary } = context
   const ordinal = dictionary.ordinalOf(chain)
   if (ordinal === undefined) return
@@ -164,8 +180,8 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: Coverage
     transfers.deleteCold(context, { ordinal }, interval)
     return
   }
-  for (const claim of [scope, 'full', 'watched'] as const) removeCoverageRows(connection, ordinal, claim, interval)
-  const contract = scope === 'watched' ? undefined : dictionary.contractOf(ordinal, scope)
+  for (const claim of [scope, ...chainScopes]) removeCoverageRows(connection, ordinal, claim, interval)
+  const contract = dictionary.contractOf(ordinal, scope)
   if (contract !== undefined) transfers.deleteCold(context, { ordinal, contract }, interval)
 }
 

@@ -2,7 +2,15 @@
 // touches.
 import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import type { Address, ChainId, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import {
+  type Address,
+  type ChainId,
+  type CoverageScope,
+  type CoveredInterval,
+  type Evidence,
+  type Interval,
+  isContractScope,
+} from '../../model.ts'
 import type { WatchedContract } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { WriteContext } from './store-file.ts'
@@ -10,7 +18,7 @@ import type { WriteContext } from './store-file.ts'
 type StoredScope = string | Buffer
 
 function storedScope(scope: CoverageScope): StoredScope {
-  return scope === 'full' || scope === 'watched' ? scope : bytesOfHex(scope)
+  return isContractScope(scope) ? bytesOfHex(scope) : scope
 }
 
 function scopeOf(stored: Row[number] | undefined): CoverageScope {
@@ -38,15 +46,20 @@ export function coverageByScope(
   return [...byScope].map(([scope, rows]) => ({ scope, intervals: rows.map(intervalOf) }))
 }
 
-/** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
+/** The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. */
 export function contractCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
   return connection.snapshot(() => {
+    // In the order of the key: `full` before `transfers`, which are the first two scopes.
+    const findWhole = `SELECT from_block, to_block, evidence, scope FROM coverage
+      WHERE chain = ? AND scope <= 'transfers' ORDER BY scope, from_block`
+    const whole = connection.all(findWhole, ordinal)
     const covered = [
-      coverageOf(connection, ordinal, 'full'),
+      whole.map(intervalOf),
       coverageOf(connection, ordinal, contract),
       watchedCoverage(connection, ordinal, contract),
     ].filter(intervals => intervals.length > 0)
-    return covered.length < 2 ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
+    const isOneScope = covered.length < 2 && whole[0]?.[3] === whole.at(-1)?.[3]
+    return isOneScope ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
   })
 }
 

@@ -31,14 +31,14 @@ export function ChainPage({ name }: { name: string }) {
 
 function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
   const { state, reason, head, finalized, lag_seconds, rates, eta_seconds, index = 'full', from = 0 } = chain
-  const { head_age_seconds, head_old } = chain
+  const { head_age_seconds, head_old, views } = chain
   const known = (number: number) => (number < 0 ? '–' : countText(number))
   return (
     <>
       <div class="heading">
         <h1>{name}</h1>
         <Badge word={state} />
-        <span class="soft">{index === 'full' ? 'indexed in full' : 'indexed on demand'}</span>
+        <span class="soft">{index === 'full' ? `indexed in full${viewsText(views)}` : 'indexed on demand'}</span>
       </div>
       {reason !== undefined && (
         <p class="note note-bad" role="alert">
@@ -66,6 +66,10 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
       <PlotsSection name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
     </>
   )
+}
+
+function viewsText(views: LiveChain['views']): string {
+  return views?.includes('activity') === false ? ', transfers only: wallets are looked up when requested' : ''
 }
 
 function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }) {
@@ -120,7 +124,7 @@ function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain
             <td class="number">{countText(Math.max(0, total - coveredBlocks(coverage)))}</td>
             <td class="number">{total > 0 ? percentText(Math.max(0, total - coveredBlocks(coverage)), total) : '–'}</td>
             <td class="soft">
-              nothing is known of these blocks; the others lie in{' '}
+              these blocks are not read yet for every view that is kept; the others lie in{' '}
               {coverage.intervals_total === 1 ? 'one stretch' : `${countText(coverage.intervals_total)} stretches`}
             </td>
           </tr>

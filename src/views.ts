@@ -1,0 +1,20 @@
+// The views that a chain keeps, by name, and what each is derived from: the one place to name another. It derives
+// nothing itself.
+
+const derivedFrom = { transfers: 'logs', activity: 'transactions' } as const
+
+export type View = keyof typeof derivedFrom
+export const viewNames = Object.keys(derivedFrom) as View[]
+
+/** In the order of the table. Transfers are always kept. */
+export function keptViews(named: readonly View[]): View[] {
+  return viewNames.filter(view => view === 'transfers' || named.includes(view))
+}
+
+/** What whole blocks are complete for: every contract and wallet (`full`), or every contract alone (`transfers`). */
+export type WholeScope = 'full' | 'transfers'
+
+/** How a chain that keeps these views claims its blocks. A view of stored transfers needs no claim of its own. */
+export function wholeScopeOf(views: readonly string[] = viewNames): WholeScope {
+  return viewNames.some(view => derivedFrom[view] === 'transactions' && views.includes(view)) ? 'full' : 'transfers'
+}
