@@ -103,7 +103,7 @@ CREATE TABLE hot_activity (
 );
 CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 
--- scope: 'full', 'transfers', 'watched', or a contract's address.
+-- scope: 'full', 'watched', or a contract's address.
 CREATE TABLE coverage (
   chain int4 NOT NULL,
   scope text COLLATE "C" NOT NULL,

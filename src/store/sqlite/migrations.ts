@@ -82,7 +82,7 @@ CREATE TABLE hot_activity (
 ) WITHOUT ROWID;
 CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 
--- scope: 'full', 'transfers', 'watched', or the 20 bytes of a contract.
+-- scope: 'full', 'watched', or the 20 bytes of a contract.
 CREATE TABLE coverage (
   chain INTEGER NOT NULL,
   scope BLOB NOT NULL,
