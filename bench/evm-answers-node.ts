@@ -1,10 +1,9 @@
-// A node that answers from a file of ready-made answers, in a process of its own: `node bench/evm-answers-node.ts <job>`. It does
-// little more than copy bytes, so that it takes hardly anything from what is measured. Prints its URL as one line of JSON.
+// A node that answers from a file of ready-made answers, in a process of its own: `node bench/evm-answers-node.ts <job>`. It has
+// them in memory before it is ready and then only sends bytes, which is little beside what is measured. Prints its URL as one line of JSON.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { topic } from '../test/sim/events.ts'
 import { openAnswers } from './evm-answers.ts'
-import { answerKinds } from './evm-chain.ts'
 import type { ShapeName } from './shape.ts'
 
 export type AnswersNodeJob = { shape: ShapeName; chainId: number; head: number }
@@ -27,8 +26,7 @@ const answers = openAnswers(job.shape, job.chainId, job.head)
 const filteredLogs = new Map<string, Buffer>()
 const places = new Map<string, { block: number; index: number }>()
 let hasPlaces = false
-// Reads everything once, so that the system has it in memory.
-for (let number = 0; number <= job.head; number++) for (const kind of answerKinds) answers.read(number, kind)
+for (let number = 0; number <= job.head; number++) answers.read(number, 'full')
 
 const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) => {
   const chunks: Buffer[] = []

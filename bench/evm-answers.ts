@@ -72,6 +72,7 @@ class EvmAnswers {
   readonly #file: number
   readonly #entries: readonly Entry[]
   readonly #numbers: Map<string, number>
+  readonly #blocks: Buffer[] = []
 
   constructor(path: string, entries: readonly Entry[]) {
     this.#file = openSync(path, 'r')
@@ -93,13 +94,18 @@ class EvmAnswers {
     return this.#numbers.get(hash)
   }
 
+  /** What was read stays in memory: reading it again would be work for the node while something is measured. */
   read(number: number, kind: AnswerKind): Buffer {
     const { ends } = this.#entries[number]!
+    const start = this.#entries[number - 1]?.ends.at(-1) ?? 0
+    let block = this.#blocks[number]
+    if (block === undefined) {
+      block = Buffer.allocUnsafeSlow(ends.at(-1)! - start)
+      readSync(this.#file, block, 0, block.length, start)
+      this.#blocks[number] = block
+    }
     const at = answerKinds.indexOf(kind)
-    const from = at === 0 ? (this.#entries[number - 1]?.ends.at(-1) ?? 0) : ends[at - 1]!
-    const bytes = Buffer.allocUnsafe(ends[at]! - from)
-    readSync(this.#file, bytes, 0, bytes.length, from)
-    return bytes
+    return block.subarray(at === 0 ? 0 : ends[at - 1]! - start, ends[at]! - start)
   }
 
   close(): void {

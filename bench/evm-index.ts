@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cpuSecondsOf } from './cpu-time.ts'
 import type { Floor } from './evm-floor.ts'
 import { busiestContract, startShapedNode } from './evm-node.ts'
 import { summariseProfile } from './profile.ts'
@@ -53,7 +54,7 @@ try {
   await node.stop()
 }
 
-type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number }
+type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number; nodeCpuSeconds: number }
 type Compared = Awaited<ReturnType<typeof compare>>
 
 async function compare(url: string, index: IndexJob['index'], contract: string) {
@@ -61,16 +62,20 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
   const only = index === 'full' ? {} : { contract }
   for (let round = 0; round < Number(options.rounds); round++) {
     const floor = await runFloorJob({ url, head: blocks, receipts, ...only })
+    const nodeCpuBefore = cpuSecondsOf(node.processId)
     const { job, bytes } = await indexOnce(url, index, only)
+    const nodeCpuSeconds = cpuSecondsOf(node.processId) - nodeCpuBefore
     // What somebody who proves nothing has to fetch: blocks and logs without receipts.
     const withoutReceipts = index === 'full' && receipts
     const floorOfLogs = withoutReceipts ? await runFloorJob({ url, head: blocks, receipts: false }) : undefined
-    runs.push({ floor, floorOfLogs, job, bytes })
+    runs.push({ floor, floorOfLogs, job, bytes, nodeCpuSeconds })
   }
   const middle = (of: (run: Run) => number | undefined) => round2(median(runs.map(run => of(run) ?? Number.NaN)))
   const { job, bytes, floor, floorOfLogs } = runs.at(-1)!
   const floorSeconds = middle(run => run.floor.seconds)
   const seconds = middle(run => run.job.seconds)
+  const floorCpuSeconds = middle(run => run.floor.cpuSeconds)
+  const cpuSeconds = middle(run => run.job.cpuSeconds)
   const { transfers } = job
   const { expected } = node
   const isWhole = index === 'full' && expected !== undefined
@@ -88,13 +93,17 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
     floorSeconds,
     seconds,
     ofFloor: round2(floorSeconds / seconds),
-    floorCpuSeconds: middle(run => run.floor.cpuSeconds),
-    cpuSeconds: middle(run => run.job.cpuSeconds),
+    floorCpuSeconds,
+    cpuSeconds,
+    // Hardly depends on what else the machine does.
+    ofFloorInCpu: round2(floorCpuSeconds / cpuSeconds),
+    nodeCpuSeconds: middle(run => run.nodeCpuSeconds),
     ...(floorOfLogs === undefined
       ? {}
       : {
           megabytesWithoutReceipts: Math.round(floorOfLogs.bytes / 1e6),
           floorSecondsWithoutReceipts: middle(run => run.floorOfLogs?.seconds),
+          floorCpuSecondsWithoutReceipts: middle(run => run.floorOfLogs?.cpuSeconds),
         }),
     transfersPerSecond: Math.round(transfers / seconds),
     blocksPerSecond: Math.round(blocks / seconds),
