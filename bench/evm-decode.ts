@@ -1,5 +1,6 @@
 // How many logs a second one core sequences, decodes, collects activity from and checks by bloom, and how many receipts it hashes.
-// Run: node bench/evm-decode.ts [seconds a step]
+// Run: node bench/evm-decode.ts [--shape ethereum] [--seconds 1], which is the time of each step.
+import { parseArgs } from 'node:util'
 import { defineChain } from '../src/chains.ts'
 import { collectActivity } from '../src/evm/decode/activity.ts'
 import { decodeTransfers, type LogTransaction } from '../src/evm/decode/decode.ts'
@@ -10,11 +11,18 @@ import { addToBloom, emptyBloom } from '../src/evm/proof/bloom.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
 import { verifyLogs } from '../src/evm/proof/verify.ts'
 import type { RpcBlock, RpcLog, RpcReceipt } from '../src/evm/rpc/port.ts'
+import { openAnswers } from './evm-answers.ts'
+import { type ShapeName, shapeNameOf } from './shape.ts'
 
-const blocksCount = 100
 const transactionsPerBlock = 20
 const logsPerTransaction = 10
-const secondsPerStep = Number(process.argv[2] ?? 1)
+const { values: options } = parseArgs({
+  options: { shape: { type: 'string', default: 'small' }, seconds: { type: 'string', default: '1' } },
+})
+const shape = shapeNameOf(options.shape)
+/** Blocks of Ethereum are large. */
+const blocksCount = shape === 'small' ? 100 : 20
+const secondsPerStep = Number(options.seconds)
 const chain = defineChain({ name: 'bench', id: 1 })
 const earlyCollections = earlyCollectionsOf(chain.id)
 
@@ -44,64 +52,82 @@ function event(): { topics: string[]; data: string } {
   return { topics: [topics.transferBatch, word(wallet()), ...parties], data }
 }
 
-const blocks: RpcBlock[] = []
-const receipts: RpcReceipt[][] = []
-for (let number = 1; number <= blocksCount; number++) {
-  const hash = `0x${named(`block ${number}`)}`
-  const bloom = emptyBloom()
-  const list: RpcReceipt[] = []
-  const transactions = Array.from({ length: transactionsPerBlock }, (_, index) => ({
-    hash: `0x${named(`transaction ${number} ${index}`)}`,
-    from: `0x${wallet()}`,
-    to: contract(),
-    value: hex(random(2) * 1e15),
-    nonce: hex(index),
-    transactionIndex: hex(index),
-  }))
-  for (const [index, transaction] of transactions.entries()) {
-    const logs = Array.from({ length: logsPerTransaction }, (_, at) => ({
-      address: contract(),
-      ...event(),
-      blockNumber: hex(number),
-      blockHash: hash,
-      transactionHash: transaction.hash,
+type Made = { blocks: RpcBlock[]; receipts: RpcReceipt[][] }
+const { blocks, receipts } = shape === 'small' ? makeBlocks() : readBlocks(shape)
+
+/** What the node of the indexing benchmark answers. */
+function readBlocks(name: Exclude<ShapeName, 'small'>): Made {
+  const answers = openAnswers(name, chain.id, blocksCount)
+  const made: Made = { blocks: [], receipts: [] }
+  for (let number = 1; number <= blocksCount; number++) {
+    made.blocks.push(JSON.parse(answers.read(number, 'full').toString('latin1')) as RpcBlock)
+    made.receipts.push(JSON.parse(answers.read(number, 'receipts').toString('latin1')) as RpcReceipt[])
+  }
+  answers.close()
+  return made
+}
+
+function makeBlocks(): Made {
+  const blocks: RpcBlock[] = []
+  const receipts: RpcReceipt[][] = []
+  for (let number = 1; number <= blocksCount; number++) {
+    const hash = `0x${named(`block ${number}`)}`
+    const bloom = emptyBloom()
+    const list: RpcReceipt[] = []
+    const transactions = Array.from({ length: transactionsPerBlock }, (_, index) => ({
+      hash: `0x${named(`transaction ${number} ${index}`)}`,
+      from: `0x${wallet()}`,
+      to: contract(),
+      value: hex(random(2) * 1e15),
+      nonce: hex(index),
       transactionIndex: hex(index),
-      logIndex: hex(index * logsPerTransaction + at),
-      removed: false,
     }))
-    for (const log of logs) addToBloom(bloom, log)
-    const base = {
-      transactionHash: transaction.hash,
-      transactionIndex: hex(index),
-      blockNumber: hex(number),
-      blockHash: hash,
+    for (const [index, transaction] of transactions.entries()) {
+      const logs = Array.from({ length: logsPerTransaction }, (_, at) => ({
+        address: contract(),
+        ...event(),
+        blockNumber: hex(number),
+        blockHash: hash,
+        transactionHash: transaction.hash,
+        transactionIndex: hex(index),
+        logIndex: hex(index * logsPerTransaction + at),
+        removed: false,
+      }))
+      for (const log of logs) addToBloom(bloom, log)
+      const base = {
+        transactionHash: transaction.hash,
+        transactionIndex: hex(index),
+        blockNumber: hex(number),
+        blockHash: hash,
+      }
+      const rest = {
+        contractAddress: null,
+        cumulativeGasUsed: hex(21_000 * (index + 1)),
+        logs,
+        type: '0x2',
+        status: '0x1',
+      }
+      list.push({ ...base, ...rest, logsBloom: `0x${'00'.repeat(256)}` })
     }
+    const links = {
+      number: hex(number),
+      hash,
+      parentHash: `0x${named(`block ${number - 1}`)}`,
+      timestamp: hex(number * 12),
+    }
+    const roots = { stateRoot: hash, transactionsRoot: hash, receiptsRoot: hash, sha3Uncles: hash, mixHash: hash }
     const rest = {
-      contractAddress: null,
-      cumulativeGasUsed: hex(21_000 * (index + 1)),
-      logs,
-      type: '0x2',
-      status: '0x1',
+      miner: contract(),
+      difficulty: '0x0',
+      gasLimit: '0x1c9c380',
+      gasUsed: '0x5208',
+      extraData: '0x',
+      nonce: '0x0000000000000000',
     }
-    list.push({ ...base, ...rest, logsBloom: `0x${'00'.repeat(256)}` })
+    blocks.push({ ...links, ...roots, ...rest, logsBloom: `0x${Buffer.from(bloom).toString('hex')}`, transactions })
+    receipts.push(list)
   }
-  const links = {
-    number: hex(number),
-    hash,
-    parentHash: `0x${named(`block ${number - 1}`)}`,
-    timestamp: hex(number * 12),
-  }
-  const roots = { stateRoot: hash, transactionsRoot: hash, receiptsRoot: hash, sha3Uncles: hash, mixHash: hash }
-  const rest = {
-    miner: contract(),
-    difficulty: '0x0',
-    gasLimit: '0x1c9c380',
-    gasUsed: '0x5208',
-    extraData: '0x',
-    nonce: '0x0000000000000000',
-  }
-  blocks.push({ ...links, ...roots, ...rest, logsBloom: `0x${Buffer.from(bloom).toString('hex')}`, transactions })
-  receipts.push(list)
+  return { blocks, receipts }
 }
 
 // Texts as they come from a node: parsed, flat, each its own.
@@ -159,7 +185,9 @@ function verify(answer: Answer): number {
   return logs.length
 }
 
-console.log(`${blocksCount} blocks, ${transactionsPerBlock} transactions each, ${logsPerTransaction} logs each\n`)
+const transactionCount = receipts.flat().length
+const logCount = receipts.flat().reduce((sum, { logs }) => sum + logs.length, 0)
+console.log(`${blocksCount} blocks, ${transactionCount} transactions, ${logCount} logs\n`)
 measure(
   'JSON.parse alone: logs',
   () => undefined,
@@ -183,7 +211,7 @@ measure(
   () => JSON.parse(receiptsJson) as RpcReceipt[][],
   lists => {
     for (const list of lists) receiptsRoot(list)
-    return blocksCount * transactionsPerBlock * logsPerTransaction
+    return logCount
   },
 )
 measure('block hash: blocks', fresh, answer => {

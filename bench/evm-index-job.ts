@@ -6,16 +6,28 @@ import { createEvm } from '../src/evm/create-evm.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
-import type { Store } from '../src/store/store.ts'
+import type { ColdCommit, Store } from '../src/store/store.ts'
+import { boundMemory, bytesWritten } from './memory-bound.ts'
 import type { IndexJob, IndexResult } from './run-index-job.ts'
+import { type Mark, ratesOfTenths } from './statistics.ts'
 
 const job = JSON.parse(process.argv[2]!) as IndexJob
+const bound = job.memoryMb === undefined ? 'memory is not bounded' : boundMemory(job.memoryMb)
+const marks: Mark[] = []
 const opened = await openStore(job.store, { role: 'owner' })
 let committed = Promise.withResolvers<void>()
 // What is covered is asked for after commits: asking a hundred times a second would be work for the database that is measured.
 const store: Store = {
   ...opened,
-  commitCold: commit => opened.commitCold(commit).finally(() => committed.resolve()),
+  commitCold: async commit => {
+    try {
+      const stored = await opened.commitCold(commit)
+      mark(commit)
+      return stored
+    } finally {
+      committed.resolve()
+    }
+  },
   commitHot: commit => opened.commitHot(commit).finally(() => committed.resolve()),
   addToHot: (chain, blocks, covered) => opened.addToHot(chain, blocks, covered).finally(() => committed.resolve()),
 }
@@ -26,6 +38,7 @@ const settings = {
   index: job.index,
   from: 0,
   contracts: job.contract === undefined ? [] : [job.contract as Address],
+  senderSample: job.signed === true ? 2_000 : 0,
 }
 const log = createLog({ level: 'warn', format: 'text' })
 const chains = new ChainTable()
@@ -33,24 +46,49 @@ const evm = createEvm({ settings: { [job.chain]: settings }, chains, store, log,
 const chain = chains.parse(job.chain)!.id
 const wanted = { from: 0, to: job.head }
 let rssMb = 0
-for (;;) {
-  const covered =
-    job.contract === undefined
-      ? await store.coverage(chain, 'full')
-      : await store.contractCoverage(chain, job.contract as Address)
-  rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
-  if (isCovered(covered, wanted)) break
+let covered = await coverage()
+while (!isCovered(covered, wanted)) {
   await Promise.race([committed.promise, delay(250)])
   committed = Promise.withResolvers<void>()
+  covered = await coverage()
+  rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
 }
-const seconds = (performance.now() - started) / 1_000
+const seconds = secondsSoFar()
 const cpu = process.cpuUsage(cpuAtStart)
 const cpuSeconds = (cpu.user + cpu.system) / 1e6
 // A commit is counted a moment after it was made.
 await delay(100)
 const text = await evm.metrics()
-const transfers = Number(/almanac_evm_transfers_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0)
 await evm.close()
 await store.close()
-process.send?.({ seconds, cpuSeconds, transfers, rssMb } satisfies IndexResult)
+process.send?.({
+  seconds,
+  cpuSeconds,
+  transfers: counted('almanac_evm_transfers_total'),
+  rssMb,
+  tenths: ratesOfTenths(marks),
+  bytesFetched: counted('almanac_evm_rpc_answer_bytes_total'),
+  bytesWritten: bytesWritten(),
+  evidence: [...new Set(covered.map(({ evidence }) => evidence))],
+  bound,
+} satisfies IndexResult)
 process.disconnect?.()
+
+async function coverage() {
+  if (job.contract === undefined) return await opened.coverage(chain, 'full')
+  return await opened.contractCoverage(chain, job.contract as Address)
+}
+
+/** Rows of whole blocks go ahead of their claims; those of a contract come with them. */
+function mark({ ranges, covered: claimed }: ColdCommit): void {
+  const blocks = (ranges ?? claimed).reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  if (blocks > 0) marks.push({ seconds: secondsSoFar(), done: (marks.at(-1)?.done ?? 0) + blocks })
+}
+
+function secondsSoFar(): number {
+  return (performance.now() - started) / 1_000
+}
+
+function counted(name: string): number {
+  return Number(new RegExp(`${name}\\{[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0)
+}

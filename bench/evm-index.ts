@@ -1,87 +1,144 @@
 // How fast chains are indexed, against the floor: fetching and JSON.parse of the same bytes in one process with no store. Floor
 // and indexer take turns on the same machine in the same run, each time in a fresh process; the node is one of its own with
 // ready-made answers.
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cpuSecondsOf } from './cpu-time.ts'
 import type { Floor } from './evm-floor.ts'
-import { benchmarkChain, busiestContract, startNode } from './evm-node.ts'
+import { busiestContract, startShapedNode } from './evm-node.ts'
+import { summariseProfile } from './profile.ts'
 import { type IndexJob, type IndexResult, runFloorJob, runIndexJob } from './run-index-job.ts'
+import { shapeNameOf } from './shape.ts'
 import { median } from './statistics.ts'
 
 const { values: options } = parseArgs({
   options: {
-    blocks: { type: 'string', default: '5000' },
+    shape: { type: 'string', default: 'small' },
+    /** 5,000 of the small shape and 2,000 of others, unless told otherwise. */
+    blocks: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     /** `real` proves receipts roots; `cheap` chains have none, so that blooms are what is checked. */
     hashes: { type: 'string', default: 'real' },
+    /** `full` or `on-demand`; both unless told. */
+    only: { type: 'string' },
+    /** Megabytes that process and page cache of the indexer are held to. */
+    memory: { type: 'string' },
     json: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
   },
 })
-const blocks = Number(options.blocks)
-const receipts = options.hashes === 'real'
+const shape = shapeNameOf(options.shape)
+const blocks = Number(options.blocks ?? (shape === 'small' ? 5_000 : 2_000))
+const hashes = options.hashes === 'real' ? 'real' : 'cheap'
+const receipts = hashes === 'real'
+const profileFolder = options.profile ? mkdtempSync(join(tmpdir(), 'almanac-profile-')) : undefined
 
-const node = await startNode(
-  benchmarkChain({ height: blocks, chainId: 1, hashes: options.hashes === 'real' ? 'real' : 'cheap' }),
-)
+const loadAtStart = loadavg()
+const node = await startShapedNode(shape, { height: blocks, chainId: 1, hashes })
 try {
   const contract = await busiestContract(node.url, blocks)
-  const results = {
-    full: await compare(node.url, 'full', contract),
-    onDemand: await compare(node.url, 'on-demand', contract),
-  }
+  const results: { full?: Compared; onDemand?: Compared } = {}
+  if (options.only !== 'on-demand') results.full = await compare(node.url, 'full', contract)
+  if (options.only !== 'full') results.onDemand = await compare(node.url, 'on-demand', contract)
   if (options.json) process.stdout.write(`${JSON.stringify(results)}\n`)
-  else console.table(results)
+  else console.table(columnsOf(results))
+  console.error(
+    `load average ${loadAtStart.map(round2).join(' ')} at the start, ${loadavg().map(round2).join(' ')} now`,
+  )
+  for (const file of profileFolder === undefined ? [] : readdirSync(profileFolder)) {
+    console.log(`\n${join(profileFolder!, file)}\n${summariseProfile(join(profileFolder!, file))}`)
+  }
 } finally {
   await node.stop()
 }
 
+type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number; nodeCpuSeconds: number }
+type Compared = Awaited<ReturnType<typeof compare>>
+
 async function compare(url: string, index: IndexJob['index'], contract: string) {
-  const floors: Floor[] = []
-  const ours: IndexResult[] = []
-  let bytesPerTransfer = 0
-  let floorBytes = 0
+  const runs: Run[] = []
+  const only = index === 'full' ? {} : { contract }
   for (let round = 0; round < Number(options.rounds); round++) {
-    const floor = await runFloorJob({ url, head: blocks, receipts, ...(index === 'full' ? {} : { contract }) })
-    floors.push(floor)
-    floorBytes = floor.bytes
-    const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
-    try {
-      const path = join(folder, 'almanac.db')
-      const job: IndexJob = {
-        url,
-        chain: 'eth',
-        store: `file:${path}`,
-        index,
-        head: blocks,
-        ...(index === 'full' ? {} : { contract }),
-      }
-      const result = await runIndexJob(job, { profile: options.profile })
-      ours.push(result)
-      bytesPerTransfer = statSync(path).size / result.transfers
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const floor = await runFloorJob({ url, head: blocks, receipts, ...only })
+    const nodeCpuBefore = cpuSecondsOf(node.processId)
+    const { job, bytes } = await indexOnce(url, index, only)
+    const nodeCpuSeconds = cpuSecondsOf(node.processId) - nodeCpuBefore
+    // What somebody who proves nothing has to fetch: blocks and logs without receipts.
+    const withoutReceipts = index === 'full' && receipts
+    const floorOfLogs = withoutReceipts ? await runFloorJob({ url, head: blocks, receipts: false }) : undefined
+    runs.push({ floor, floorOfLogs, job, bytes, nodeCpuSeconds })
   }
-  const middle = (results: readonly { seconds: number; cpuSeconds: number }[], of: 'seconds' | 'cpuSeconds') =>
-    median(results.map(result => result[of]))
-  const floorSeconds = middle(floors, 'seconds')
-  const seconds = middle(ours, 'seconds')
-  const transfers = ours[0]!.transfers
+  const middle = (of: (run: Run) => number | undefined) => round2(median(runs.map(run => of(run) ?? Number.NaN)))
+  const { job, bytes, floor, floorOfLogs } = runs.at(-1)!
+  const floorSeconds = middle(run => run.floor.seconds)
+  const seconds = middle(run => run.job.seconds)
+  const floorCpuSeconds = middle(run => run.floor.cpuSeconds)
+  const cpuSeconds = middle(run => run.job.cpuSeconds)
+  const { transfers } = job
+  const { expected } = node
+  const isWhole = index === 'full' && expected !== undefined
+  if (isWhole && transfers !== expected.transfers) {
+    throw new Error(`${transfers} transfers were stored, not ${expected.transfers}: the figures compare with nothing.`)
+  }
   return {
+    blocks,
     transfers,
-    megabytes: Math.round(floorBytes / 1e6),
-    floorSeconds: round2(floorSeconds),
-    seconds: round2(seconds),
+    ...(isWhole ? { wallets: expected.wallets } : {}),
+    evidence: job.evidence.join(),
+    bound: job.bound,
+    megabytes: Math.round(floor.bytes / 1e6),
+    fetchedMegabytes: Math.round(job.bytesFetched / 1e6),
+    floorSeconds,
+    seconds,
     ofFloor: round2(floorSeconds / seconds),
-    floorCpuSeconds: round2(middle(floors, 'cpuSeconds')),
-    cpuSeconds: round2(middle(ours, 'cpuSeconds')),
+    floorCpuSeconds,
+    cpuSeconds,
+    // Hardly depends on what else the machine does.
+    ofFloorInCpu: round2(floorCpuSeconds / cpuSeconds),
+    nodeCpuSeconds: middle(run => run.nodeCpuSeconds),
+    ...(floorOfLogs === undefined
+      ? {}
+      : {
+          megabytesWithoutReceipts: Math.round(floorOfLogs.bytes / 1e6),
+          floorSecondsWithoutReceipts: middle(run => run.floorOfLogs?.seconds),
+          floorCpuSecondsWithoutReceipts: middle(run => run.floorOfLogs?.cpuSeconds),
+        }),
     transfersPerSecond: Math.round(transfers / seconds),
-    bytesPerTransfer: Math.round(bytesPerTransfer),
-    rssMb: Math.max(...ours.map(result => result.rssMb)),
+    blocksPerSecond: Math.round(blocks / seconds),
+    blocksPerSecondByTenth: job.tenths.join(' '),
+    storedMegabytes: round2(bytes / 1e6),
+    writtenPerStoredByte: round2(job.bytesWritten / bytes),
+    bytesPerTransfer: Math.round(bytes / transfers),
+    ...(isWhole ? { bytesPerRow: Math.round(bytes / (transfers + expected.wallets)) } : {}),
+    rssMb: Math.max(...runs.map(run => run.job.rssMb)),
   }
+}
+
+async function indexOnce(url: string, index: IndexJob['index'], only: { contract?: string }) {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+  try {
+    const store = `file:${join(folder, 'almanac.db')}`
+    const bounds = options.memory === undefined ? {} : { memoryMb: Number(options.memory) }
+    const job = await runIndexJob(
+      { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...only, ...bounds },
+      profileFolder,
+    )
+    const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+    return { job, bytes }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A line for each figure: there are too many for columns. */
+function columnsOf(results: Readonly<Record<string, Compared>>): Record<string, Record<string, unknown>> {
+  const lines: Record<string, Record<string, unknown>> = {}
+  for (const [index, result] of Object.entries(results)) {
+    for (const [figure, value] of Object.entries(result)) lines[figure] = { ...lines[figure], [index]: value }
+  }
+  return lines
 }
 
 function round2(value: number): number {

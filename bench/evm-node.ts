@@ -4,36 +4,55 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { transferTopics } from '../src/evm/decode/token-events.ts'
 import type { SimChainOptions } from '../test/sim/options.ts'
+import type { AnswersNodeJob } from './evm-answers-node.ts'
 import { call, fetchAndParse, quantity } from './evm-floor.ts'
+import { type ShapeName, shapes } from './shape.ts'
 
-/** Twenty transactions and about fifty logs in each block, of 500 contracts. */
+/** The small shape: twenty transactions and about fifty logs in each block, of 500 contracts. */
 export function benchmarkChain(options: Pick<SimChainOptions, 'height' | 'chainId' | 'hashes'>) {
   return {
     ...options,
-    transactionsPerBlock: 20,
+    transactionsPerBlock: shapes.small.transactionsPerBlock,
     logsPerCall: 3,
-    contracts: 500,
+    contracts: shapes.small.contractsAtOnce,
     callsPerStretch: 64,
     deploymentSpan: 100,
     finalityDepth: 10,
   } satisfies Partial<SimChainOptions>
 }
 
-export type RunningNode = { url: string; processId: number; stop(): Promise<void> }
+/** What an index of the whole chain must hold, where the node knows it. */
+type Expected = { transfers: number; wallets: number }
+export type RunningNode = { url: string; processId: number; expected?: Expected; stop(): Promise<void> }
+
+/** A chain in one of the shapes. All but the small one have real hashes. */
+export async function startShapedNode(
+  shape: ShapeName,
+  { height, chainId, hashes }: Pick<SimChainOptions, 'height' | 'chainId' | 'hashes'>,
+): Promise<RunningNode> {
+  if (shape === 'small') return await startNode(benchmarkChain({ height, chainId, hashes }))
+  const job: AnswersNodeJob = { shape, chainId, head: height }
+  return await start('./evm-answers-node.ts', [], [JSON.stringify(job)])
+}
 
 export async function startNode(chain: Partial<SimChainOptions>): Promise<RunningNode> {
-  const main = fileURLToPath(new URL('../test/sim/main.ts', import.meta.url))
   const flags = ['--warm', 'all', '--cache-mb', '2000', '--chain', JSON.stringify(chain)]
   // Collecting a gigabyte of ready answers takes half a second, in which nothing is answered: it is put off for good.
   const heap = ['--initial-heap-size=6144', '--max-old-space-size=6144']
-  const node = spawn(process.execPath, [...heap, main, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return await start('../test/sim/main.ts', heap, flags)
+}
+
+async function start(file: string, execArgv: readonly string[], args: readonly string[]): Promise<RunningNode> {
+  const main = fileURLToPath(new URL(file, import.meta.url))
+  const node = spawn(process.execPath, [...execArgv, main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(node, 'exit')
   const [line] = (await Promise.race([once(node.stdout, 'data'), exited])) as [Buffer | number | null]
   if (!Buffer.isBuffer(line)) throw new Error(`The simulated node ended with code ${line} before it was ready.`)
-  const { urls } = JSON.parse(String(line)) as { urls: string[] }
+  const { urls, expected } = JSON.parse(String(line)) as { urls: string[]; expected?: Expected }
   return {
     url: urls[0]!,
     processId: node.pid!,
+    ...(expected === undefined ? {} : { expected }),
     async stop() {
       node.kill()
       await exited

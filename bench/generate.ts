@@ -1,11 +1,11 @@
 // Made-up history for benchmarks: many contracts of very different size, in the mix of kinds that real chains have, committed
 // newest first as the backfill does. The same options give the same rows.
-import { createHash } from 'node:crypto'
-import type { Address, Block, ChainId, Hash, TransferRow } from '../src/model.ts'
+import type { Block, ChainId, Hash, TransferRow } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
+import { contractPicker, digest, makeContracts } from './made-contracts.ts'
 import { filled, type GeneratedContract, RowMaker, roomFor } from './made-rows.ts'
-import { Random, zipf } from './random.ts'
+import { Random } from './random.ts'
 import { type Shape, shapes } from './shape.ts'
 
 export type GenerateOptions = {
@@ -27,8 +27,6 @@ const secondsPerBlock = 12
 const genesisTime = 1_438_269_973
 const transfersPerCommit = 20_000
 const touchesPerCommit = 80_000
-/** The contracts whose days a block falls into. */
-const atOnce = 500
 
 /** Fills the store and says what went in. `commitMs` is the time spent inside the store. */
 export async function generateTransfers(store: Store, options: GenerateOptions): Promise<Generated> {
@@ -37,16 +35,11 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
   const touchesPerBlock = options.activity === true ? shape.touchesPerBlock : 0
   const random = new Random(transfers + shape.contracts)
   const contracts = makeContracts(shape.contracts)
-  const pick = zipf(shape.contracts, options.largestShare)
+  const pick = contractPicker(shape, random, options.largestShare)
   const maker = new RowMaker(random, shape)
   const blocksPerCommit = Math.floor(
     Math.min(transfersPerCommit / transfersPerBlock, touchesPerCommit / (touchesPerBlock || 1)),
   )
-  const contractOf = (part: number): GeneratedContract => {
-    if (random.unit() >= shape.burstShare) return contracts[pick(random.unit())]!
-    // Contracts have their days one after the other, some hundreds at a time.
-    return contracts[(Math.floor(part * shape.contracts) + Math.floor(random.unit() ** 2 * atOnce)) % shape.contracts]!
-  }
   let left = transfers
   let to = headNumber
   let commitMs = 0
@@ -63,7 +56,7 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
       const block = blockAt(from + index)
       blocks.push(block)
       const inBlock = Math.min(transfersPerBlock, rowCount - index * transfersPerBlock)
-      maker.fillBlock(block, inBlock, () => contractOf(1 - left / transfers), rows)
+      maker.fillBlock(block, inBlock, () => contracts[pick(1 - left / transfers)]!, rows)
       end = maker.activityOf(block, touchesPerBlock, activity, end)
     }
     const startedAt = performance.now()
@@ -89,19 +82,7 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
 function blockAt(number: number): Block {
   const hash = `0x${digest(`block ${number}`).toString('hex')}` as Hash
   return { number, hash, timestamp: genesisTime + number * secondsPerBlock }
-}
-
-function makeContracts(count: number): GeneratedContract[] {
-  return Array.from({ length: count }, (_, index) => ({
-    contract: `0x${digest(`contract ${index}`).toString('hex', 0, 20)}` as Address,
-    standard: index % 3 === 2 ? 'ERC1155' : 'ERC721',
-    transfers: 0,
-  }))
 }

@@ -8,20 +8,25 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { transferView } from '../src/store/runs/transfer-view.ts'
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts'
 import { SimChain } from '../test/sim/chain.ts'
 import { expectedTransfers } from '../test/sim/truth.ts'
-import { benchmarkChain, busiestContract, startNode } from './evm-node.ts'
+import { openAnswers } from './evm-answers.ts'
+import { benchmarkChain, busiestContract, startNode, startShapedNode } from './evm-node.ts'
 import { isInstalled } from './peers/peer-process.ts'
 import { ponder } from './peers/ponder.ts'
 import { squid } from './peers/squid.ts'
 import { type IndexJob, runFloorJob, runIndexJob } from './run-index-job.ts'
+import { shapeNameOf } from './shape.ts'
 import { median } from './statistics.ts'
 
 const { values: options } = parseArgs({
   options: {
-    /** Shorter runs measure how long V8 compiles: a second and more of processor time. */
-    blocks: { type: 'string', default: '10000' },
+    /** Of others than the small one all transfers are indexed, and no single contract. */
+    shape: { type: 'string', default: 'small' },
+    /** 10,000 of the small shape and 2,000 of others. Shorter runs measure how long V8 compiles: a second and more of processor time. */
+    blocks: { type: 'string' },
     /** Floor, Almanac and Squid take turns so many times; the medians count. Ponder, which takes minutes, runs once. */
     rounds: { type: 'string', default: '3' },
     /** What a peer may take for one work; its seconds are a lower bound when it was stopped. */
@@ -35,7 +40,8 @@ type Work = 'all transfers' | 'one contract'
 type Measured = { rows: number; seconds: number; cpuSeconds: number; finished: boolean; bytes: number; rssMb: number }
 type Line = Measured & { work: Work; indexer: string; expected: number }
 
-const blocks = Number(options.blocks)
+const shape = shapeNameOf(options.shape)
+const blocks = Number(options.blocks ?? (shape === 'small' ? 10_000 : 2_000))
 const limitSeconds = Number(options['limit-minutes']) * 60
 /** Ponder takes the newest 65 blocks as not final and would follow them one by one, so the peers' range ends below them. Almanac indexes all. */
 const head = blocks + 70
@@ -54,7 +60,8 @@ const simulated = {
 }
 const peers = [squid, ponder].filter(({ name }) => options.only === undefined || name.toLowerCase() === options.only)
 const works = (['all transfers', 'one contract'] as const).filter(
-  work => options.work === undefined || work.includes(options.work),
+  work =>
+    (options.work === undefined || work.includes(options.work)) && (shape === 'small' || work === 'all transfers'),
 )
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
@@ -62,9 +69,13 @@ for (const { folder } of peers) install(folder)
 
 const databaseSize = 'SELECT pg_database_size(current_database())'
 const storedTransfers = 'SELECT (SELECT count(*) FROM transfers) + (SELECT count(*) FROM hot_transfers) AS rows'
+/** A file keeps most of its history in runs. */
+const transfersInRuns = 'SELECT coalesce(sum(records), 0) AS rows FROM runs WHERE view = ?'
 const loadAtStart = loadavg()
 const lines: Line[] = []
-const node = await startNode(simulated)
+const node = await (shape === 'small'
+  ? startNode(simulated)
+  : startShapedNode(shape, { height: head, chainId: chain.id, hashes: 'real' }))
 process.once('exit', () => void node.stop())
 try {
   // The same server for everyone, as safe as PostgreSQL comes.
@@ -83,9 +94,7 @@ report()
 async function measure(work: Work, server: PostgresServer, busiest: string): Promise<Line[]> {
   const contract = work === 'one contract' ? busiest : undefined
   const only = contract === undefined ? {} : { contract }
-  // Transfers do not depend on how blocks are hashed, and drawn hashes need no keccak.
-  const truth = expectedTransfers(new SimChain({ ...simulated, hashes: 'cheap' }), { from: 0, to: head, ...only })
-  const expected = { chain: truth.length, range: truth.filter(transfer => transfer.block <= blocks).length }
+  const expected = expectedRows(only)
   const measured = new Map<string, { expected: number; runs: Measured[] }>()
   const note = async (indexer: string, rows: number, run: () => Promise<Measured>): Promise<void> => {
     const entry = measured.get(indexer) ?? { expected: rows, runs: [] }
@@ -120,13 +129,26 @@ async function measure(work: Work, server: PostgresServer, busiest: string): Pro
   })
 }
 
+/** Of the whole chain, and of the peers' range. */
+function expectedRows(only: { contract?: string }): { chain: number; range: number } {
+  if (shape !== 'small') {
+    const answers = openAnswers(shape, chain.id, head)
+    return { chain: answers.expectedAt(head).transfers, range: answers.expectedAt(blocks).transfers }
+  }
+  // Transfers do not depend on how blocks are hashed, and drawn hashes need no keccak.
+  const truth = expectedTransfers(new SimChain({ ...simulated, hashes: 'cheap' }), { from: 0, to: head, ...only })
+  return { chain: truth.length, range: truth.filter(transfer => transfer.block <= blocks).length }
+}
+
 async function almanacOnFile(contract: string | undefined): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
   try {
     const path = join(folder, 'almanac.db')
     const { seconds, cpuSeconds, rssMb } = await runIndexJob(jobOf(`file:${path}`, contract))
     const database = new DatabaseSync(path, { readOnly: true })
-    const { rows } = database.prepare(storedTransfers).get() as { rows: number }
+    const loose = database.prepare(storedTransfers).get() as { rows: number }
+    const inRuns = database.prepare(transfersInRuns).get(transferView.id) as { rows: number }
+    const rows = loose.rows + inRuns.rows
     database.close()
     return { rows, seconds, cpuSeconds, finished: true, bytes: statSync(path).size, rssMb }
   } finally {
@@ -146,7 +168,7 @@ async function almanacOnPostgres(contract: string | undefined, server: PostgresS
 }
 
 function jobOf(store: string, contract: string | undefined): IndexJob {
-  const job = { url: node.url, chain: chain.name, store, head }
+  const job = { url: node.url, chain: chain.name, store, head, signed: shape !== 'small' }
   return contract === undefined ? { ...job, index: 'full' } : { ...job, index: 'on-demand', contract }
 }
 
@@ -202,7 +224,7 @@ function report(): void {
       rssMb: line.rssMb === 0 ? null : line.rssMb,
     }
   })
-  const results = { blocks, rounds: Number(options.rounds), loadAtStart, loadAtEnd: loadavg(), lines: rows }
+  const results = { shape, blocks, rounds: Number(options.rounds), loadAtStart, loadAtEnd: loadavg(), lines: rows }
   const folder = fileURLToPath(new URL('results', import.meta.url))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'peers.json'), `${JSON.stringify(results, null, 2)}\n`)

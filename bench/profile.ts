@@ -7,6 +7,7 @@ type CpuProfile = {
   timeDeltas: number[]
 }
 
+/** With the seconds that were busy and passed first. */
 export function summariseProfile(file: string, rows = 40): string {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
   const names = new Map(
@@ -20,8 +21,16 @@ export function summariseProfile(file: string, rows = 40): string {
     const name = names.get(id)!
     spent.set(name, (spent.get(name) ?? 0) + timeDeltas[index]!)
   }
+  const all = sumOf(spent.values())
   spent.delete('(idle)')
-  const busy = [...spent.values()].reduce((sum, time) => sum + time, 0)
+  const busy = sumOf(spent.values())
   const top = [...spent].sort(([, a], [, b]) => b - a).slice(0, rows)
-  return top.map(([name, time]) => `${((time / busy) * 100).toFixed(1).padStart(5)} %  ${name}`).join('\n')
+  const lines = top.map(([name, time]) => `${((time / busy) * 100).toFixed(1).padStart(5)} %  ${name}`)
+  return [`busy ${(busy / 1e6).toFixed(1)} of ${(all / 1e6).toFixed(1)} s`, ...lines].join('\n')
+}
+
+function sumOf(times: Iterable<number>): number {
+  let sum = 0
+  for (const time of times) sum += time
+  return sum
 }

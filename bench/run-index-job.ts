@@ -1,8 +1,6 @@
 // Runs one indexing job of Almanac, or its floor, in a process of its own and gives what it measured.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { indexingMemory } from '../src/threads.ts'
 import type { Floor, FloorJob } from './evm-floor.ts'
@@ -15,17 +13,35 @@ export type IndexJob = {
   index: 'full' | 'on-demand'
   contract?: string
   head: number
+  /** Whether wallets sign: the senders of a sample are recovered then, as `almanac start` does. */
+  signed?: boolean
+  /** Bounds process and page cache. */
+  memoryMb?: number
 }
-export type IndexResult = { seconds: number; cpuSeconds: number; transfers: number; rssMb: number }
+export type IndexResult = {
+  seconds: number
+  cpuSeconds: number
+  transfers: number
+  rssMb: number
+  /** Blocks a second in each tenth of history. */
+  tenths: number[]
+  bytesFetched: number
+  /** Handed to the disk, the log of a file included; a server's is not among it. */
+  bytesWritten: number
+  evidence: string[]
+  /** What holds for memory. */
+  bound: string
+}
 
 export async function runFloorJob(job: FloorJob): Promise<Floor> {
   return (await runJob('./evm-floor-job.ts', job)) as Floor
 }
 
-export async function runIndexJob(job: IndexJob, { profile = false } = {}): Promise<IndexResult> {
+/** Each thread leaves a `.cpuprofile` in `profileFolder`, where one is given. */
+export async function runIndexJob(job: IndexJob, profileFolder?: string): Promise<IndexResult> {
   // The memory that the indexing thread of `almanac start` has.
   const memory = `--max-semi-space-size=${indexingMemory.maxYoungGenerationSizeMb! / 3}`
-  const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', join(tmpdir(), 'almanac-profile')] : []
+  const execArgv = profileFolder === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileFolder]
   return (await runJob('./evm-index-job.ts', job, [memory, ...execArgv])) as IndexResult
 }
 

@@ -12,6 +12,11 @@ export type Shape = {
   touchesPerBlock: number
   /** 0: all wallets are equally likely. Otherwise the rest of the touches falls on those seen, on few of them most. */
   newWalletsPerBlock: number
+  transactionsPerBlock: number
+  logsPerBlock: number
+  /** Of all contracts and wallets, those that some thousand neighbouring blocks draw from. */
+  contractsAtOnce: number
+  walletsAtOnce: number
 }
 
 export const shapes = {
@@ -23,6 +28,10 @@ export const shapes = {
     wallets: 400_000,
     touchesPerBlock: 74,
     newWalletsPerBlock: 0,
+    transactionsPerBlock: 20,
+    logsPerBlock: 50,
+    contractsAtOnce: 500,
+    walletsAtOnce: 40_000,
   },
   /** Measured on recorded blocks and public figures of 2024; contracts and addresses as of half its history. */
   ethereum: {
@@ -32,12 +41,20 @@ export const shapes = {
     wallets: 50_000_000,
     touchesPerBlock: 300,
     newWalletsPerBlock: 20,
+    transactionsPerBlock: 200,
+    logsPerBlock: 450,
+    contractsAtOnce: 500,
+    walletsAtOnce: 500_000,
   },
 } as const satisfies Record<string, Shape>
 
 export type ShapeName = keyof typeof shapes
 
 export function shapeNamed(name: string): Shape {
-  if (name in shapes) return shapes[name as ShapeName]
-  throw new Error(`There is no shape ${name}; there are ${Object.keys(shapes).join(' and ')}.`)
+  return shapes[shapeNameOf(name)]
+}
+
+export function shapeNameOf(text: string): ShapeName {
+  if (text in shapes) return text as ShapeName
+  throw new Error(`There is no shape ${text}; there are ${Object.keys(shapes).join(' and ')}.`)
 }
