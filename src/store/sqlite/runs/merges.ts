@@ -1,4 +1,4 @@
-// Keeps runs few: eight of like size become one. A merge moves records in the order of their keys, some at a time and
+// Keeps runs few: sixteen of like size become one. A merge moves records in the order of their keys, some at a time and
 // each time within one transaction: what was moved is gone from the runs that it came from. So every record is in one
 // place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no room.
 import { AlmanacError } from '../../../errors.ts'
@@ -10,15 +10,17 @@ import type { StoreFile } from '../store-file.ts'
 import { dropRun, levelOf, membersOf, packInserter, replacePack, runsPerMerge, StoredCursor } from './runs.ts'
 import { views } from './views.ts'
 
-/** A record is merged once for each level above its own, and there are seldom more than these. */
-const mergesPerRecord = 5
 const recordsPerStep = 32_768
 
-/** Each commit pays its share, after it is stored: so writing takes as long in a large store as in a small one. */
+/**
+ * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are
+ * spread over all commits, and none has to wait for a large one.
+ */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
   const known = [...views, ...file.derivedViews]
   try {
-    for (let left = recordsAdded * mergesPerRecord; left > 0; ) {
+    const levels = file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number
+    for (let left = recordsAdded * Math.max(1, levels); left > 0; ) {
       const limit = Math.min(left, recordsPerStep)
       const done = await file.writingUnseen(connection => mergeStep(connection, limit, known))
       if (done === 0) return
