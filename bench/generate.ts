@@ -16,7 +16,9 @@ export type GenerateOptions = {
   largestShare?: number
   /** Also the activity of wallets. */
   activity?: boolean
-  onCommit?: (commit: { transfers: number; touches: number; commitMs: number }) => void
+  /** The first block that is there already: the history goes on below it. */
+  below?: number
+  onCommit?: (commit: { transfers: number; touches: number; commitMs: number; rows: readonly TransferRow[] }) => void
 }
 
 /** `contracts`: sorted by count, the largest first. */
@@ -33,7 +35,7 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
   const { chain, transfers, shape = shapes.small } = options
   const { transfersPerBlock } = shape
   const touchesPerBlock = options.activity === true ? shape.touchesPerBlock : 0
-  const random = new Random(transfers + shape.contracts)
+  const random = new Random(transfers + shape.contracts + (options.below ?? 0))
   const contracts = makeContracts(shape.contracts)
   const pick = contractPicker(shape, random, options.largestShare)
   const maker = new RowMaker(random, shape)
@@ -41,9 +43,10 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
     Math.min(transfersPerCommit / transfersPerBlock, touchesPerCommit / (touchesPerBlock || 1)),
   )
   let left = transfers
-  let to = headNumber
+  const newest = options.below === undefined ? headNumber : options.below - 1
+  let to = newest
   let commitMs = 0
-  await store.putHead(chain, blockAt(headNumber))
+  if (options.below === undefined) await store.putHead(chain, blockAt(headNumber))
   while (left > 0) {
     const rowCount = Math.min(left, blocksPerCommit * transfersPerBlock)
     const blockCount = Math.ceil(rowCount / transfersPerBlock)
@@ -70,14 +73,14 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
     })
     const lastedMs = performance.now() - startedAt
     commitMs += lastedMs
-    options.onCommit?.({ transfers: rows.length, touches: blockCount * touchesPerBlock, commitMs: lastedMs })
+    options.onCommit?.({ transfers: rows.length, touches: blockCount * touchesPerBlock, commitMs: lastedMs, rows })
     left -= rowCount
     to = from - 1
   }
   return {
     contracts: contracts.filter(contract => contract.transfers > 0).sort((a, b) => b.transfers - a.transfers),
     from: to + 1,
-    to: headNumber,
+    to: newest,
     commitMs,
   }
 }

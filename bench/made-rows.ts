@@ -108,6 +108,12 @@ export class RowMaker {
   }
 }
 
+export function walletAddress(number: number): Address {
+  const bytes = new Uint8Array(20)
+  writeAddress(bytes, 0, number)
+  return `0x${Buffer.from(bytes).toString('hex')}` as Address
+}
+
 /** 20 bytes that are spread over the whole key space, as addresses are, and differ for each number below 2^32. */
 function writeAddress(rows: Uint8Array, at: number, number: number): void {
   let word = Math.imul(number, 0x9e3779b1) >>> 0

@@ -58,3 +58,11 @@ export function shapeNameOf(text: string): ShapeName {
   if (text in shapes) return text as ShapeName
   throw new Error(`There is no shape ${text}; there are ${Object.keys(shapes).join(' and ')}.`)
 }
+
+/** `wallets` and `touches`: all wallets equally likely, so many for each transfer, instead of those of the shape. */
+export function shapeOf({ shape, wallets, touches }: { shape: string; wallets?: string; touches?: string }): Shape {
+  const preset = shapeNamed(shape)
+  const drawn = wallets === undefined ? preset : { ...preset, wallets: Number(wallets) }
+  if (touches === undefined) return drawn
+  return { ...drawn, touchesPerBlock: Number(touches) * preset.transfersPerBlock, newWalletsPerBlock: 0 }
+}

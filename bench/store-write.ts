@@ -11,7 +11,7 @@ import type { ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { generateTransfers } from './generate.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
-import { type Shape, shapeNamed } from './shape.ts'
+import { shapeOf } from './shape.ts'
 
 const { values } = parseArgs({
   options: {
@@ -30,13 +30,6 @@ const directory = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
 const tenthCount = 10
 
 type Tenth = { transfers: number; touches: number; commitMs: number }
-
-function shapeOf({ shape: name, wallets, touches }: { shape: string; wallets?: string; touches?: string }): Shape {
-  const preset = shapeNamed(name)
-  const drawn = wallets === undefined ? preset : { ...preset, wallets: Number(wallets) }
-  if (touches === undefined) return drawn
-  return { ...drawn, touchesPerBlock: Number(touches) * preset.transfersPerBlock, newWalletsPerBlock: 0 }
-}
 
 function perSecond(count: number, ms: number): number {
   return Math.round((count / ms) * 1000)
