@@ -31,7 +31,8 @@ export function asksOfPages(places: readonly Place[], order: Order): Ask[] {
 /** Of a whole contract, and from the place to the newest block by turns. */
 export function asksOfCounts(places: readonly Place[]): Ask[] {
   return places.map(({ contract, after }, at) => {
-    const range = at % 2 === 0 ? { chain: scaleChain, contract } : { chain: scaleChain, contract, fromBlock: after.block }
+    const range =
+      at % 2 === 0 ? { chain: scaleChain, contract } : { chain: scaleChain, contract, fromBlock: after.block }
     return store => store.transferCount(range)
   })
 }

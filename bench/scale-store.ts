@@ -32,7 +32,9 @@ export async function scaleStore(file: string, transfers: number, shape: Shape):
     const kept = await store.checkpoint(checkpoint)
     if (kept !== undefined) return { file, ...(JSON.parse(kept) as Omit<ScaleStore, 'file'>) }
     const draw = new Draw(transfers, shape.contracts)
-    const onCommit = ({ rows }: { rows: readonly TransferRow[] }): void => rows.forEach(row => draw.see(row))
+    const onCommit = ({ rows }: { rows: readonly TransferRow[] }): void => {
+      for (const row of rows) draw.see(row)
+    }
     const { from } = await generateTransfers(store, { chain: scaleChain, transfers, shape, activity: true, onCommit })
     const made = { transfers, wallets: shape.wallets, from, byRow: draw.byRow, byContract: draw.byContract }
     await store.putCheckpoint(checkpoint, JSON.stringify(made))
@@ -85,7 +87,10 @@ export async function writeOn({ file, from }: Pick<ScaleStore, 'file' | 'from'>,
     const options = { chain: scaleChain, transfers, shape, activity: true, below: from }
     const { from: oldest } = await generateTransfers(store, options)
     const kept = JSON.parse((await store.checkpoint(checkpoint))!) as ScaleStore
-    await store.putCheckpoint(checkpoint, JSON.stringify({ ...kept, transfers: kept.transfers + transfers, from: oldest }))
+    await store.putCheckpoint(
+      checkpoint,
+      JSON.stringify({ ...kept, transfers: kept.transfers + transfers, from: oldest }),
+    )
   } finally {
     await store.close()
   }

@@ -90,7 +90,8 @@ async function warmRows(small: ScaleStore, large: ScaleStore, stores: { small: S
         large: asksOfPages(await fullPages(stores.large, places(large), order), order),
       }
       const counted = `${full.small.length} and ${full.large.length}`
-      if (full.small.length > 0 && full.large.length > 0) await compare(`full page ${name}, ${order} (${counted})`, full)
+      if (full.small.length > 0 && full.large.length > 0)
+        await compare(`full page ${name}, ${order} (${counted})`, full)
       const all = { small: asksOfPages(places(small), order), large: asksOfPages(places(large), order) }
       await compare(`any page ${name}, ${order}`, all)
     }
@@ -140,7 +141,11 @@ try {
   console.log(values.memory === undefined ? 'memory is not bounded' : boundMemory(Number(values.memory)))
   const shape = shapeOf(values)
   const transfers = Number(values.transfers)
-  const small = await scaleStore(join(directory, 'small.db'), smallTransfers, inSmall(shape, smallTransfers / transfers))
+  const small = await scaleStore(
+    join(directory, 'small.db'),
+    smallTransfers,
+    inSmall(shape, smallTransfers / transfers),
+  )
   const large = await scaleStore(values.store ?? join(directory, 'large.db'), transfers, shape)
   const cold = await coldRows(large)
   const firstMs = await firstPageMs(large)
