@@ -8,7 +8,7 @@
 
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050
-const recordHeaderBytes = 3
+export const recordHeaderBytes = 3
 const keyBytesMax = 63
 export const valueBytesMax = 255
 const endSharedMax = 3

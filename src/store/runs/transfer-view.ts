@@ -47,24 +47,25 @@ function writeNumber(key: Uint8Array, at: number, length: number, number: number
   for (let place = 0; place < length; place++) key[at + place] = number >>> (8 * (length - 1 - place))
 }
 
-export function contractOfKey(key: Uint8Array): number {
-  return wordAt(key, 0)
+/** Of the key that begins at `at`; likewise below. */
+export function contractOfKey(keys: Uint8Array, at = 0): number {
+  return wordAt(keys, at)
 }
 
-export function blockOfKey(key: Uint8Array): number {
-  return blockMax - wordAt(key, 4)
+export function blockOfKey(keys: Uint8Array, at = 0): number {
+  return blockMax - wordAt(keys, at + 4)
 }
 
-export function transactionIndexOfKey(key: Uint8Array): number {
-  return placeMax - placeAt(key, 8)
+export function transactionIndexOfKey(keys: Uint8Array, at = 0): number {
+  return placeMax - placeAt(keys, at + 8)
 }
 
-export function logIndexOfKey(key: Uint8Array): number {
-  return placeMax - placeAt(key, 11)
+export function logIndexOfKey(keys: Uint8Array, at = 0): number {
+  return placeMax - placeAt(keys, at + 11)
 }
 
-export function batchIndexOfKey(key: Uint8Array): number {
-  return placeMax - placeAt(key, 14)
+export function batchIndexOfKey(keys: Uint8Array, at = 0): number {
+  return placeMax - placeAt(keys, at + 14)
 }
 
 export function positionOfKey(key: Uint8Array): Position {

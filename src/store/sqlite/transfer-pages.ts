@@ -15,8 +15,8 @@ import {
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
-import { type KnownRun, KnownRuns } from './runs/known-runs.ts'
-import { countInRun, runPage } from './runs/run-pages.ts'
+import { KnownRuns } from './runs/known-runs.ts'
+import { countInRun, pageOfRuns } from './runs/run-pages.ts'
 import { cursorAt } from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
 import { isRangeSql } from './transfer-rows.ts'
@@ -64,13 +64,23 @@ type PageContext = { read: Connection; runs: KnownRuns; ordinal: number; contrac
 
 /** All places are read in one snapshot: a finalize or a merge between two reads would hide or repeat rows. */
 function transferPage(context: PageContext, query: TransferPageQuery): TransferPage {
-  const { read, runs, contract } = context
+  const { read, runs, ordinal, contract } = context
   return read.snapshot(() => {
     const known = runs.ofContract(read, contract)
-    const inTables = tablePage(context, query)
-    return known.length === 0 ? inTables : withRuns(context, known, query, inTables)
+    if (known.length === 0) return tablePage(context, query)
+    const { order, limit, fromBlock = 0, toBlock = blockMax } = query
+    const [from, to] = read.get(findTables, contract) as [number, number]
+    const inTables = from > to ? [] : [{ from, to, page: () => tablePage(context, query) }]
+    const asked = { contract, order, start: startOf(query), end: order === 'asc' ? toBlock : fromBlock, limit }
+    return pageOfRuns(read, [...inTables, ...known], asked, keyBaseOf(ordinal))
   })
 }
+
+/** The stretch of the rows that tables have of a contract. Most pages from runs need none of them. */
+const findTables = `SELECT min(ifnull((SELECT min(block) FROM transfers WHERE contract = ?1), ${blockMax}),
+    ifnull((SELECT min(block) FROM hot_transfers WHERE contract = ?1), ${blockMax})),
+  max(ifnull((SELECT max(block) FROM transfers WHERE contract = ?1), -1),
+    ifnull((SELECT max(block) FROM hot_transfers WHERE contract = ?1), -1))`
 
 function tablePage({ read, ordinal, contract }: PageContext, query: TransferPageQuery): TransferPage {
   const { order, fromBlock = 0, toBlock = blockMax } = query
@@ -88,29 +98,6 @@ function tablePage({ read, ordinal, contract }: PageContext, query: TransferPage
   const begun = readPart(first!, query.limit)
   const rest = readPart(second!, query.limit - begun.length)
   return mergePages(begun, rest, order, query.limit)
-}
-
-/** Runs are of stretches of blocks: in their order those beyond a full page need not be opened. */
-function withRuns(
-  { read, ordinal, contract }: PageContext,
-  runs: readonly KnownRun[],
-  query: TransferPageQuery,
-  inTables: TransferPage,
-): TransferPage {
-  const { order, limit, fromBlock = 0, toBlock = blockMax } = query
-  const isUp = order === 'asc'
-  const start = startOf(query)
-  const end = isUp ? toBlock : fromBlock
-  const isReached = ({ from, to }: KnownRun): boolean =>
-    isUp ? to >= start.block && from <= end : from <= start.block && to >= end
-  const inOrder = runs.filter(isReached).sort((a, b) => (isUp ? a.from - b.from : b.to - a.to))
-  let page = inTables
-  for (const run of inOrder) {
-    if (page.length >= limit && (isUp ? run.from > page.blocks.at(-1)! : run.to < page.blocks.at(-1)!)) break
-    const next = runPage(read, run.id, { contract, order, start, end, limit }, keyBaseOf(ordinal))
-    page = mergePages(page, next, order, limit)
-  }
-  return page
 }
 
 function keyBaseOf(ordinal: number): number {

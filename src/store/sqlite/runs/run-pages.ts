@@ -1,7 +1,8 @@
 // Reading the transfers of a contract from runs: pages, and counts of a stretch of blocks.
 import { AlmanacError } from '../../../errors.ts'
 import type { Interval, Position } from '../../../model.ts'
-import { compareKeys, PackReader } from '../../runs/pack.ts'
+import { mergePages } from '../../page-merge.ts'
+import { OpenPack } from '../../runs/open-pack.ts'
 import {
   batchIndexOfKey,
   blockOfKey,
@@ -26,18 +27,51 @@ export type RunPageQuery = {
   limit: number
 }
 
-const packsFrom = `SELECT bytes FROM pack_keys JOIN packs ON id = pack
-  WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`
-const packsBack =
-  'SELECT bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ?1 AND key <= ?2 ORDER BY key DESC'
+/** The rows that tables have of the contract, as one more place to read from. */
+export type InTables = Interval & { page: () => TransferPage }
+type Place = Interval & ({ id: number } | InTables)
 
-/** `keyBase`: the key of block 0 in the table of blocks. */
-export function runPage(read: Connection, run: number, query: RunPageQuery, keyBase: number): TransferPage {
-  const rows = query.order === 'desc' ? rowsDown(read, run, query) : rowsUp(read, run, query)
-  return rows.blocks.length === 0 ? emptyPage : withBlocks(read, rows, keyBase)
+/**
+ * A page of the rows in runs and tables. Runs are of stretches of blocks: in their order those beyond a full page need
+ * not be opened, and their blocks are looked up together. `keyBase`: the key of block 0 in the table of blocks.
+ */
+export function pageOfRuns(
+  read: Connection,
+  places: readonly Place[],
+  query: RunPageQuery,
+  keyBase: number,
+): TransferPage {
+  const { order, limit, start, end } = query
+  const isUp = order === 'asc'
+  const isReached = ({ from, to }: Place): boolean =>
+    isUp ? to >= start.block && from <= end : from <= start.block && to >= end
+  const isBeyond = ({ from, to }: Place, blocks: readonly number[]): boolean =>
+    blocks.length > 0 && (isUp ? from > blocks.at(-1)! : to < blocks.at(-1)!)
+  let page = emptyPage
+  let rows = new Rows(limit)
+  const flush = (): void => {
+    if (rows.blocks.length === 0) return
+    page = mergePages(page, withBlocks(read, rows, keyBase), order, limit)
+    rows = new Rows(limit)
+  }
+  for (const place of places.filter(isReached).sort((a, b) => (isUp ? a.from - b.from : b.to - a.to))) {
+    if (page.length >= limit && isBeyond(place, page.blocks)) break
+    if (rows.isFull && isBeyond(place, rows.blocks)) break
+    if ('page' in place) {
+      flush()
+      page = mergePages(page, place.page(), order, limit)
+      continue
+    }
+    if (!isBeyond(place, rows.blocks)) flush()
+    if (isUp) addUp(read, place.id, query, rows)
+    else addDown(read, place.id, query, rows)
+  }
+  flush()
+  return page
 }
 
 class Rows {
+  readonly limit: number
   readonly blocks: number[] = []
   readonly transactionIndexes: number[] = []
   readonly logIndexes: number[] = []
@@ -46,21 +80,28 @@ class Rows {
   #end = 0
 
   constructor(limit: number) {
+    this.limit = limit
     this.#payloads = new Uint8Array(limit * 112)
   }
 
-  add(key: Uint8Array, payload: Uint8Array, length: number): void {
-    this.blocks.push(blockOfKey(key))
-    this.transactionIndexes.push(transactionIndexOfKey(key))
-    this.logIndexes.push(logIndexOfKey(key))
-    this.batchIndexes.push(batchIndexOfKey(key))
-    if (this.#end + length > this.#payloads.length) {
-      const larger = new Uint8Array(2 * this.#payloads.length + length)
+  add(record: number): void {
+    const at = record * transferView.keyBytes
+    this.blocks.push(blockOfKey(pack.keys, at))
+    this.transactionIndexes.push(transactionIndexOfKey(pack.keys, at))
+    this.logIndexes.push(logIndexOfKey(pack.keys, at))
+    this.batchIndexes.push(batchIndexOfKey(pack.keys, at))
+    const end = this.#end + pack.valueLength(record)
+    if (end > this.#payloads.length) {
+      const larger = new Uint8Array(2 * this.#payloads.length + end)
       larger.set(this.#payloads)
       this.#payloads = larger
     }
-    for (let at = 0; at < length; at++) this.#payloads[this.#end + at] = payload[at]!
-    this.#end += length
+    pack.copyValue(record, this.#payloads, this.#end)
+    this.#end = end
+  }
+
+  get isFull(): boolean {
+    return this.blocks.length >= this.limit
   }
 
   get payloads(): Uint8Array {
@@ -68,67 +109,88 @@ class Rows {
   }
 }
 
-function rowsDown(read: Connection, run: number, { contract, start, end, limit }: RunPageQuery): Rows {
-  const rows = new Rows(limit)
+// A page is read without a pause: one serves all of a thread.
+const pack = new OpenPack(transferView.keyBytes)
+
+const packsFrom = `SELECT bytes FROM pack_keys JOIN packs ON id = pack
+  WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`
+const packsBack =
+  'SELECT bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ?1 AND key <= ?2 ORDER BY key DESC'
+
+function addDown(read: Connection, run: number, { contract, start, end }: RunPageQuery, rows: Rows): void {
   const startKey = transferKey(contract, start)
-  const reader = new PackReader(transferView.keyBytes)
-  const { key } = reader
   let isBeyond = false
-  for (const [bytes] of read.prepare(packsFrom).iterate(run, startKey) as Iterable<[Uint8Array]>) {
-    reader.open(bytes)
-    while (reader.next()) {
-      isBeyond ||= compareKeys(key, startKey) > 0
-      if (!isBeyond) continue
-      if (contractOfKey(key) !== contract || blockOfKey(key) < end) return rows
-      rows.add(key, reader.value, reader.valueLength)
-      if (rows.blocks.length === limit) return rows
-    }
+  for (const [bytes] of read.prepare(packsFrom).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
+    pack.open(bytes)
+    let record = 0
+    if (!isBeyond) while (record < pack.records && pack.compare(record, startKey) <= 0) record++
+    isBeyond ||= record < pack.records
+    while (record < pack.records && !rows.isFull && isOf(contract, record) && blockAt(record) >= end) rows.add(record++)
+    if (record < pack.records || rows.isFull) return
   }
-  return rows
 }
 
-function rowsUp(read: Connection, run: number, { contract, start, end, limit }: RunPageQuery): Rows {
-  const rows = new Rows(limit)
+function addUp(read: Connection, run: number, { contract, start, end }: RunPageQuery, rows: Rows): void {
   const startKey = transferKey(contract, start)
   const isIncluded = start.transactionIndex < 0 || start.logIndex < 0 || start.batchIndex < 0
-  for (const [bytes] of read.prepare(packsBack).iterate(run, startKey) as Iterable<[Uint8Array]>) {
-    const reader = new PackReader(transferView.keyBytes)
-    reader.open(bytes)
-    const inPack: { key: Uint8Array; payload: Uint8Array }[] = []
-    while (reader.next()) inPack.push({ key: reader.key.slice(), payload: reader.value.slice(0, reader.valueLength) })
-    for (const { key, payload } of inPack.reverse()) {
-      const order = compareKeys(key, startKey)
-      if (order > 0 || (order === 0 && !isIncluded)) continue
-      if (contractOfKey(key) !== contract || blockOfKey(key) > end) return rows
-      rows.add(key, payload, payload.length)
-      if (rows.blocks.length === limit) return rows
-    }
+  let isBeyond = false
+  for (const [bytes] of read.prepare(packsBack).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
+    pack.open(bytes)
+    let record = pack.records - 1
+    if (!isBeyond)
+      while (record >= 0 && (isIncluded ? pack.compare(record, startKey) > 0 : pack.compare(record, startKey) >= 0))
+        record--
+    isBeyond ||= record >= 0
+    while (record >= 0 && !rows.isFull && isOf(contract, record) && blockAt(record) <= end) rows.add(record--)
+    if (record >= 0 || rows.isFull) return
   }
-  return rows
 }
 
-// One statement for all blocks, which gives two values: node:sqlite pays for each value that it hands over.
-const findBlocks = `SELECT group_concat(timestamp), CAST(group_concat(hash, '') AS BLOB)
+function isOf(contract: number, record: number): boolean {
+  return contractOfKey(pack.keys, record * transferView.keyBytes) === contract
+}
+
+function blockAt(record: number): number {
+  return blockOfKey(pack.keys, record * transferView.keyBytes)
+}
+
+// One statement for all blocks, which gives one value: node:sqlite pays for each value that it hands over. Each block is
+// its hash and the digits of its time, and commas between them.
+const findBlocks = `SELECT CAST(group_concat(hash || timestamp) || ',' AS BLOB)
   FROM (SELECT timestamp, hash FROM json_each(?1) AS asked CROSS JOIN blocks ON blocks.key = ?2 - asked.value)`
+
+const hashBytes = 32
+const zero = 48
 
 function withBlocks(read: Connection, rows: Rows, keyBase: number): TransferPage {
   const { blocks, transactionIndexes, logIndexes, batchIndexes, payloads } = rows
   const distinct = blocks.filter((block, at) => block !== blocks[at - 1])
-  const [times, hashes] = read.get(findBlocks, JSON.stringify(distinct), keyBase) as [string | null, Uint8Array]
-  const distinctTimes = times?.split(',') ?? []
-  if (distinctTimes.length !== distinct.length)
-    throw new AlmanacError('store_corrupt', 'The store has transfers of a block, but not that block.')
-  const timestamps: number[] = []
-  const blockHashes = new Uint8Array(blocks.length * 32)
-  for (let row = 0, at = -1; row < blocks.length; row++) {
-    if (row === 0 || blocks[row] !== blocks[row - 1]) at++
-    timestamps.push(Number(distinctTimes[at]))
-    blockHashes.set(hashes.subarray(at * 32, at * 32 + 32), row * 32)
+  const [found] = read.get(findBlocks, JSON.stringify(distinct), keyBase) as [Uint8Array | null]
+  const timestamps = new Array<number>(blocks.length)
+  const blockHashes = new Uint8Array(blocks.length * hashBytes)
+  let at = 0
+  for (let row = 0; row < blocks.length; row++) {
+    const hashAt = row * hashBytes
+    if (blocks[row] === blocks[row - 1]) {
+      timestamps[row] = timestamps[row - 1]!
+      for (let byte = 0; byte < hashBytes; byte++) blockHashes[hashAt + byte] = blockHashes[hashAt + byte - hashBytes]!
+      continue
+    }
+    if (found === null || at >= found.length) throw blockMissing()
+    for (let byte = 0; byte < hashBytes; byte++) blockHashes[hashAt + byte] = found[at++]!
+    let time = 0
+    for (let digit = found[at++]!; digit >= zero; digit = found[at++]!) time = time * 10 + digit - zero
+    timestamps[row] = time
   }
+  if (at !== found?.length) throw blockMissing()
   return {
     length: blocks.length,
     ...{ blocks, transactionIndexes, logIndexes, batchIndexes, timestamps, blockHashes, payloads },
   }
+}
+
+function blockMissing(): AlmanacError {
+  return new AlmanacError('store_corrupt', 'The store has transfers of a block, but not that block.')
 }
 
 const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
