@@ -10,6 +10,8 @@ export function mergePages(a: TransferPage, b: TransferPage, order: Order, limit
   if (b.length === 0) return a
   if (a.length === 0) return b
   if (a.length >= limit && comparePlaces(a, a.length - 1, b, 0, order) < 0) return a
+  if (comparePlaces(a, a.length - 1, b, 0, order) < 0) return append(a, b, limit - a.length)
+  if (comparePlaces(b, b.length - 1, a, 0, order) < 0) return append(b, a, limit - b.length)
   const [left, right] = comparePlaces(a, 0, b, 0, order) <= 0 ? [a, b] : [b, a]
   const places: [TransferPage, number][] = []
   let [at, other] = [0, 0]
@@ -20,6 +22,23 @@ export function mergePages(a: TransferPage, b: TransferPage, order: Order, limit
     if (compared >= 0) other++
   }
   return pick(places, new Map([a, b].map(page => [page, payloadStarts(page)])))
+}
+
+/** As places mostly lie: one after the other. */
+function append(a: TransferPage, b: TransferPage, room: number): TransferPage {
+  if (room <= 0) return a
+  const joined = (first: readonly number[], second: readonly number[]): number[] => first.concat(second.slice(0, room))
+  const end = room < b.length ? payloadStarts(b)[room] : b.payloads.length
+  return {
+    length: a.length + Math.min(room, b.length),
+    blocks: joined(a.blocks, b.blocks),
+    transactionIndexes: joined(a.transactionIndexes, b.transactionIndexes),
+    logIndexes: joined(a.logIndexes, b.logIndexes),
+    batchIndexes: joined(a.batchIndexes, b.batchIndexes),
+    timestamps: joined(a.timestamps, b.timestamps),
+    blockHashes: Buffer.concat([a.blockHashes, b.blockHashes.subarray(0, room * 32)]),
+    payloads: Buffer.concat([a.payloads, b.payloads.subarray(0, end)]),
+  }
 }
 
 function comparePlaces(a: TransferPage, at: number, b: TransferPage, other: number, order: Order): number {
