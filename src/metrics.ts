@@ -54,6 +54,15 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         ),
       ),
     },
+    storeRuns: {
+      runs: gauge('almanac_store_runs', 'Sorted runs of the store. Absent for a server.', ['chain', 'view']),
+      records: gauge('almanac_store_run_records', 'Records in sorted runs. Absent for a server.', ['chain', 'view']),
+      mergingRecords: gauge(
+        'almanac_store_merging_records',
+        'Records that merges of runs under way have still to move. Absent for a server.',
+        ['chain', 'view'],
+      ),
+    },
     problems: gauge('almanac_problem', 'Problems that /ready names, 1 each; the chain is empty for the store.', [
       'problem',
       'chain',

@@ -21,6 +21,7 @@ import {
 } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
+import { measureRuns } from './run-metrics.ts'
 
 const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 
@@ -160,7 +161,7 @@ export const metrics: RouteParts = {
       http.unsentBytes.set(context.unsent.bytes)
       http.lentBytes.set(lentBytes())
       // Both at once: each may take most of the two seconds in which this answers.
-      const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.()])
+      const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.(), measureRuns(context)])
       problems.reset()
       for (const { problem, chain = '' } of found) problems.set({ problem, chain }, 1)
       return textAnswer(registry.contentType, (await registry.metrics()) + ofThreads)

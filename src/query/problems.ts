@@ -4,7 +4,7 @@ import { within } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
-import type { Store, StoreInfo, StoreProblem } from '../store/store.ts'
+import type { RunSummary, Store, StoreInfo, StoreProblem } from '../store/store.ts'
 
 export const problemKinds = [
   'store_silent',
@@ -88,6 +88,10 @@ async function storeProblems(store: ProblemSources['store']): Promise<Problem[]>
 
 export function storeInfo(store: Pick<Store, 'info'>): Promise<StoreInfo> {
   return withinBound(store.info())
+}
+
+export async function storeRuns(store: Pick<Store, 'runs'>): Promise<RunSummary[]> {
+  return store.runs === undefined ? [] : withinBound(store.runs())
 }
 
 function withinBound<T>(answer: Promise<T>): Promise<T> {

@@ -48,6 +48,8 @@ export interface Store
   /** 32 random bytes, made with the store and the same for every process: signs cursors. */
   secret(): Promise<Uint8Array>
   info(): Promise<StoreInfo>
+  /** Only of engines that keep bulk rows in runs. Costs little at any size. */
+  runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
   problems(): Promise<StoreProblem[]>
   close(): Promise<void>
@@ -58,6 +60,16 @@ export type StoreProblem = {
   problem: 'store_full' | 'worker_dead' | 'store_missing' | 'store_replaced' | 'store_damaged'
   /** Fit for everybody: no path and no host. */
   reason: string
+}
+
+/** The sorted runs of one view of one chain. */
+export type RunSummary = {
+  chain: ChainId
+  view: string
+  runs: number
+  records: number
+  /** Of them those that a merge under way has still to move. */
+  mergingRecords: number
 }
 
 export type StoreInfo = {

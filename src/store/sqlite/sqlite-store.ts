@@ -12,6 +12,7 @@ import { storeFailure } from './failures.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
+import { runSummaries } from './runs/run-summaries.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
@@ -89,6 +90,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
+    runs: async () => file.reading(runSummaries),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()
