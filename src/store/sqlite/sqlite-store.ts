@@ -13,6 +13,7 @@ import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
 import { runSummaries } from './runs/run-summaries.ts'
+import { views } from './runs/views.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
@@ -90,7 +91,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
-    runs: async () => file.reading(runSummaries),
+    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.derivedViews])),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()
