@@ -13,7 +13,8 @@ import { holdingRows } from './holding-rows.ts'
 import { pageOfParties, textsOf } from './labelled-page.ts'
 import { ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
-import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
+import { rowsOf } from './store-rows.ts'
+import { compareReads, StepRunner, steps } from './store-steps.ts'
 
 /** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */
 export type StoreFixture = {
