@@ -417,6 +417,18 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect((await activityOf(wallet))?.last.block).toBe(3)
       })
 
+      test('a wallet with a transaction above where finality is taken back to keeps its first one alone', async () => {
+        for (const number of [1, 2, 4]) {
+          const ref = { block: number, transactionIndex: 0, hash: hash(number), timestamp: number * 10 }
+          const activity = packActivity([{ address: wallet, first: ref, last: ref }])
+          const ranges = [{ from: number, to: number, hash: block(number).hash }]
+          await store.commitCold(cold([number], { ranges, activity }))
+        }
+        await store.unfinalize(eth, 3)
+        const found = (await store.activityOf(wallet)).get(eth)
+        expect([found?.first.block, found?.last.block]).toEqual([1, 1])
+      })
+
       test('dropping one contract leaves the rows of the others', async () => {
         await store.commitCold(cold([1], { transfers: [transfer(1, 0), transfer(1, 1, { of: otherContract })] }))
         await store.dropRange(eth, contract, { from: 0, to: 5 })
