@@ -13,7 +13,8 @@ import { holdingRows } from './holding-rows.ts'
 import { pageOfParties, textsOf } from './labelled-page.ts'
 import { ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
-import { compareReads, rowsOf, StepRunner, steps } from './store-steps.ts'
+import { rowsOf } from './store-rows.ts'
+import { compareReads, StepRunner, steps } from './store-steps.ts'
 
 /** A new and empty store, opened to index into; `beside` opens the same data once more, as another process would. */
 export type StoreFixture = {
@@ -451,6 +452,18 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3, 1)], head: block(3, 1) })
         expect(await blocksOfPage()).toEqual([3, 2, 1])
         expect((await activityOf(wallet))?.last.block).toBe(3)
+      })
+
+      test('a wallet with a transaction above where finality is taken back to keeps its first one alone', async () => {
+        for (const number of [1, 2, 4]) {
+          const ref = { block: number, transactionIndex: 0, hash: hash(number), timestamp: number * 10 }
+          const activity = packActivity([{ address: wallet, first: ref, last: ref }])
+          const ranges = [{ from: number, to: number, hash: block(number).hash }]
+          await store.commitCold(cold([number], { ranges, activity }))
+        }
+        await store.unfinalize(eth, 3)
+        const found = (await store.activityOf(wallet)).get(eth)
+        expect([found?.first.block, found?.last.block]).toEqual([1, 1])
       })
 
       test('dropping one contract leaves the rows of the others', async () => {

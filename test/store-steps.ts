@@ -17,10 +17,10 @@ import {
   zeroAddress,
 } from '../src/model.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
-import type { ColdCommit, HotBlock, HotCommit, Store, TransferPage } from '../src/store/store.ts'
-import { layOut, newLayout } from '../src/store/transfer-payload.ts'
+import type { ColdCommit, HotBlock, HotCommit, Store } from '../src/store/store.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
+import { rowsOf } from './store-rows.ts'
 
 export const chains = [1, 0x2a15c308d] as ChainId[]
 export const contracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)
@@ -245,30 +245,6 @@ function activityIn(step: Step, blocks: readonly Block[]): ActivityRow[] {
     const ref = { block: place.number, transactionIndex: tx, hash, timestamp: place.timestamp }
     return [{ address: wallets[seed % wallets.length]!, first: ref, last: ref }]
   })
-}
-
-/** A page as one object for each row. */
-export function rowsOf(page: TransferPage): ModelRow[] {
-  let at = 0
-  const layout = newLayout()
-  const rows = page.blocks.map((blockNumber, index) => {
-    const start = at
-    layOut(page.payloads, start, layout)
-    at = layout.end
-    return {
-      block: Number(blockNumber),
-      transactionIndex: page.transactionIndexes[index]!,
-      logIndex: page.logIndexes[index]!,
-      batchIndex: page.batchIndexes[index]!,
-      timestamp: page.timestamps[index]!,
-      hash: `0x${Buffer.from(page.blockHashes.subarray(index * 32, index * 32 + 32)).toString('hex')}` as Hash,
-      payload: Buffer.from(page.payloads.subarray(start, at)).toString('hex'),
-    }
-  })
-  expect(page.length).toBe(rows.length)
-  expect(page.payloads.length).toBe(at)
-  expect(page.blockHashes.length).toBe(rows.length * 32)
-  return rows
 }
 
 /** Everything that can be read, compared. The paging follows positions as cursors do. */

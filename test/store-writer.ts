@@ -1,8 +1,9 @@
 // A process that writes to a store until it is killed, for tests of what others see and what is left. It prints the number
-// of each block that it has committed. Run: node test/store-writer.ts <url> backfill|follow
+// of each block that it has committed. Run: node test/store-writer.ts <url> backfill|bulk|follow
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { joinActivity, packActivity } from '../src/store/packed-activity.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { HotBlock } from '../src/store/store.ts'
 import { packTransfer } from './pack-transfer.ts'
 
@@ -49,15 +50,20 @@ export function writerBlock(number: number): HotBlock {
 
 if (process.argv[1] === import.meta.filename) {
   const [, , url = '', mode] = process.argv
-  const store = await openStore(url, { role: 'owner' })
+  // A file keeps bulk commits in runs, and merges them.
+  const store =
+    mode === 'bulk'
+      ? await openSqliteStore(url.slice('file:'.length), { role: 'owner', bulkRows: 1 })
+      : await openStore(url, { role: 'owner' })
   const covered = await store.coverage(writerChain, 'full')
   let next = (covered.at(-1)?.to ?? 0) + 1
   while (true) {
     const blocks = Array.from({ length: blocksPerCommit }, (_, index) => writerBlock(next + index))
     const last = blocks.at(-1)!
-    if (mode === 'backfill')
+    if (mode !== 'follow')
       await store.commitCold({
         chain: writerChain,
+        ...(mode === 'bulk' ? { ranges: [{ from: next, to: last.number, hash: last.hash }] } : {}),
         covered: [{ scope: 'full', from: next, to: last.number, evidence: 'bloom' }],
         blocks,
         transfers: blocks.flatMap(block => block.transfers),

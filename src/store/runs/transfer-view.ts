@@ -20,22 +20,30 @@ export const transferView: View = {
   },
 }
 
-/** Whether a key can tell the place. No chain has such blocks; where one does, its rows are kept elsewhere. */
+/**
+ * Whether a key can tell the place. No chain has others; where one does, its rows are kept elsewhere. The greatest
+ * numbers stand for all beyond them and are no place of a row.
+ */
 export function fitsKey({ block, transactionIndex, logIndex, batchIndex }: Position): boolean {
-  return block <= blockMax && transactionIndex <= placeMax && logIndex <= placeMax && batchIndex <= placeMax
+  return block < blockMax && transactionIndex < placeMax && logIndex < placeMax && batchIndex < placeMax
 }
 
-/** Places outside of what a key can tell, such as -1, become the nearest that it can. */
+/** Positions outside of what a key can tell become the nearest that it can: -1 becomes 0. */
 export function transferKey(
   contract: number,
   position: Position,
   key: Uint8Array = new Uint8Array(keyBytes),
 ): Uint8Array {
+  const { block, transactionIndex, logIndex, batchIndex } = position
   writeNumber(key, 0, 4, within(contract, contractMax))
-  writeNumber(key, 4, 4, blockMax - within(position.block, blockMax))
-  writeNumber(key, 8, 3, placeMax - within(position.transactionIndex, placeMax))
-  writeNumber(key, 11, 3, placeMax - within(position.logIndex, placeMax))
-  writeNumber(key, 14, 3, placeMax - within(position.batchIndex, placeMax))
+  // What is beyond the greatest number in one place is beyond all of the places after it.
+  const isBlockBeyond = block >= blockMax
+  const isTransactionBeyond = isBlockBeyond || transactionIndex >= placeMax
+  const isLogBeyond = isTransactionBeyond || logIndex >= placeMax
+  writeNumber(key, 4, 4, blockMax - within(block, blockMax))
+  writeNumber(key, 8, 3, isBlockBeyond ? 0 : placeMax - within(transactionIndex, placeMax))
+  writeNumber(key, 11, 3, isTransactionBeyond ? 0 : placeMax - within(logIndex, placeMax))
+  writeNumber(key, 14, 3, isLogBeyond ? 0 : placeMax - within(batchIndex, placeMax))
   return key
 }
 

@@ -134,17 +134,47 @@ export function dropHotAbove(connection: Connection, ordinal: number, block: num
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block > ?', ordinal, block)
 }
 
-/** What lies between a first transaction below and a last one above was not kept. */
+/**
+ * A wallet with a transaction above keeps its first one alone: what lies between was not kept, and what runs still have
+ * of it depends on how far they are merged.
+ */
 export function dropColdAbove(connection: Connection, ordinal: number, block: number): void {
   const above = firstRefOf(block + 1)
-  connection.run('DELETE FROM activity WHERE chain = ? AND first >= ?', ordinal, above)
-  connection.run('UPDATE activity SET last = NULL WHERE chain = ? AND last >= ?', ordinal, above)
+  const firsts = new Map<string, Uint8Array>()
+  const note = (address: Uint8Array, first: Uint8Array): void => {
+    const wallet = textOf(address)
+    const known = firsts.get(wallet)
+    if (known === undefined || Buffer.compare(first, known) < 0) firsts.set(wallet, first)
+  }
+  const dropTable = 'DELETE FROM activity WHERE chain = ? AND coalesce(last, first) >= ? RETURNING address, first'
+  for (const [address, first] of connection.all(dropTable, ordinal, above) as [Uint8Array, Uint8Array][])
+    note(address, first)
   for (const { id } of runsOf(connection, activityView, { chain: ordinal, from: block + 1, to: Infinity }))
-    changeRun(connection, activityView, id, (_, value) => {
+    changeRun(connection, activityView, id, (address, value) => {
       const { first, last } = refsOf(value)
-      if (Buffer.compare(first, above) >= 0) return null
-      return last !== null && Buffer.compare(last, above) >= 0 ? first : undefined
+      if (Buffer.compare(last ?? first, above) < 0) return undefined
+      note(address, first)
+      return null
     })
+  const runs = runsOf(connection, activityView, { chain: ordinal, ...everyBlock })
+  const dropRow = 'DELETE FROM activity WHERE chain = ? AND address = ? RETURNING first'
+  for (const wallet of firsts.keys()) {
+    const address = Buffer.from(wallet, 'latin1')
+    for (const [first] of connection.all(dropRow, ordinal, address)) note(address, first as Uint8Array)
+    for (const { id } of runs) {
+      const value = valueIn(connection, activityView, id, address)
+      if (value === undefined) continue
+      note(address, refsOf(value).first)
+      removeKey(connection, activityView, id, address)
+    }
+    const first = firsts.get(wallet)!
+    if (Buffer.compare(first, above) < 0)
+      connection.run('INSERT INTO activity VALUES (?, ?, ?, NULL)', address, ordinal, first)
+  }
+}
+
+function textOf(address: Uint8Array): string {
+  return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1')
 }
 
 export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {

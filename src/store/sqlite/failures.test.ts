@@ -20,6 +20,7 @@ import { openStore } from '../open.ts'
 import { joinActivity } from '../packed-activity.ts'
 import type { ColdCommit, Store } from '../store.ts'
 import { Connection } from './connection.ts'
+import { findDamage } from './damage.ts'
 import { migrations, schemaVersion } from './migrations.ts'
 import { prepareFile, readOptions, writeOptions } from './open-file.ts'
 import { sqliteStore } from './sqlite-store.ts'
@@ -167,17 +168,25 @@ describe('a place that cannot hold a store', () => {
 })
 
 describe('a full disk', () => {
-  test('rolls the commit back, keeps what was there, and takes the same commit once there is room', async () => {
+  /** A store whose disk has as many pages as the test says. */
+  async function openLimited(bulkRows?: number): Promise<{ store: Store; limitPages: (pages: number) => number }> {
     await prepareFile(path)
     let write: Connection | undefined
-    const limitPages = (pages: number) => write?.database.exec(`PRAGMA max_page_count = ${pages}`)
     const store = sqliteStore({
       path,
       read: new Connection(path, readOptions),
       openWrite: () => (write = new Connection(path, writeOptions)),
       waitMsMax: 100,
       ownership: undefined,
+      ...(bulkRows === undefined ? {} : { bulkRows }),
     })
+    // SQLite raises a limit below what the file has.
+    const limitPages = (pages: number) => write?.get(`PRAGMA max_page_count = ${pages}`)?.[0] as number
+    return { store, limitPages }
+  }
+
+  test('rolls the commit back, keeps what was there, and takes the same commit once there is room', async () => {
+    const { store, limitPages } = await openLimited()
     await store.commitCold(commitOf(1, 10))
     const before = await countOf(store)
     const revision = store.revision()
@@ -190,6 +199,39 @@ describe('a full disk', () => {
     expect(await store.commitCold(large)).toEqual({ transfersAdded: large.transfers.length })
     expect(await countOf(store)).toBe(before + large.transfers.length)
     await store.close()
+  })
+
+  test('while runs are merged keeps the commit, and merges once there is room', async () => {
+    const { store, limitPages } = await openLimited(1)
+    const wholeOf = (from: number, count: number): ColdCommit => {
+      const commit = commitOf(from, count)
+      const { hash, number } = commit.blocks.at(-1)!
+      return { ...commit, ranges: [{ from, to: number, hash }] }
+    }
+    let [next, refused, unmerged] = [1, 0, 0]
+    for (let round = 0; round < 60; round++) {
+      // Now and then there is no room, for a commit or for what is merged after it.
+      const pages = limitPages(1)
+      limitPages(pages + (round % 5))
+      const commit = wholeOf(next, 4)
+      const outcome = await store.commitCold(commit).catch(error => error)
+      if (outcome instanceof Error) {
+        expect(outcome).toMatchObject({ code: 'store_full', retryable: true })
+        refused++
+      } else next += 4
+      unmerged += outcome instanceof Error || (await store.problems()).length === 0 ? 0 : 1
+      expect(await countOf(store)).toBe((next - 1) * 20)
+      limitPages(1_000_000)
+    }
+    expect([refused, unmerged].every(times => times > 0)).toBe(true)
+    await store.commitCold(wholeOf(next, 200))
+    const newest = { chain: writerChain, contract: writerContract, order: 'desc', limit: 100_000 } as const
+    expect((await store.transferPage(newest)).length).toBe((next + 199) * 20)
+    await store.close()
+    expect(findDamage(path)).toBe('ok')
+    const raw = new DatabaseSync(path)
+    expect(raw.prepare('SELECT count(*) AS runs FROM runs WHERE view = 2').get()?.runs).toBeLessThan(8)
+    raw.close()
   })
 })
 

@@ -43,7 +43,9 @@ async function open(role: 'owner' | 'reader' | 'tool'): Promise<Store> {
 }
 
 /** Starts the writer and waits for its first commit; `committed` is the last block that it reported. */
-async function startWriter(mode: 'backfill' | 'follow'): Promise<{ child: ChildProcess; committed: () => number }> {
+async function startWriter(
+  mode: 'backfill' | 'bulk' | 'follow',
+): Promise<{ child: ChildProcess; committed: () => number }> {
   const child = spawn(process.execPath, [writerFile, url, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
   children.add(child)
   let printed = ''
@@ -100,10 +102,11 @@ describe('a second process', () => {
     expect(await store.transferCount({ chain: writerChain, contract: writerContract })).toBeGreaterThan(0)
   })
 
-  test('reads whole blocks without a hole or a repeat while blocks arrive and become final', {
-    timeout: 60_000,
-  }, async () => {
-    const { committed } = await startWriter('follow')
+  test.each([
+    ['blocks arrive and become final', 'follow'],
+    ['blocks come in bulk and their runs are merged', 'bulk'],
+  ] as const)('reads whole blocks without a hole or a repeat while %s', { timeout: 60_000 }, async (_, mode) => {
+    const { committed } = await startWriter(mode)
     const reader = await open('reader')
     const startedAt = committed()
     const endAt = performance.now() + 1_500
@@ -120,6 +123,11 @@ describe('a second process', () => {
       expect(blocks.map((block, index) => [Number(block), Number(logIndexes[index])])).toEqual(expected)
       const count = await reader.transferCount({ ...range, toBlock: highest })
       expect(count).toBe(highest * rowsPerBlock)
+      const active = (await reader.activityOf(writerWallet)).get(writerChain)
+      expect(active?.first.block).toBe(1)
+      expect(active?.last.block).toBeGreaterThanOrEqual(highest)
+      const oldest = await reader.transferPage({ ...range, order: 'asc', limit: 3 * rowsPerBlock })
+      expect(oldest.blocks).toEqual([1, 2, 3].flatMap(block => Array<number>(rowsPerBlock).fill(block)))
       pages += 1
       if (pages % 20 === 0) await delay(1)
     }

@@ -1,0 +1,226 @@
+// Applies the writes of a seed to a store in a process that is killed again and again, and compares it with the
+// undisturbed store of the same seed. Every second seed begins with a store of an older layout, filled half.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openStoreParts } from '../src/store/open.ts'
+import { compareStores } from '../src/store/parts.ts'
+import { PackReader } from '../src/store/runs/pack.ts'
+import { findDamage } from '../src/store/sqlite/damage.ts'
+import { migrations } from '../src/store/sqlite/migrations.ts'
+import { prepareFile } from '../src/store/sqlite/open-file.ts'
+import { views } from '../src/store/sqlite/runs/views.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import type { Store, TransferPageQuery } from '../src/store/store.ts'
+import { idCountOf } from '../src/store/transfer-payload.ts'
+import {
+  type Draw,
+  drawOf,
+  halfOf,
+  killBlockMax,
+  killBulkRows,
+  killChains,
+  killContracts,
+  killWallets,
+  planOf,
+} from './store-kill-plan.ts'
+import { rowsOf } from './store-rows.ts'
+
+const childFile = fileURLToPath(new URL('./store-kill-child.ts', import.meta.url))
+/** Spares the many processes most of their start. */
+const compileCache = join(tmpdir(), 'node-compile-cache')
+/** The layout of 0.1.0, and the last one without runs. */
+const olderSteps = [1, 3]
+
+export type KillResult = { kills: number; killsInOpening: number; killsInMerges: number; levels: number }
+
+export async function runKilled(seed: number, writes: number, killsMax: number): Promise<KillResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-kill-'))
+  try {
+    const [empty, calm, killed] = ['empty', 'calm', 'killed'].map(name => join(folder, `${name}.db`)) as string[]
+    // Both begin as one file, whose secret they keep.
+    await prepareFile(empty!)
+    copyFileSync(empty!, calm!)
+    await applyWrites(calm!, { seed, writes, bulkRows: killBulkRows })
+    let first = 0
+    if (seed % 2 === 0) {
+      first = halfOf(writes)
+      const filled = join(folder, 'filled.db')
+      copyFileSync(empty!, filled)
+      await applyWrites(filled, { seed, writes, end: first, bulkRows: Infinity })
+      await intoOlderLayout(filled, killed!, olderSteps[(seed / 2) % olderSteps.length]!)
+    } else copyFileSync(empty!, killed!)
+    const result = await applyKilled(killed!, { seed, writes, first, killsMax, draw: drawOf(seed + 2 ** 20) })
+    await requireEqual(calm!, killed!)
+    const levels = [calm!, killed!].map(requireSoundRuns)
+    return { ...result, levels: Math.max(...levels) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Part = { seed: number; writes: number; end?: number; bulkRows: number }
+
+async function applyWrites(path: string, { seed, writes, end = writes, bulkRows }: Part): Promise<void> {
+  const store = await openSqliteStore(path, { role: 'owner', bulkRows })
+  try {
+    for (const write of planOf(seed, writes).slice(0, end)) await write.apply(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Puts the rows of a store without runs into a file of fewer steps. */
+async function intoOlderLayout(from: string, to: string, steps: number): Promise<void> {
+  await prepareFile(to, migrations.slice(0, steps))
+  const raw = new DatabaseSync(to)
+  raw.exec(`ATTACH '${from}' AS filled`)
+  const names = (sql: string) =>
+    raw
+      .prepare(sql)
+      .all()
+      .map(row => String(row.name))
+  const columnsOf = (table: string, schema: string) =>
+    names(`SELECT name FROM pragma_table_info('${table}', '${schema}')`)
+  raw.exec('BEGIN')
+  for (const table of names(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)) {
+    const columns = columnsOf(table, 'main').filter(column => columnsOf(table, 'filled').includes(column))
+    raw.exec(`DELETE FROM ${table}; INSERT INTO ${table} (${columns}) SELECT ${columns} FROM filled.${table}`)
+  }
+  raw.exec('COMMIT')
+  raw.close()
+}
+
+type Killing = { seed: number; writes: number; first: number; killsMax: number; draw: Draw }
+
+async function applyKilled(
+  path: string,
+  { seed, writes, first, killsMax, draw }: Killing,
+): Promise<Omit<KillResult, 'levels'>> {
+  const result = { kills: 0, killsInOpening: 0, killsInMerges: 0 }
+  for (let next = first; next < writes; ) {
+    const child = spawn(process.execPath, [childFile, path, `${seed}`, `${writes}`, `${next}`], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    })
+    const closed = once(child, 'close')
+    const mayKill = result.kills < killsMax
+    // While it opens the store, or a moment after some write.
+    const inOpening = draw(4) === 0 || result.kills === 0
+    const writesBefore = draw(Math.ceil((1.5 * (writes - first)) / killsMax))
+    // Most of a large commit and its merges is later than a few milliseconds.
+    const pauseMs = draw(inOpening ? 6 : draw(3) === 0 ? 120 : 12)
+    let heard = ''
+    let waits = mayKill
+    child.stdout.on('data', (chunk: Buffer) => {
+      heard += chunk.toString()
+      const done = heard.split('\n').length - 3
+      if (!waits || (inOpening ? heard === '' : done < writesBefore)) return
+      waits = false
+      void delay(pauseMs).then(() => child.kill('SIGKILL'))
+    })
+    const [code] = await closed
+    const lines = heard.split('\n').slice(0, -1)
+    if (lines[1] !== undefined && lines[1] !== 'open 0') result.killsInMerges++
+    if (code === null) {
+      result.kills++
+      if (lines.length < 2) result.killsInOpening++
+    } else assert.equal(code, 0, `The writer of seed ${seed} failed.`)
+    next = lines.length > 2 ? Number(lines.at(-1)) + 1 : next
+  }
+  return result
+}
+
+async function requireEqual(calm: string, killed: string): Promise<void> {
+  const parts = await Promise.all([calm, killed].map(path => openStoreParts(`file:${path}`)))
+  await compareStores(parts[0]!, parts[1]!)
+  for (const each of parts) await each.close()
+  const stores = await Promise.all([calm, killed].map(path => openSqliteStore(path, { role: 'reader' })))
+  const [expected, found] = await Promise.all(stores.map(answersOf))
+  for (const store of stores) await store.close()
+  assert.deepEqual(found, expected)
+  for (const path of [calm, killed]) {
+    const raw = new DatabaseSync(path)
+    assert.deepEqual({ ...raw.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+    raw.close()
+    assert.equal(findDamage(path), 'ok')
+  }
+}
+
+/** By question. Every contract is walked in both orders, with limits that end within packs and runs. */
+async function answersOf(store: Store): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {}
+  const edges = [0, killBlockMax - 5_000, killBlockMax - 1_000, killBlockMax]
+  for (const chain of killChains) {
+    answers[`state ${chain}`] = [await store.chainState(chain), await store.hotBlocks(chain)]
+    for (const contract of killContracts) {
+      for (const fromBlock of edges)
+        for (const toBlock of [...edges, killBlockMax + 5_000]) {
+          const range = { chain, contract, fromBlock, toBlock }
+          answers[`count ${Object.values(range)}`] = await store.transferCount(range)
+        }
+      const newest = await walk(store, { chain, contract, order: 'desc', limit: 333 })
+      assert.equal(newest.idCount, await store.transferCount({ chain, contract }), `The count of ${contract} is wrong.`)
+      const oldest = await walk(store, { chain, contract, order: 'asc', limit: 100 })
+      assert.deepEqual(oldest.rows.reverse(), newest.rows)
+      const range = { chain, contract, fromBlock: killBlockMax - 700, toBlock: killBlockMax - 300 }
+      answers[`pages ${chain} ${contract}`] = [newest, await walk(store, { ...range, order: 'desc', limit: 7 })]
+    }
+  }
+  for (const wallet of killWallets) answers[`wallet ${wallet}`] = await store.activityOf(wallet)
+  return answers
+}
+
+async function walk(store: Store, query: TransferPageQuery): Promise<{ rows: string[]; idCount: number }> {
+  const all: string[] = []
+  let idCount = 0
+  let after: TransferPageQuery['after']
+  while (true) {
+    const rows = rowsOf(await store.transferPage(after === undefined ? query : { ...query, after }))
+    for (const row of rows) {
+      all.push(Object.values(row).join(' '))
+      idCount += idCountOf(Buffer.from(row.payload, 'hex'))
+    }
+    if (rows.length < query.limit) return { rows: all, idCount }
+    after = rows.at(-1)
+  }
+}
+
+/** Every pack belongs to one run, in order, and every run has as many records as it says. Returns the highest level. */
+function requireSoundRuns(path: string): number {
+  const raw = new DatabaseSync(path)
+  const all = (sql: string, ...values: number[]) => raw.prepare(sql).all(...values)
+  const one = (sql: string) => Object.values(raw.prepare(sql).get() ?? {})[0]
+  assert.equal(one('SELECT count(*) FROM packs'), one('SELECT count(DISTINCT pack) FROM pack_keys'))
+  assert.equal(one('SELECT count(*) FROM pack_keys WHERE pack NOT IN (SELECT id FROM packs)'), 0)
+  assert.equal(one('SELECT count(*) FROM pack_keys'), one('SELECT count(*) FROM packs'))
+  assert.equal(one('SELECT count(*) FROM pack_keys WHERE run NOT IN (SELECT id FROM runs)'), 0)
+  assert.equal(
+    one('SELECT count(*) FROM runs WHERE target IS NOT NULL AND target NOT IN (SELECT id FROM runs WHERE growing = 1)'),
+    0,
+  )
+  for (const { id, view, records } of all('SELECT id, view, records FROM runs')) {
+    const { keyBytes } = views.find(each => each.id === view)!
+    const reader = new PackReader(keyBytes)
+    let [found, before] = [0, Buffer.alloc(0)]
+    const packs = all('SELECT key, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? ORDER BY key', Number(id))
+    for (const { key, bytes } of packs) {
+      reader.open(bytes as Uint8Array)
+      for (let at = 0; reader.next(); at++, found++) {
+        if (at === 0) assert.deepEqual(Buffer.from(reader.key), Buffer.from(key as Uint8Array))
+        assert(Buffer.compare(before, reader.key) < 0, `Run ${id} is not in order.`)
+        before = Buffer.from(reader.key)
+      }
+    }
+    assert.equal(found, records, `Run ${id} does not have as many records as it says.`)
+  }
+  const highest = one('SELECT max(level) FROM runs') as number | null
+  raw.close()
+  return highest ?? 0
+}
