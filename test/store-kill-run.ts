@@ -68,7 +68,7 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
 type Part = { seed: number; writes: number; end?: number; bulkRows: number }
 
 async function applyWrites(path: string, { seed, writes, end = writes, bulkRows }: Part): Promise<void> {
-  const store = await openSqliteStore(path, { role: 'owner', bulkRows })
+  const store = await openSqliteStore(path, { role: 'owner', bulkRows, runsPerMerge: 3 })
   try {
     for (const write of planOf(seed, writes).slice(0, end)) await write.apply(store)
   } finally {

@@ -13,6 +13,7 @@ import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
 import { runSummaries } from './runs/run-summaries.ts'
+import { runsPerMerge } from './runs/runs.ts'
 import { views } from './runs/views.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
@@ -31,12 +32,8 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
  */
 const bulkRowsUsual = 4_096
 
-export type OpenFileOptions = {
-  role: StoreRole
-  mustExist?: boolean
-  bulkRows?: number
-  derivedViews?: readonly DerivedView[]
-}
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean } & RunOptions
+type RunOptions = { bulkRows?: number; runsPerMerge?: number; derivedViews?: readonly DerivedView[] }
 
 export async function openSqliteStore(
   path: string,
@@ -63,12 +60,12 @@ export async function openSqliteStore(
   }
 }
 
-export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | 'bulkRows' | 'derivedViews'> &
-  Pick<OpenFileOptions, 'bulkRows' | 'derivedViews'> & { ownership: Ownership | undefined }
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | keyof RunOptions> &
+  RunOptions & { ownership: Ownership | undefined }
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const file = new StoreFile({ bulkRows: bulkRowsUsual, derivedViews: [], ...parts, condition })
+  const file = new StoreFile({ bulkRows: bulkRowsUsual, runsPerMerge, derivedViews: [], ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',
@@ -91,7 +88,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
-    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.derivedViews])),
+    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.merging.derivedViews])),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()

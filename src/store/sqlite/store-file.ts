@@ -23,6 +23,7 @@ export type StoreFileParts = {
   waitMsMax: number
   condition: FileCondition
   bulkRows: number
+  runsPerMerge: number
   derivedViews: readonly DerivedView[]
 }
 
@@ -54,8 +55,8 @@ export class StoreFile {
     return new StoreFile(this.#parts, { writer: this.#writer, fence })
   }
 
-  get derivedViews(): readonly DerivedView[] {
-    return this.#parts.derivedViews
+  get merging(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'derivedViews'> {
+    return this.#parts
   }
 
   reading<T>(work: (read: Connection) => T): T {

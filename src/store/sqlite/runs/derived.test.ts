@@ -93,7 +93,12 @@ test('holdings are what the stored transfers add up to, after every commit', {
     await fc.assert(
       fc.asyncProperty(steps, moments, fc.constantFrom(1, 6, 4_096), async (taken, extra, bulkRows) => {
         const path = join(folder, `${round++}.db`)
-        const store = await openSqliteStore(path, { role: 'owner', bulkRows, derivedViews: [holdings] })
+        const store = await openSqliteStore(path, {
+          role: 'owner',
+          bulkRows,
+          runsPerMerge: 2,
+          derivedViews: [holdings],
+        })
         const connection = new Connection(path, ownerWriteOptions)
         try {
           const runner = new StepRunner(new ModelStore(), store)

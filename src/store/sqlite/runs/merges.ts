@@ -11,25 +11,29 @@ import { dropRun, levelOf, membersOf, packInserter, replacePack, runsPerMerge, S
 import { views } from './views.ts'
 
 const recordsPerStep = 32_768
+/** A step writes a pack again in each run that it takes from: less than this is not worth it. */
+const recordsWorthMerging = 1_000
 
 /**
  * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are
  * spread over all commits, and none has to wait for a large one.
  */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
-  const known = [...views, ...file.derivedViews]
+  const { bulkRows, runsPerMerge: perMerge, derivedViews } = file.merging
+  if (recordsAdded < Math.min(recordsWorthMerging, bulkRows)) return
+  const known = [...views, ...derivedViews]
   try {
     const levels = file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number
     for (let left = recordsAdded * Math.max(1, levels); left > 0; ) {
       const limit = Math.min(left, recordsPerStep)
-      const done = await file.writingUnseen(connection => mergeStep(connection, limit, known))
+      const done = await file.writingUnseen(connection => mergeStep(connection, limit, known, perMerge))
       if (done === 0) return
       left -= done
     }
   } catch (error) {
-    // The commit is stored. Runs that are not merged now are merged after a later one.
+    // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
     const code = error instanceof AlmanacError ? error.code : undefined
-    if (code !== 'store_full' && code !== 'store_locked') throw error
+    if (code !== 'store_full' && code !== 'store_locked' && code !== 'conflict') throw error
   }
 }
 
@@ -38,12 +42,17 @@ const mergeable = `growing = 0 AND target IS NULL AND NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
   AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block)`
 const findMany = `SELECT chain, view, level FROM runs WHERE ${mergeable}
-  GROUP BY chain, view, level HAVING count(*) >= ${runsPerMerge} ORDER BY level LIMIT 1`
+  GROUP BY chain, view, level HAVING count(*) >= ? ORDER BY level LIMIT 1`
 
 /** Moves up to `limit` records, small runs first, and returns how many; 0 where there is nothing to do. */
-export function mergeStep(connection: Connection, limit: number, known: readonly View[] = views): number {
-  const many = connection.get(findMany) as [number, number, number] | undefined
-  if (many !== undefined) begin(connection, viewOf(known, many[1]), { chain: many[0], level: many[2] })
+export function mergeStep(
+  connection: Connection,
+  limit: number,
+  known: readonly View[] = views,
+  perMerge = runsPerMerge,
+): number {
+  const many = connection.get(findMany, perMerge) as [number, number, number] | undefined
+  if (many !== undefined) begin(connection, viewOf(known, many[1]), { chain: many[0], level: many[2], perMerge })
   const growing = connection.get('SELECT id, view FROM runs WHERE growing = 1 ORDER BY level LIMIT 1')
   if (growing === undefined) return 0
   return grow(connection, viewOf(known, growing[1] as number), growing[0] as number, limit)
@@ -55,11 +64,15 @@ function viewOf(known: readonly View[], id: number): View {
   return view
 }
 
-function begin(connection: Connection, view: View, { chain, level }: { chain: number; level: number }): void {
+function begin(
+  connection: Connection,
+  view: View,
+  { chain, level, perMerge }: { chain: number; level: number; perMerge: number },
+): void {
   const sources = connection.all(
     `SELECT id, from_block, to_block FROM runs WHERE chain = ? AND view = ? AND level = ? AND ${mergeable}
      ORDER BY id LIMIT ?`,
-    ...[chain, view.id, level, runsPerMerge],
+    ...[chain, view.id, level, perMerge],
   ) as [number, number, number][]
   const from = Math.min(...sources.map(([, first]) => first))
   const to = Math.max(...sources.map(([, , last]) => last))
