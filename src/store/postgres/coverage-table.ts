@@ -3,6 +3,7 @@
 import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { withoutScope } from '../forget.ts'
 import type { WatchedContract } from '../store.ts'
 import { hexTextOf, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
@@ -37,11 +38,14 @@ export async function coverageByScope(
 ): Promise<ReturnType<typeof byScope>> {
   const part = (condition: string): string =>
     `(SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block LIMIT $2)`
-  const find = `${part(`scope IN ('full', 'watched')`)} UNION ALL ${part(`scope NOT IN ('full', 'watched')`)} LIMIT $2`
+  const find = `${part(`scope IN ('full', 'watched')`)} UNION ALL ${part(`scope NOT IN ('full', 'watched') AND scope NOT LIKE 'without %'`)} LIMIT $2`
   return byScope(await database.read(find, ordinal, intervalsMax ?? null))
 }
 
-/** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
+/**
+ * The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. Without the full ones of
+ * before it was forgotten.
+ */
 export async function contractCoverage(
   database: Database,
   ordinal: number,
@@ -49,13 +53,18 @@ export async function contractCoverage(
 ): Promise<CoveredInterval[]> {
   const rows = await database.read(
     `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)
-     FROM coverage WHERE chain = $1 AND scope IN ('full', 'watched', $2) ORDER BY scope, from_block`,
+     FROM coverage WHERE chain = $1 AND scope IN ('full', 'watched', $2, $4) ORDER BY scope, from_block`,
     ordinal,
     contract,
     bytesOfHex(contract),
+    withoutScope(contract),
   )
+  const isWithout = ([, , , scope]: Row): boolean => scope === withoutScope(contract)
+  const without = rows.filter(isWithout).map(intervalOf)
   const covered = rows.flatMap(row => {
     const [, , , scope, watchedFrom] = row
+    if (isWithout(row)) return []
+    if (scope === 'full') return without.reduce(removeCoverage, [intervalOf(row)])
     if (scope !== 'watched') return [intervalOf(row)]
     return watchedFrom === null ? [] : removeCoverage([intervalOf(row)], { from: 0, to: Number(watchedFrom) - 1 })
   })

@@ -3,6 +3,7 @@
 import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId, CoverageScope, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { withoutScope } from '../forget.ts'
 import type { WatchedContract } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { WriteContext } from './store-file.ts'
@@ -10,7 +11,7 @@ import type { WriteContext } from './store-file.ts'
 type StoredScope = string | Buffer
 
 function storedScope(scope: CoverageScope): StoredScope {
-  return scope === 'full' || scope === 'watched' ? scope : bytesOfHex(scope)
+  return scope.startsWith('0x') ? bytesOfHex(scope) : scope
 }
 
 function scopeOf(stored: Row[number] | undefined): CoverageScope {
@@ -33,17 +34,25 @@ export function coverageByScope(
 ): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
   // The key of the table has this order, so a bounded look walks over no more; bytes come after text.
   const find = `SELECT from_block, to_block, evidence, scope FROM coverage
-    WHERE chain = ? ORDER BY scope, from_block LIMIT ?`
+    WHERE chain = ? AND NOT (typeof(scope) = 'text' AND scope LIKE 'without %') ORDER BY scope, from_block LIMIT ?`
   const byScope = Map.groupBy(connection.all(find, ordinal, intervalsMax), row => scopeOf(row[3]))
   return [...byScope].map(([scope, rows]) => ({ scope, intervals: rows.map(intervalOf) }))
 }
 
-/** The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. */
+/**
+ * The contract's own, the full and, from its mark on, the watched intervals, in one snapshot. Without the full ones of
+ * before it was forgotten.
+ */
 export function contractCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
   return connection.snapshot(() => {
+    const find = `SELECT from_block, to_block, evidence, scope FROM coverage
+      WHERE chain = ? AND scope IN ('full', ?, ?) ORDER BY scope, from_block`
+    const stored = connection.all(find, ordinal, bytesOfHex(contract), withoutScope(contract))
+    const byScope = Map.groupBy(stored, row => scopeOf(row[3]))
+    const intervalsOf = (scope: CoverageScope): CoveredInterval[] => byScope.get(scope)?.map(intervalOf) ?? []
     const covered = [
-      coverageOf(connection, ordinal, 'full'),
-      coverageOf(connection, ordinal, contract),
+      intervalsOf(withoutScope(contract)).reduce(removeCoverage, intervalsOf('full')),
+      intervalsOf(contract),
       watchedCoverage(connection, ordinal, contract),
     ].filter(intervals => intervals.length > 0)
     return covered.length < 2 ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
