@@ -88,7 +88,7 @@ export type CoverageScope = WholeScope | 'watched' | Address
 export const chainScopes = ['full', 'transfers', 'watched'] as const satisfies CoverageScope[]
 
 export function isContractScope(scope: CoverageScope): scope is Address {
-  return !(chainScopes as readonly CoverageScope[]).includes(scope)
+  return scope.startsWith('0x')
 }
 
 export function isWholeScope(scope: CoverageScope): scope is WholeScope {

@@ -17,9 +17,11 @@ import {
   type TransactionRef,
   type TransferRow,
 } from '../src/model.ts'
+import { transfersScope, withoutScope } from '../src/store/forget.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import type {
   ColdCommit,
+  Forgotten,
   HotBlock,
   HotCommit,
   StoredRange,
@@ -167,6 +169,22 @@ export class ModelStore {
     watched.set(contract, Math.min(watchedFrom, watched.get(contract) ?? watchedFrom))
   }
 
+  forget({ chain: id, contract, view }: Forgotten): void {
+    const chain = this.#chain(id)
+    if (contract !== undefined) {
+      for (const [key, row] of chain.transfers) if (row.contract === contract) chain.transfers.delete(key)
+      chain.covered.delete(contract)
+      chain.watched.delete(contract)
+      const claimed = ['full', transfersScope].flatMap(scope => this.coverage(id, scope as CoverageScope))
+      const to = Math.max(-1, ...[...claimed, ...chain.pending].map(interval => interval.to))
+      this.addCoverage(id, withoutScope(contract), { from: 0, to, evidence: 'one-endpoint' })
+    } else if (view !== undefined) {
+      chain.activity = []
+      for (const interval of this.coverage(id, 'full')) this.addCoverage(id, transfersScope, interval)
+      chain.covered.delete('full')
+    } else this.#chains.delete(id)
+  }
+
   // ---- reads
 
   chainState(id: ChainId): { head: Block; finalized: number } | undefined {
@@ -195,9 +213,14 @@ export class ModelStore {
     }
     add('full', 0)
     add('transfers', 0)
+    for (const block of covered.get(withoutScope(contract))?.keys() ?? []) all.delete(block)
     add(contract, 0)
     add('watched', watched.get(contract) ?? Number.POSITIVE_INFINITY)
     return intervalsOf(all)
+  }
+
+  contractsOf(id: ChainId): Address[] {
+    return [...new Set([...this.#chain(id).transfers.values()].map(({ contract }) => contract))].sort()
   }
 
   blocksAround(id: ChainId, timestamp: number): { before: Block | undefined; after: Block | undefined } {

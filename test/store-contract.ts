@@ -3,7 +3,9 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, type TransferRow, zeroAddress } from '../src/model.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
+import { activityGaps, setActivityGap } from '../src/store/activity-gaps.ts'
 import type { ContractFacts, Label, Mark } from '../src/store/annotation-store.ts'
+import { finishForgetting, forget, forgetName, transfersScope } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
@@ -91,6 +93,151 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
     afterEach(() => fixture.dispose())
 
     const blocksOfPage = async (from = store) => (await from.transferPage(latest)).blocks
+
+    describe('forgetting', () => {
+      const ref = { block: 2, transactionIndex: 0, hash: hash(2), timestamp: 20 }
+      const activity = packActivity([{ address: wallet, first: ref, last: ref }])
+      const facts = (chain: ChainId, of: Address): ContractFacts => ({
+        ...{ chain, contract: of, name: 'A', symbol: 'B', possibleSpam: false },
+      })
+
+      /** Whole blocks, hot ones, a pending range, and what is kept beside them. */
+      async function fill(chain: ChainId): Promise<void> {
+        const rows = [1, 2, 3].flatMap(n => [transfer(n, 0, { idCount: n }), transfer(n, 1, { of: otherContract })])
+        const range = (from: number, to: number) => ({ from, to, hash: block(to).hash })
+        const covered = [{ from: 0, to: 3, evidence: 'bloom', scope: 'full' }] as const
+        await store.commitCold(cold([1, 2, 3], { chain, covered, ranges: [range(0, 3)], transfers: rows, activity }))
+        await store.commitCold(cold([4], { chain, ranges: [range(4, 4)] }))
+        const hotCovered = { scope: 'full', from: 5, evidence: 'bloom' } as const
+        await store.commitHot({ chain, ancestor: 4, blocks: [hot(5)], head: block(5), covered: hotCovered })
+        await store.addCoverage(chain, contract, { from: 0, to: 1, evidence: 'bloom' })
+        await store.watchContract(chain, contract, 2)
+        await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
+        await store.putMarks([{ ...markOfContract, chain }])
+        for (const name of kept(chain)) await store.putCheckpoint(name, '{}')
+      }
+      const kept = (chain: ChainId) =>
+        ['final', 'genesis'].map(n => `${n}/${chain}`).concat(`wallet/${chain}/${wallet}`)
+      const markOfContract: Mark = {
+        ...{
+          chain: eth,
+          contract,
+          source: 'operator',
+          rank: 'operator',
+          verified: true,
+          spam: undefined,
+          updatedAt: 1,
+        },
+      }
+
+      /** Everything that can be read of a chain. */
+      async function readAll(chain: ChainId, from = store): Promise<unknown[]> {
+        const ofContract = async (of: Address) => [
+          rowsOf(await from.transferPage({ chain, contract: of, order: 'desc', limit: 100 })),
+          await from.transferCount({ chain, contract: of }),
+          await from.transferCount({ chain, contract: of, fromBlock: 2 }),
+          await from.contractCoverage(chain, of),
+          await from.contractFacts(chain, of),
+        ]
+        return [
+          await from.chainState(chain),
+          await from.coverageByScope(chain),
+          await from.pendingRanges(chain),
+          await from.hotBlocks(chain),
+          await from.watchedContracts(chain),
+          await from.contractsOf(chain, undefined, 10),
+          await from.blocksAround(chain, 25),
+          await from.lowestBlock(chain, { from: 0, to: 100 }),
+          (await from.activityOf(wallet)).get(chain),
+          await from.activityWithin(chain, { from: 0, to: 100 }, { after: undefined, limit: 10 }),
+          await from.sizeOf({ chain }),
+          ...(await Promise.all(kept(chain).map(name => from.checkpoint(name)))),
+          ...(await ofContract(contract)),
+          ...(await ofContract(otherContract)),
+        ]
+      }
+
+      test('a forgotten chain reads as one that never was, and others and what operators said stay', async () => {
+        const never = await readAll(eth)
+        await fill(eth)
+        const filled = await readAll(eth)
+        await fill(polygon)
+        const other = await readAll(polygon)
+        await setActivityGap(store, eth, wallet, 7)
+        await setActivityGap(store, polygon, wallet, 7)
+        const revision = store.revision()
+        await forget(store, { chain: eth }, { rowsMax: 1 })
+        expect(store.revision()).not.toBe(revision)
+        expect(await readAll(eth)).toEqual(never)
+        expect(await readAll(polygon)).toEqual(other)
+        expect([...(await activityGaps(store, wallet))]).toEqual([[polygon, 7]])
+        expect(await store.marksOf(eth, contract)).toHaveLength(1)
+        await fill(eth)
+        expect(await readAll(eth)).toEqual(filled)
+      })
+
+      test('a contract that is forgotten is not claimed by whole blocks of before, and is by those stored anew', async () => {
+        await fill(eth)
+        const full = await store.coverage(eth, 'full')
+        const others = await store.contractCoverage(eth, otherContract)
+        expect(await store.sizeOf({ chain: eth, contract: otherContract })).toEqual({ transfers: 3, wallets: 0 })
+        await forget(store, { chain: eth, contract }, { rowsMax: 1 })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(0)
+        expect(await blocksOfPage()).toEqual([])
+        expect(await store.contractCoverage(eth, contract)).toEqual([])
+        expect(await store.contractFacts(eth, contract)).toBeUndefined()
+        expect(await store.watchedContracts(eth)).toEqual([])
+        expect(await store.contractsOf(eth, undefined, 1)).toEqual([otherContract])
+        expect(await store.transferCount({ chain: eth, contract: otherContract })).toBe(3)
+        expect(await store.contractCoverage(eth, otherContract)).toEqual(others)
+        expect(await store.coverage(eth, 'full')).toEqual(full)
+        expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full'])
+        const next = { chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) }
+        await store.commitHot({ ...next, covered: { scope: 'full', from: 6, evidence: 'bloom' } })
+        expect(await store.contractCoverage(eth, contract)).toEqual([{ from: 6, to: 6, evidence: 'bloom' }])
+        const again = { from: 0, to: 3, evidence: 'bloom', scope: 'full' } as const
+        await store.commitCold(cold([1, 2, 3], { covered: [again], ranges: [{ ...again, hash: block(3).hash }] }))
+        expect((await store.contractCoverage(eth, contract))[0]).toEqual({ from: 0, to: 3, evidence: 'bloom' })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(4)
+      })
+
+      test('without its activity a chain keeps its transfers, and the claim of them alone', async () => {
+        await fill(eth)
+        await fill(polygon)
+        const full = await store.coverage(eth, 'full')
+        const pages = await blocksOfPage()
+        await forget(store, { chain: eth, view: 'activity' }, { rowsMax: 1 })
+        expect(await store.sizeOf({ chain: eth, view: 'activity' })).toEqual({ transfers: 0, wallets: 0 })
+        expect([...(await store.activityOf(wallet)).keys()]).toEqual([polygon])
+        expect(await store.coverage(eth, 'full')).toEqual([])
+        expect(await store.coverage(eth, transfersScope)).toEqual(full)
+        expect(await store.coverage(polygon, 'full')).toEqual(full)
+        expect(await blocksOfPage()).toEqual(pages)
+        expect(await store.checkpoint(`wallet/${eth}/${wallet}`)).toBeUndefined()
+        expect(await store.checkpoint(`final/${eth}`)).toBe('{}')
+      })
+
+      test('what was begun takes claims first, and another process finishes it', async () => {
+        const never = await readAll(eth)
+        await fill(eth)
+        await fill(polygon)
+        const other = await readAll(polygon)
+        await store.forgetStep({ chain: eth }, 1)
+        expect(await store.coverageByScope(eth)).toEqual([])
+        expect(await store.checkpoint(forgetName(eth))).toBeDefined()
+        for (let step = 0; step < 4; step++) await store.forgetStep({ chain: eth }, 1)
+        const beside = await fixture.beside()
+        try {
+          await finishForgetting(beside, eth)
+          expect(await beside.checkpoint(forgetName(eth))).toBeUndefined()
+          await finishForgetting(beside, eth)
+          expect(await readAll(eth, beside)).toEqual(never)
+          expect(await readAll(polygon, beside)).toEqual(other)
+        } finally {
+          await beside.close()
+        }
+      })
+    })
 
     describe('commits', () => {
       test('any sequence of writes reads as in the model', { timeout: 240_000 }, async () => {

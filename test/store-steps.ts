@@ -16,8 +16,10 @@ import {
   type TransferRow,
   zeroAddress,
 } from '../src/model.ts'
+import { transfersScope } from '../src/store/forget.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
-import type { ColdCommit, HotBlock, HotCommit, Store } from '../src/store/store.ts'
+import type { ColdCommit, Forgotten, HotBlock, HotCommit, Store } from '../src/store/store.ts'
+import { idCountOf } from '../src/store/transfer-payload.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { rowsOf } from './store-rows.ts'
@@ -54,6 +56,7 @@ const kinds = [
   'addCoverage',
   'dropRange',
   'watch',
+  'forget',
   'repeat',
 ] as const
 export type Step = Draw & { kind: (typeof kinds)[number] }
@@ -172,9 +175,25 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
         toStore: s => s.watchContract(chain, contract, step.a),
       }
     }
+    case 'forget': {
+      const contract = contracts[step.a % contracts.length]!
+      const forgotten = ([{ chain, contract }, { chain, view: 'activity' }, { chain }] as const)[step.c % 3]!
+      return { toModel: m => m.forget(forgotten), toStore: s => forgetInSteps(s, forgotten, 1 + (step.b % 5)) }
+    }
     case 'repeat':
       return undefined
   }
+}
+
+/** Counts are exact after each step. */
+async function forgetInSteps(store: Store, what: Forgotten, rowsMax: number): Promise<void> {
+  while (!(await store.forgetStep(what, rowsMax)).done)
+    for (const contract of contracts) {
+      const { chain } = what
+      const page = rowsOf(await store.transferPage({ chain, contract, order: 'desc', limit: 1_000 }))
+      const counted = page.reduce((sum, { payload }) => sum + idCountOf(Buffer.from(payload, 'hex')), 0)
+      expect(await store.transferCount({ chain, contract })).toBe(counted)
+    }
 }
 
 function coldCommit(step: Step, chain: ChainId, scope: CoverageScope, evidence: Evidence): ColdCommit {
@@ -256,9 +275,11 @@ export async function compareReads(model: ModelStore, store: Store, limit: numbe
     for (const from of [0, 20, 4090])
       for (const to of [10, 41, 9000])
         expect(await store.lowestBlock(chain, { from, to })).toEqual(model.lowestBlock(chain, { from, to }))
-    for (const scope of scopes) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
+    const claimed = [...scopes, transfersScope]
+    for (const scope of claimed) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
     const byScope = await store.coverageByScope(chain)
-    const expected = scopes.filter(scope => model.coverage(chain, scope).length > 0)
+    expect(await store.contractsOf(chain, undefined, 100)).toEqual(model.contractsOf(chain))
+    const expected = claimed.filter(scope => model.coverage(chain, scope).length > 0)
     expect(byScope.map(({ scope }) => scope).sort()).toEqual([...expected].sort())
     for (const { scope, intervals } of byScope) expect(intervals).toEqual(model.coverage(chain, scope))
     for (const near of [0, 3, 20, 41, 4090, 4100, 8190, 9000])

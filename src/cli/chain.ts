@@ -5,7 +5,7 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import { setActivityGap } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
-import { withQuestions } from './init/answers.ts'
+import { confirm } from './confirm.ts'
 import { takeChain } from './open-chain.ts'
 import { chooseChain, parseChain, wholeNumber, withConfig } from './options.ts'
 import { countText, printData, printJson } from './terminal.ts'
@@ -64,14 +64,4 @@ async function markCutWallets(
     if (rows.length < walletsPerPage) return
     after = rows.at(-1)?.address
   }
-}
-
-async function confirm(question: string): Promise<void> {
-  const refused = new AlmanacError('conflict', 'Nothing was changed.', {
-    hint: 'pass --yes to go on without a question.',
-  })
-  if (process.stdin.isTTY !== true) throw refused
-  await withQuestions(async questions => {
-    if (!(await questions.confirm(question, false))) throw refused
-  })
 }

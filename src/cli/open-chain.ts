@@ -8,6 +8,7 @@ import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
+import { finishForgetting } from '../store/forget.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { openUnlocked } from './open-store.ts'
@@ -35,10 +36,24 @@ export function shareBudget({ budget }: ConnectedChain, store: Store, opened: As
 
 const leaseMs = 10_000
 
-export type TakeOptions = { url: string; chain: Chain; opened: AsyncDisposableStack; mustExist: boolean }
+export type TakeOptions = {
+  url: string
+  chain: Pick<Chain, 'id' | 'name'>
+  opened: AsyncDisposableStack
+  mustExist: boolean
+}
 
-/** For a command that writes: opens the store as its owner and takes the lease of the chain. `opened` returns both. */
-export async function takeChain({ url, chain, opened, mustExist }: TakeOptions): Promise<Store> {
+/**
+ * For a command that writes: opens the store as its owner and takes the lease of the chain. `opened` returns both. What
+ * was being forgotten of the chain is gone then.
+ */
+export async function takeChain(options: TakeOptions): Promise<Store> {
+  const store = await takeChainAsItIs(options)
+  await finishForgetting(store, options.chain.id)
+  return store
+}
+
+export async function takeChainAsItIs({ url, chain, opened, mustExist }: TakeOptions): Promise<Store> {
   const store = await openUnlocked(
     () => openStore(url, { role: 'owner', mustExist }),
     'stop it first: a running service fills its chains by itself.',

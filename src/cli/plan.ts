@@ -11,6 +11,7 @@ import { FullSource } from '../evm/source/full-source.ts'
 import type { Address, Interval } from '../model.ts'
 import { type View, wholeScopeOf } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
+import { diskBytes } from './disk-bytes.ts'
 import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
@@ -33,11 +34,6 @@ export function planCommand(): Command {
   return withConfig(command, [], plan)
 }
 
-/** Measured on stores of some million rows, indexes and free space included; docs/scale.md has the tables. */
-const diskBytes = {
-  file: { transfer: 118, address: 130, block: 55, measured: '110 to 125' },
-  postgres: { transfer: 211, address: 251, block: 109, measured: '209 to 213' },
-}
 type DiskBytes = (typeof diskBytes)['file']
 
 const assumptionsOf = (disk: DiskBytes): string[] => [

@@ -22,6 +22,10 @@ const commands: Readonly<Record<string, Entry>> = {
   sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
   verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
   chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
+  forget: [
+    'Remove a chain, a contract or a view from the store.',
+    async () => (await import('./forget.ts')).forgetCommand(),
+  ],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
   keys: ['Create, limit, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
@@ -31,7 +35,7 @@ const commands: Readonly<Record<string, Entry>> = {
   ],
   explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
   config: ['Check the configuration.', async () => (await import('./config.ts')).configCommand()],
-  store: ['Copy, back up or restore the store.', async () => (await import('./store.ts')).storeCommand()],
+  store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
 }
 
 // Examples stay short: if `almanac` is not on the path, one line says how to call it.
@@ -47,6 +51,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac plan                                 estimate calls, bytes, time and disk before you spend them
   almanac sync --chain eth --from 0 --to 9999  index one range, then exit
   almanac verify --chain eth                   compare random ranges of the store with the node
+  almanac forget polygon                       remove a chain from the store
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration

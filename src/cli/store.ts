@@ -1,9 +1,9 @@
-// Copies the store to another engine, backs up its file or restores it. The copying itself is the store's.
+// Copies the store to another engine, backs up its file, restores or compacts it. The work itself is the store's.
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import { backUpStore, openStoreParts, restoreStore } from '../store/open.ts'
+import { backUpStore, compactStore, openStoreParts, restoreStore, roomInStore } from '../store/open.ts'
 import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
 import type { RestoreProgress } from '../store/sqlite/restore/restore.ts'
 import type { NamedKey } from '../store/sqlite/restore/restored-keys.ts'
@@ -50,11 +50,40 @@ export function storeCommand(): Command {
     )
     .option('--discard', 'Remove the replaced store instead of keeping it.')
     .option('--json', 'Print what was restored, and which keys changed, as JSON.')
+  const compactCommand = new Command('compact')
+    .description(
+      'Return to the disk what is free within the store, as after almanac forget. A file is written anew beside itself: stop every process on it first, and have as much disk as its rows take. A PostgreSQL server vacuums its tables while it is in use.',
+    )
+    .option('--json', 'Print the size before and after as JSON.')
   return new Command('store')
-    .description('Copy, back up or restore the store.')
+    .description('Copy, back up, restore or compact the store.')
     .addCommand(copyCommand)
     .addCommand(withConfig(backupCommand, ['store'], backUp))
     .addCommand(withConfig(restoreCommand, ['store'], restore))
+    .addCommand(withConfig(compactCommand, ['store'], compact))
+}
+
+async function compact(loaded: LoadedConfig, { json }: { json?: true }): Promise<void> {
+  const { before, after } = await compactNow(loaded.config.store)
+  if (json) printJson({ before, after })
+  else printData(compactedText(loaded.config.store, { before, after }))
+}
+
+/** Says before what it needs. */
+export async function compactNow(url: string): Promise<{ before: number; after: number }> {
+  const room = await roomInStore(url)
+  if (room !== undefined)
+    printNote(
+      `Compacting writes ${bytesText(room.usedBytes)} beside the file of ${bytesText(room.bytes)}; the disk has ${bytesText(room.freeBytes)} free.`,
+    )
+  return await openUnlocked(() => compactStore(url), 'stop every process of Almanac on this file first.')
+}
+
+export function compactedText(url: string, { before, after }: { before: number; after: number }): string {
+  const sizes = `The store takes ${bytesText(after)}; before it was ${bytesText(before)}.`
+  return url.startsWith('file:')
+    ? sizes
+    : `${sizes} New rows use what is free within it. VACUUM FULL returns that to the disk too: it locks a table, needs as much disk as the table's rows take, and is the server's own command.`
 }
 
 async function backUp(loaded: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {

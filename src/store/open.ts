@@ -1,10 +1,11 @@
-// Opens stores, replicas, plain parts and bulk imports by address, backs up files and restores them: the only place
-// that knows the engines.
+// Opens stores, replicas, plain parts and bulk imports by address, backs up and restores files and compacts stores: the
+// only place that knows the engines.
 import { resolve } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { StoreParts } from './parts.ts'
 import type { SolanaStaging } from './solana-store.ts'
+import type { FileRoom } from './sqlite/forget/compact.ts'
 import type { Restored, RestoreOptions } from './sqlite/restore/restore.ts'
 import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
@@ -80,6 +81,30 @@ export async function restoreStore(url: string, backup: string, options: Restore
       hint: 'run pg_restore into a new database and carry over which keys were revoked; see docs/backup.md.',
     },
   )
+}
+
+/** Returns to the disk what is free within a store. A file must not be in use by any other process. */
+export async function compactStore(url: string): Promise<{ before: number; after: number }> {
+  if (url.startsWith('file:')) {
+    const { compactFile } = await import('./sqlite/forget/compact.ts')
+    return await compactFile(resolve(pathOf(url)))
+  }
+  const { openPostgresStore } = await import('./postgres/postgres-store.ts')
+  const store = await openPostgresStore(url, { mustExist: true })
+  try {
+    const before = (await store.info()).sizeBytes
+    await store.vacuum()
+    return { before, after: (await store.info()).sizeBytes }
+  } finally {
+    await store.close()
+  }
+}
+
+/** What compacting needs and would return; undefined for a server, whose disk is not ours to look at. */
+export async function roomInStore(url: string): Promise<FileRoom | undefined> {
+  if (!url.startsWith('file:')) return undefined
+  const { roomOf } = await import('./sqlite/forget/compact.ts')
+  return roomOf(resolve(pathOf(url)))
 }
 
 /** Looks for damage in a store in a file: `ok`, or what was found first. It takes minutes for a large one. */

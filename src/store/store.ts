@@ -142,9 +142,16 @@ export interface ChainReader {
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
   /** Watched contracts that were last asked for on an earlier day. Days are counted from 1970, UTC. */
   idleContracts(chain: ChainId, before: number): Promise<Address[]>
-  /** The contracts after `after` that rows were ever stored for, in the order of their addresses. */
+  /** The contracts after `after` that rows are stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
+  /** Roughly how much there is of it, without reading all of it. */
+  sizeOf(what: Forgotten): Promise<ForgottenSize>
 }
+
+/** A chain, one of its contracts, or one of its views. */
+export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' }
+
+export type ForgottenSize = { transfers: number; wallets: number }
 
 /** Rows of final blocks, in any order; the engine sorts. Blocks above the known final one move it there. */
 export type ColdCommit = {
@@ -217,6 +224,12 @@ export interface ChainWriter {
   unwatchContract(chain: ChainId, contract: Address): Promise<void>
   /** Forgets how far wallets were looked up, of those last looked up at a lower block. Their activity stays. */
   forgetWallets(chain: ChainId, below: number): Promise<void>
+  /**
+   * One step of forgetting, a transaction of about `rowsMax` rows: the first takes claims away, the others remove rows.
+   * What was begun is kept under `forgetName`, so that it goes on after a crash. Nothing may be indexed into the chain
+   * before it is done (`forget.ts`). Labels and marks stay: they are not indexed.
+   */
+  forgetStep(what: Forgotten, rowsMax: number): Promise<{ removed: number; done: boolean }>
 }
 
 // Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.

@@ -7,6 +7,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
+import { finishForgetting } from '../../store/forget.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { type View, type WholeScope, wholeScopeOf } from '../../views.ts'
@@ -271,6 +272,8 @@ export class ChainIndexer {
 
   /** Returns how long to rest. */
   async #followOnce(signal: AbortSignal): Promise<number> {
+    if (this.#follower.latest === undefined)
+      await finishForgetting(this.#options.store, this.setup.chain.id, { signal })
     if (this.#source instanceof WatchedSource && this.#follower.latest === undefined) {
       const watched = await this.#options.store.watchedContracts(this.setup.chain.id)
       for (const { contract } of watched) this.#source.watched.add(contract)

@@ -1,6 +1,6 @@
 // Writing and reading EVM chains: each change is one commit, and numbers of chains and contracts are found before
 // it. What a commit does is `chain-commits.ts`.
-import type { ChainId, Hash, TransferRow } from '../../model.ts'
+import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
 import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
@@ -16,8 +16,10 @@ import {
   watchedContracts,
 } from './coverage-table.ts'
 import type { Dictionary } from './dictionary.ts'
+import { forgetStep, sizeOf } from './forget.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { withRows } from './transfer-rows.ts'
 import { forgetWallets } from './work.ts'
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
@@ -60,6 +62,7 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
     unwatchContract: (chain, contract) =>
       store.writingChain(chain, (transaction, ordinal) => unwatchContract(transaction, ordinal, contract)),
     forgetWallets: (chain, below) => store.writingUnseen(transaction => forgetWallets(transaction, chain, below)),
+    forgetStep: (what, rowsMax) => forgetStep(store, what, rowsMax),
   }
 }
 
@@ -106,7 +109,22 @@ export function chainReader(store: StoreDatabase): ChainReader {
     hotBlocks: chain => store.ofChain(chain, [], ordinal => hotBlocksOf(database, ordinal)),
     watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),
     idleContracts: (chain, before) => store.ofChain(chain, [], ordinal => idleContracts(database, ordinal, before)),
+    // A contract whose rows are gone keeps its number.
     contractsOf: (chain, after, limit) =>
-      store.ofChain(chain, [], ordinal => dictionary.contractsOf(ordinal, after, limit)),
+      store.ofChain(chain, [], async ordinal => {
+        const found: Address[] = []
+        for (let last = after; ; ) {
+          const page = await dictionary.contractsOf(ordinal, last, limit)
+          const having = await withRows(database, [...page.values()])
+          for (const [contract, number] of page) if (having.has(number)) found.push(contract)
+          if (page.size < limit || found.length >= limit) return found.slice(0, limit)
+          last = [...page.keys()].at(-1)
+        }
+      }),
+    sizeOf: what =>
+      store.ofChain(what.chain, { transfers: 0, wallets: 0 }, async ordinal => {
+        const contract = what.contract && (await dictionary.contractOf(ordinal, what.contract))
+        return await sizeOf(store, { ordinal, contract }, what)
+      }),
   }
 }

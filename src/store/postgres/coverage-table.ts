@@ -9,7 +9,9 @@ import {
   chainScopes,
   type Evidence,
   type Interval,
+  isWholeScope,
 } from '../../model.ts'
+import { withoutScope } from '../forget.ts'
 import type { WatchedContract } from '../store.ts'
 import { hexTextOf, int8Array, textArray } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
@@ -46,11 +48,15 @@ export async function coverageByScope(
 ): Promise<ReturnType<typeof byScope>> {
   const part = (condition: string): string =>
     `(SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block LIMIT $2)`
-  const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(`scope NOT IN ${ofChain}`)} LIMIT $2`
+  const ofContracts = `scope NOT IN ${ofChain} AND scope NOT LIKE 'without %'`
+  const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(ofContracts)} LIMIT $2`
   return byScope(await database.read(find, ordinal, intervalsMax ?? null))
 }
 
-/** The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. */
+/**
+ * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Without those
+ * of whole blocks of before it was forgotten.
+ */
 export async function contractCoverage(
   database: Database,
   ordinal: number,
@@ -58,13 +64,18 @@ export async function contractCoverage(
 ): Promise<CoveredInterval[]> {
   const rows = await database.read(
     `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)
-     FROM coverage WHERE chain = $1 AND (scope IN ${ofChain} OR scope = $2) ORDER BY scope, from_block`,
+     FROM coverage WHERE chain = $1 AND (scope IN ${ofChain} OR scope IN ($2, $4)) ORDER BY scope, from_block`,
     ordinal,
     contract,
     bytesOfHex(contract),
+    withoutScope(contract),
   )
+  const isWithout = ([, , , scope]: Row): boolean => scope === withoutScope(contract)
+  const without = rows.filter(isWithout).map(intervalOf)
   const covered = rows.flatMap(row => {
     const [, , , scope, watchedFrom] = row
+    if (isWithout(row)) return []
+    if (isWholeScope(scope as CoverageScope)) return without.reduce(removeCoverage, [intervalOf(row)])
     if (scope !== 'watched') return [intervalOf(row)]
     return watchedFrom === null ? [] : removeCoverage([intervalOf(row)], { from: 0, to: Number(watchedFrom) - 1 })
   })

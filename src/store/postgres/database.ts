@@ -146,6 +146,15 @@ export class Database {
     }
   }
 
+  /** A statement that runs in no transaction and may take hours, such as VACUUM. */
+  async slow(sql: string): Promise<void> {
+    try {
+      await this.#pool.query({ text: sql, query_timeout: slowMsMax } as Statement)
+    } catch (error) {
+      throw storeFailure(error, this.location)
+    }
+  }
+
   /** Runs `work` in one transaction; rolled back when it throws and retried when the server asks for that. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

@@ -92,14 +92,15 @@ export class Dictionary {
     return Number(row[0])
   }
 
-  async contractsOf(ordinal: number, after: Address | undefined, limit: number): Promise<Address[]> {
+  /** With their numbers. */
+  async contractsOf(ordinal: number, after: Address | undefined, limit: number): Promise<Map<Address, number>> {
     const rows = await this.#database.read(
-      'SELECT address FROM contracts WHERE address > $1 AND chain = $2 ORDER BY address LIMIT $3',
+      'SELECT address, id FROM contracts WHERE address > $1 AND chain = $2 ORDER BY address LIMIT $3',
       after === undefined ? Buffer.alloc(0) : bytesOfHex(after),
       ordinal,
       limit,
     )
-    return rows.map(([address]) => hexTextOf<Address>(address))
+    return new Map(rows.map(([address, id]) => [hexTextOf<Address>(address), Number(id)]))
   }
 
   /** The numbers of all these contracts; new ones get one. */

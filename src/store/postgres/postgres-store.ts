@@ -10,6 +10,7 @@ import { chainReader, chainWriter } from './chain.ts'
 import { CitusWorkers } from './citus-workers.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
+import { largeTables } from './forget.ts'
 import { keyStore } from './keys.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
@@ -21,9 +22,14 @@ import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
 /**
- * Beside what every engine offers: imports, and for a replica which commits this process knows and when it last asked.
+ * Beside what every engine offers: imports, vacuuming, and for a replica which commits this process knows and when it
+ * last asked.
  */
-export type PostgresStore = Store & { seen(): Seen; solanaStaging(network: SolanaNetwork): SolanaStaging }
+export type PostgresStore = Store & {
+  seen(): Seen
+  solanaStaging(network: SolanaNetwork): SolanaStaging
+  vacuum(): Promise<void>
+}
 type Seen = { commits: number; atMs: number }
 
 export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<PostgresStore> {
@@ -57,6 +63,7 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
     location: database.location,
     revision: () => watch.value,
     solanaStaging: network => solanaStaging({ ...solana, ...checkpoints }, store, network),
+    vacuum: () => database.slow(`VACUUM (ANALYZE) ${largeTables.join()}`),
     seen: () => ({ commits: watch.commits, atMs: watch.seenAtMs }),
     async secret() {
       const [[value] = []] = await database.read("SELECT value FROM secrets WHERE name = 'cursor'")

@@ -7,6 +7,8 @@ import { packTransfer } from '../../../test/pack-transfer.ts'
 import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
+import { forget } from '../forget.ts'
+import { compactStore } from '../open.ts'
 import { noActivity } from '../packed-activity.ts'
 import type { ColdCommit, Store } from '../store.ts'
 import { Database } from './database.ts'
@@ -118,6 +120,16 @@ describe('opening', () => {
     await expect(absent).rejects.toMatchObject({ code: 'store_failed', retryable: true })
     const missing = openPostgresStore(server.url('missing'))
     await expect(missing).rejects.toMatchObject({ code: 'store_failed', retryable: false })
+  })
+
+  test('a store whose rows are gone is smaller after it is compacted', async () => {
+    const url = await server.createDatabase()
+    const store = await openPostgresStore(url)
+    await store.commitCold(commit(0, 3_999))
+    await forget(store, { chain: eth })
+    await store.close()
+    const { before, after } = await compactStore(url)
+    expect(before - after).toBeGreaterThan(1_000_000)
   })
 
   test('without named statements everything works the same', async () => {

@@ -5,7 +5,7 @@ import type { Address, Block, TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import { byteaArray, int4Array, int8Array, writeInt8 } from './arrays.ts'
-import type { Row, Transaction } from './database.ts'
+import type { Database, Row, Transaction } from './database.ts'
 import { noNumber } from './dictionary.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
@@ -167,20 +167,37 @@ async function insertMissing(transaction: Transaction, rows: readonly StoredRow[
   return changes.reduce((sum, { stored }) => sum + stored, 0)
 }
 
-/** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
+/** Deletes cold rows of contracts or of a whole chain, and subtracts them from the counts. Returns how many. */
 export async function deleteCold(
   transaction: Transaction,
-  of: { contract: number } | { ordinal: number },
+  of: { contract: number } | { contracts: readonly number[] } | { ordinal: number },
   { from, to }: { from: number; to: number },
-): Promise<void> {
-  const whose = 'contract' in of ? 'contract = $1' : 'contract IN (SELECT id FROM contracts WHERE chain = $1)'
+): Promise<number> {
+  const [whose, which] =
+    'contract' in of
+      ? ['contract = $1', of.contract]
+      : 'contracts' in of
+        ? ['contract = ANY($1::int4[])', int4Array(of.contracts)]
+        : ['contract IN (SELECT id FROM contracts WHERE chain = $1)', of.ordinal]
   const deleted = await transaction.write(
     `WITH changed AS (DELETE FROM transfers WHERE ${whose} AND block BETWEEN $2::int8 AND $3::int8 ${changed}) ${changesSql}`,
-    'contract' in of ? of.contract : of.ordinal,
+    which,
     from,
     to,
   )
-  await addToCounts(transaction, deleted.map(changeOf), -1)
+  const changes = deleted.map(changeOf)
+  await addToCounts(transaction, changes, -1)
+  return changes.reduce((sum, { stored }) => sum + stored, 0)
+}
+
+/** Which of the contracts have rows, hot or cold. */
+export async function withRows(database: Database, contracts: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await database.read(
+    `SELECT contract FROM transfer_counts WHERE contract = ANY($1::int4[]) AND bucket = ${wholeBucket} AND stored > 0
+     UNION SELECT contract FROM hot_transfers WHERE contract = ANY($1::int4[])`,
+    int4Array(contracts),
+  )
+  return new Set(rows.map(([contract]) => Number(contract)))
 }
 
 export async function insertHot(transaction: Transaction, ordinal: number, rows: readonly StoredRow[]): Promise<void> {

@@ -5,6 +5,7 @@ import type { View } from './view.ts'
 /** Contract and stretch, four bytes each. The stretch 0 is the whole chain; the others begin at 1. */
 const keyBytes = 8
 const valueBytes = 6
+export const bucketMax = 2 ** 32 - 2
 
 export const countView: View = {
   id: 3,

@@ -41,10 +41,7 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
     } finally {
       source.close()
     }
-    check(partial)
-    const file = openSync(partial, 'r')
-    fsyncSync(file)
-    closeSync(file)
+    checkCopy(partial)
     publish(partial, target)
     return { bytes: statSync(target).size }
   } catch (error) {
@@ -53,7 +50,7 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
   }
 }
 
-function removePartial(partial: string): void {
+export function removePartial(partial: string): void {
   for (const end of ['', '-journal', '-wal', '-shm']) rmSync(partial + end, { force: true })
 }
 
@@ -61,7 +58,7 @@ function removePartial(partial: string): void {
 const abandonedMs = 60_000
 
 /** Removes what killed backups to the same target have left. */
-function removeAbandoned(target: string): void {
+export function removeAbandoned(target: string): void {
   const folder = dirname(target)
   const names = existsSync(folder) ? readdirSync(folder) : []
   const own = `${basename(target)}.`
@@ -115,8 +112,8 @@ function alreadyThere(target: string): AlmanacError {
   })
 }
 
-/** Checks what a service expects of the copy: the log beside the file, and no damage. */
-function check(path: string): void {
+/** Checks what a service expects of the copy: the log beside the file, and no damage. It is on the disk then. */
+export function checkCopy(path: string): void {
   const copy = new Connection(path, writeOptions)
   try {
     copy.database.exec('PRAGMA journal_mode = WAL')
@@ -125,4 +122,7 @@ function check(path: string): void {
   } finally {
     copy.close()
   }
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
 }

@@ -1,7 +1,7 @@
 // Writing and reading EVM chains: each change is one transaction. What a commit does is `chain-commits.ts`.
 
 import { hexOf } from '../../hex.ts'
-import type { Hash } from '../../model.ts'
+import type { Address, Hash } from '../../model.ts'
 import { activityCount } from '../packed-activity.ts'
 import type { ChainReader, ChainWriter } from '../store.ts'
 import { dropActivity } from './activity.ts'
@@ -17,9 +17,12 @@ import {
   watchContract,
   watchedContracts,
 } from './coverage-table.ts'
+import { forgetStep } from './forget/forget.ts'
+import { sizeOf } from './forget/size-of.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
 import type { StoreFile } from './store-file.ts'
+import { transferReader } from './transfer-pages.ts'
 import { forgetWallets } from './work.ts'
 
 /** A few milliseconds of merging. */
@@ -53,6 +56,7 @@ export function chainWriter(file: StoreFile): ChainWriter {
     unwatchContract: (chain, contract) =>
       file.writing(({ connection, dictionary }) => unwatchContract(connection, dictionary.addOrdinal(chain), contract)),
     forgetWallets: (chain, below) => file.writingUnseen(connection => forgetWallets(connection, chain, below)),
+    forgetStep: (what, rowsMax) => file.writing(context => forgetStep(context, what, rowsMax)),
   }
 }
 
@@ -62,6 +66,7 @@ const findState =
   'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ? AND head_number IS NOT NULL'
 
 export function chainReader(file: StoreFile): ChainReader {
+  const { transferCount } = transferReader(file)
   return {
     async chainState(chain) {
       const row = file.reading(read => read.get(findState, chain)) as [number, Uint8Array, number, number] | undefined
@@ -85,7 +90,20 @@ export function chainReader(file: StoreFile): ChainReader {
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
     idleContracts: async (chain, before) =>
       file.ofChain(chain, [], (read, ordinal) => idleContracts(read, ordinal, before)),
-    contractsOf: async (chain, after, limit) =>
-      file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, after, limit)),
+    // A contract whose rows are gone keeps its number.
+    async contractsOf(chain, after, limit) {
+      const found: Address[] = []
+      for (let last = after; ; ) {
+        const page = file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, last, limit))
+        for (const contract of page) if ((await transferCount({ chain, contract })) > 0) found.push(contract)
+        if (page.length < limit || found.length >= limit) return found.slice(0, limit)
+        last = page.at(-1)
+      }
+    },
+    async sizeOf(what) {
+      const { chain, contract } = what
+      const counted = contract === undefined ? 0 : await transferCount({ chain, contract })
+      return file.ofChain(chain, { transfers: 0, wallets: 0 }, (read, ordinal) => sizeOf(read, ordinal, what, counted))
+    },
   }
 }

@@ -11,6 +11,7 @@ import {
   type Interval,
   isContractScope,
 } from '../../model.ts'
+import { withoutScope } from '../forget.ts'
 import type { WatchedContract } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { WriteContext } from './store-file.ts'
@@ -41,25 +42,30 @@ export function coverageByScope(
 ): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
   // The key of the table has this order, so a bounded look walks over no more; bytes come after text.
   const find = `SELECT from_block, to_block, evidence, scope FROM coverage
-    WHERE chain = ? ORDER BY scope, from_block LIMIT ?`
+    WHERE chain = ? AND NOT (typeof(scope) = 'text' AND scope LIKE 'without %') ORDER BY scope, from_block LIMIT ?`
   const byScope = Map.groupBy(connection.all(find, ordinal, intervalsMax), row => scopeOf(row[3]))
   return [...byScope].map(([scope, rows]) => ({ scope, intervals: rows.map(intervalOf) }))
 }
 
-/** The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. */
+/**
+ * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Without those
+ * of whole blocks of before it was forgotten.
+ */
 export function contractCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
   return connection.snapshot(() => {
-    // In the order of the key: `full` before `transfers`, which are the first two scopes.
-    const findWhole = `SELECT from_block, to_block, evidence, scope FROM coverage
-      WHERE chain = ? AND scope <= 'transfers' ORDER BY scope, from_block`
-    const whole = connection.all(findWhole, ordinal)
+    const find = `SELECT from_block, to_block, evidence, scope FROM coverage
+      WHERE chain = ? AND scope IN ('full', 'transfers', ?, ?) ORDER BY scope, from_block`
+    const stored = connection.all(find, ordinal, bytesOfHex(contract), withoutScope(contract))
+    const byScope = Map.groupBy(stored, row => scopeOf(row[3]))
+    const intervalsOf = (scope: CoverageScope): CoveredInterval[] => byScope.get(scope)?.map(intervalOf) ?? []
+    const without = intervalsOf(withoutScope(contract))
     const covered = [
-      whole.map(intervalOf),
-      coverageOf(connection, ordinal, contract),
+      without.reduce(removeCoverage, intervalsOf('full')),
+      without.reduce(removeCoverage, intervalsOf('transfers')),
+      intervalsOf(contract),
       watchedCoverage(connection, ordinal, contract),
     ].filter(intervals => intervals.length > 0)
-    const isOneScope = covered.length < 2 && whole[0]?.[3] === whole.at(-1)?.[3]
-    return isOneScope ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
+    return covered.length < 2 ? (covered[0] ?? []) : covered.flat().reduce<CoveredInterval[]>(addCoverage, [])
   })
 }
 

@@ -78,7 +78,9 @@ export async function prepareFile(path: string, steps = migrations): Promise<voi
 function prepareOnce(path: string, steps: readonly string[]): void {
   const connection = new Connection(path, writeOptions)
   try {
-    if (nextStep(steps, versionOf(connection, path, steps)) === undefined) return
+    const isCurrent = nextStep(steps, versionOf(connection, path, steps)) === undefined
+    // A process that was killed while it compacted the file leaves it without a log.
+    if (isCurrent && connection.get('PRAGMA journal_mode')?.[0] === 'wal') return
     connection.database.exec('PRAGMA journal_mode = WAL')
     while (true) {
       connection.run('BEGIN IMMEDIATE')

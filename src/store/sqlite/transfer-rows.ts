@@ -8,8 +8,15 @@ import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
-import { derive, deriveAgain, keepsDerived } from './runs/derived.ts'
-import { addTransferRun, fitsRuns, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
+import { derive, deriveAgain, dropDerived, keepsDerived } from './runs/derived.ts'
+import {
+  addTransferRun,
+  fitsRuns,
+  type OnRemoved,
+  removeSomeTransfers,
+  removeTransfers,
+  withoutStored,
+} from './runs/transfer-runs.ts'
 import type { RowContext } from './store-file.ts'
 
 /** Rows inserted by one statement: 1.4 times as fast as one by one, and more gives little. */
@@ -158,15 +165,49 @@ export function deleteCold(
   if (deleted !== undefined) deriveAgain(context, ordinal, deleted)
 }
 
+/** For contracts of which no row is to stay. Returns how many there were. */
+export function forgetInTable(
+  context: RowContext,
+  of: { ordinal: number; contract: number },
+  interval: Interval,
+): number {
+  return forgetting(context, of.ordinal, deleted => deleteFromTable(context.connection, of, interval, deleted))
+}
+
+/** The same for about `rowsMax` rows in runs; 0 where no run has any. */
+export function forgetInRuns(
+  context: RowContext,
+  { ordinal, contract }: { ordinal: number; contract: number },
+  rowsMax: number,
+): number {
+  const { connection } = context
+  return forgetting(context, ordinal, deleted =>
+    subtracting(connection, deleted, onRemoved =>
+      removeSomeTransfers(connection, { chain: ordinal, contract }, rowsMax, onRemoved),
+    ),
+  )
+}
+
+function forgetting(
+  context: RowContext,
+  ordinal: number,
+  remove: (deleted: StoredTransfer[] | undefined) => number,
+): number {
+  const deleted = keepsDerived(context, ordinal) ? ([] as StoredTransfer[]) : undefined
+  const removed = remove(deleted)
+  if (deleted !== undefined) dropDerived(context, ordinal, deleted)
+  return removed
+}
+
 type Whose = { ordinal: number; contract: number | undefined }
 
-/** The deleted rows are added to `deleted`, where that is given. */
+/** The deleted rows are added to `deleted`, where that is given. Returns how many there were. */
 function deleteFromTable(
   connection: Connection,
   of: Whose,
   { from, to }: Interval,
   deleted: StoredTransfer[] | undefined,
-): void {
+): number {
   const whose = of.contract === undefined ? 'contract IN (SELECT id FROM contracts WHERE chain = ?)' : 'contract = ?'
   const within = 'AND block BETWEEN ? AND ?'
   const bucket = `block / ${bucketBlocks}`
@@ -186,6 +227,7 @@ function deleteFromTable(
         deleted.push(storedTransfer(row))
     connection.run(`DELETE ${where}`, contract, from, to)
   }
+  return rows.reduce((sum, [, , count]) => sum + (count as number), 0)
 }
 
 const rowColumns = 'contract, block, tx, log, pos, payload'
@@ -204,8 +246,19 @@ function deleteFromRuns(
   interval: Interval,
   deleted: StoredTransfer[] | undefined,
 ): void {
+  const place = { ...interval, chain: ordinal }
+  subtracting(connection, deleted, onRemoved => removeTransfers(connection, place, only, onRemoved))
+}
+
+function subtracting(
+  connection: Connection,
+  deleted: StoredTransfer[] | undefined,
+  remove: (onRemoved: OnRemoved) => void,
+): number {
   const removed = new Map<number, Map<number, number>>()
-  removeTransfers(connection, { ...interval, chain: ordinal }, only, transfer => {
+  let rows = 0
+  remove(transfer => {
+    rows++
     deleted?.push(transfer)
     const counts = removed.get(transfer.contract) ?? new Map<number, number>()
     removed.set(transfer.contract, counts)
@@ -214,6 +267,7 @@ function deleteFromRuns(
   })
   for (const [contract, counts] of removed)
     for (const [bucket, count] of counts) addToCounts(connection, contract, bucket, -count)
+  return rows
 }
 
 export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {

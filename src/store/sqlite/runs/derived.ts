@@ -52,18 +52,38 @@ export function deriveAgain(
   deleted: readonly StoredTransfer[],
 ): void {
   for (const { view, reached } of fillsOf(connection, derivedViews, chain)) {
-    const touched = new DerivedRecords(view)
-    for (const transfer of deleted) if (isIn(transfer, reached)) touched.add(transfer)
-    for (const { key } of touched.sorted()) {
-      connection.run('DELETE FROM view_records WHERE view = ? AND chain = ? AND key = ?', view.id, chain, key)
-      for (const { id } of runsOf(connection, view, { chain, ...everyBlock })) removeKey(connection, view, id, key)
-    }
+    const touched = dropTouched(connection, { view, reached }, chain, deleted)
     const again = new DerivedRecords(view)
     for (const contract of new Set(deleted.map(transfer => transfer.contract)))
       for (const transfer of transfersOf(connection, contract))
         if (isIn(transfer, reached)) again.add(transfer, touched)
     store({ connection, bulkRows }, view, chain, again)
   }
+}
+
+/** After transfers of contracts were deleted of which none is to stay. */
+export function dropDerived(
+  { connection, derivedViews }: RowContext,
+  chain: number,
+  deleted: readonly StoredTransfer[],
+): void {
+  for (const fill of fillsOf(connection, derivedViews, chain)) dropTouched(connection, fill, chain, deleted)
+}
+
+/** Deletes the records that transfers are part of. */
+function dropTouched(
+  connection: Connection,
+  { view, reached }: Fill,
+  chain: number,
+  transfers: readonly StoredTransfer[],
+): DerivedRecords {
+  const touched = new DerivedRecords(view)
+  for (const transfer of transfers) if (isIn(transfer, reached)) touched.add(transfer)
+  for (const { key } of touched.sorted()) {
+    connection.run('DELETE FROM view_records WHERE view = ? AND chain = ? AND key = ?', view.id, chain, key)
+    for (const { id } of runsOf(connection, view, { chain, ...everyBlock })) removeKey(connection, view, id, key)
+  }
+  return touched
 }
 
 function isIn(transfer: StoredTransfer, reached: Uint8Array | null): boolean {
@@ -112,6 +132,16 @@ export function forgetView(connection: Connection, view: DerivedView, chain: num
   connection.run('DELETE FROM view_fills WHERE view = ? AND chain = ?', view.id, chain)
   connection.run('DELETE FROM view_records WHERE view = ? AND chain = ?', view.id, chain)
   for (const { id } of runsOf(connection, view, { chain, ...everyBlock })) dropRun(connection, id)
+}
+
+/** All of a chain: whoever keeps one fills it again. Records in the table are the caller's to delete. */
+export function emptyViews(connection: Connection, chain: number): void {
+  connection.run('UPDATE view_fills SET reached = ? WHERE chain = ?', beforeAll, chain)
+  connection.run(
+    'DELETE FROM runs WHERE chain = ? AND view IN (SELECT view FROM view_fills WHERE chain = ?)',
+    chain,
+    chain,
+  )
 }
 
 export function isFilled(connection: Connection, view: DerivedView, chain: number): boolean {

@@ -1,6 +1,6 @@
 // Writing the transfers of whole blocks as runs, with the runs of their counts. Callers hold the transaction.
 import type { Interval } from '../../../model.ts'
-import { bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
+import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { hasMember } from '../../runs/members.ts'
 import {
   blockOfKey,
@@ -57,12 +57,14 @@ export function addTransferRun(connection: Connection, place: OfChain, rowsByCon
   return added
 }
 
+export type OnRemoved = (transfer: StoredTransfer) => void
+
 /** Deletes the rows of an interval, of one contract or of all, and gives each to `onRemoved`. */
 export function removeTransfers(
   connection: Connection,
   place: OfChain,
   contract: number | undefined,
-  onRemoved: (transfer: StoredTransfer) => void,
+  onRemoved: OnRemoved,
 ): void {
   const { from, to } = place
   for (const run of runsOf(connection, transferView, place)) {
@@ -82,6 +84,39 @@ export function removeTransfers(
     }
     changeRun(connection, transferView, run.id, remove, span)
   }
+}
+
+/** Of one contract; a pack has more. */
+const rowsPerPack = 16
+
+/** The same for one contract and every block, from some packs of one run that has any. */
+export function removeSomeTransfers(
+  connection: Connection,
+  { chain, contract }: { chain: number; contract: number },
+  rowsMax: number,
+  onRemoved: OnRemoved,
+): void {
+  const from = transferKey(contract, { ...afterAll, block: Infinity })
+  const last = transferKey(contract, { ...beforeAll, block: 0 })
+  for (const run of runsOf(connection, transferView, { chain, from: 0, to: Infinity })) {
+    const cursor = cursorAt(connection, transferView, run.id, from)
+    if (cursor === undefined || contractOfKey(cursor.reader.key) !== contract) continue
+    const beyond = 'SELECT key FROM pack_keys WHERE run = ? AND key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'
+    const [to = last] = connection.get(beyond, run.id, from, last, Math.ceil(rowsMax / rowsPerPack)) ?? []
+    const remove = (key: Uint8Array, payload: Uint8Array): null => {
+      onRemoved({ contract, ...positionOfKey(key), payload })
+      return null
+    }
+    changeRun(connection, transferView, run.id, remove, { from, to: to as Uint8Array })
+    return
+  }
+}
+
+/** Deletes the counts of a contract. */
+export function removeCounts(connection: Connection, chain: number, contract: number): void {
+  const span = { from: totalKey(contract), to: countKey(contract, bucketMax) }
+  for (const run of runsOf(connection, countView, { chain, from: 0, to: Infinity }))
+    if (hasMember(membersOf(connection, run.id), contract)) changeRun(connection, countView, run.id, () => null, span)
 }
 
 /** Without those that a run has. Rows of whole blocks come first as a rule, so there is seldom a run to look into. */

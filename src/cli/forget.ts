@@ -1,0 +1,145 @@
+// Removes a chain, a contract or a view from the store, and says what the configuration makes of that.
+import { Command, Option } from 'commander'
+import type { ChainTable } from '../chains.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { AlmanacError } from '../errors.ts'
+import type { ChainId } from '../model.ts'
+import { forget as forgetAll, forgetName } from '../store/forget.ts'
+import { roomInStore } from '../store/open.ts'
+import type { Forgotten, ForgottenSize, Store } from '../store/store.ts'
+import { confirm } from './confirm.ts'
+import { commandLine, interruption } from './current-process.ts'
+import { diskBytes } from './disk-bytes.ts'
+import { takeChainAsItIs } from './open-chain.ts'
+import { parseChain, requireAddress, withConfig } from './options.ts'
+import { compactedText, compactNow } from './store.ts'
+import { bytesText, countText, ProgressLine, printData, printJson } from './terminal.ts'
+
+type ForgetFlags = { contract?: string; view?: 'activity'; compact?: true; yes?: true; json?: true }
+
+export function forgetCommand(): Command {
+  const command = new Command('forget')
+    .description(
+      'Remove a chain, a contract or a view from the store: everything that was indexed of it. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
+    )
+    .argument('<chain>', 'A chain, configured or not.')
+    .option('--contract <address>', 'Only this contract.')
+    .addOption(new Option('--view <name>', 'Only this view: the wallets of the chain.').choices(['activity']))
+    .option('--compact', 'Return the room to the disk afterwards, as almanac store compact does.')
+    .option('--yes', 'Do not ask for confirmation.')
+    .option('--json', 'Print the result as JSON.')
+  return withConfig(command, ['store'], forget)
+}
+
+async function forget(loaded: LoadedConfig, text: string, flags: ForgetFlags): Promise<void> {
+  const url = loaded.config.store
+  const chain = chainOf(loaded.chains, text)
+  const what = forgottenOf(chain.id, flags)
+  await using opened = new AsyncDisposableStack()
+  const signal = interruption()
+  const store = await takeChainAsItIs({ url, chain, opened, mustExist: true })
+  const size = await store.sizeOf(what)
+  const name = [chain.name, flags.contract ?? flags.view].filter(part => part !== undefined).join(' ')
+  if (!(await isStored(store, what, size))) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
+  if (flags.yes !== true) await confirm(`Forget ${name}: ${sizeText(store, size)}?`)
+  await remove({ store, what, size, name, opened, signal })
+  await opened.disposeAsync()
+  const sizes = flags.compact ? await compactNow(url) : undefined
+  const next = nextSteps(loaded, chain.name, what)
+  if (flags.json)
+    return printJson({
+      ...{ chain: chain.name, contract: what.contract ?? null, view: what.view ?? null, ...size, next },
+      ...(sizes === undefined ? {} : { bytes_before: sizes.before, bytes_after: sizes.after }),
+    })
+  const room = sizes === undefined ? await roomText(url) : compactedText(url, sizes)
+  printData([`${name} is forgotten. ${room}`, ...next].join('\n'))
+}
+
+/** A chain of its own that is no longer configured is known by its id alone. */
+function chainOf(chains: ChainTable, text: string): { id: ChainId; name: string } {
+  const isId = /^\d{1,15}$/.test(text)
+  return chains.parse(text) === undefined && isId
+    ? { id: Number(text) as ChainId, name: text }
+    : parseChain(chains, text)
+}
+
+function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): Forgotten {
+  if (contract !== undefined && view !== undefined)
+    throw new AlmanacError('bad_request', '--contract and --view exclude each other.', {
+      hint: 'forget one after the other.',
+    })
+  if (contract !== undefined) return { chain, contract: requireAddress(contract) }
+  return view === undefined ? { chain } : { chain, view }
+}
+
+async function isStored(store: Store, { chain, contract, view }: Forgotten, size: ForgottenSize): Promise<boolean> {
+  if (size.transfers + size.wallets > 0 || (await store.checkpoint(forgetName(chain))) !== undefined) return true
+  if (contract !== undefined) {
+    const watched = await store.watchedContracts(chain)
+    return watched.some(each => each.contract === contract) || (await store.coverage(chain, contract)).length > 0
+  }
+  if (view !== undefined) return (await store.coverage(chain, 'full')).length > 0
+  return (await store.chainState(chain)) !== undefined || (await store.coverageByScope(chain, 1)).length > 0
+}
+
+type Removal = {
+  store: Store
+  what: Forgotten
+  size: ForgottenSize
+  name: string
+  opened: AsyncDisposableStack
+  signal: AbortSignal
+}
+
+async function remove({ store, what, size, name, opened, signal }: Removal): Promise<void> {
+  const line = new ProgressLine()
+  opened.defer(() => line.close())
+  const expected = countText(size.transfers + size.wallets)
+  let rows = 0
+  const onRemoved = (removed: number): void => {
+    rows += removed
+    line.offer(() => `Forgetting ${name}: ${countText(rows)} of about ${expected} rows`)
+  }
+  await forgetAll(store, what, { onRemoved, signal }).catch(error => {
+    if (!signal.aborted) throw error
+    throw new AlmanacError('interrupted', `Forgetting ${name} was interrupted; a part of it is gone.`, {
+      hint: 'run the same command again: it continues where it stopped.',
+    })
+  })
+  line.close()
+}
+
+function sizeText({ engine }: Store, { transfers, wallets }: ForgottenSize): string {
+  const { transfer, address } = diskBytes[engine === 'sqlite' ? 'file' : 'postgres']
+  const bytes = bytesText(transfers * transfer + wallets * address)
+  return `about ${countText(transfers)} transfers and ${countText(wallets)} wallets, ${bytes}`
+}
+
+async function roomText(url: string): Promise<string> {
+  const room = await roomInStore(url)
+  if (room === undefined)
+    return `New rows use the room; \`${commandLine} store compact\` makes the server find it at once.`
+  const { bytes, usedBytes } = room
+  return `${bytesText(bytes - usedBytes)} of the file are free for new rows; \`${commandLine} store compact\` returns them to the disk.`
+}
+
+/** What the configuration brings back. */
+function nextSteps({ config }: LoadedConfig, name: string, { contract, view }: Forgotten): string[] {
+  const settings = config.chains[name]
+  if (settings === undefined) return []
+  const isFull = settings.index === 'full'
+  if (contract !== undefined) {
+    if (isFull)
+      return [
+        `${name} is indexed in full: transfers in new blocks are stored again. Answers about the contract are not complete for the blocks before, and almanac verify finds them missing.`,
+      ]
+    if (settings.contracts.includes(contract))
+      return [`The next start indexes it again. Remove it from chains.${name}.contracts to prevent that.`]
+    return ['It is indexed again when it is asked for.']
+  }
+  if (view !== undefined)
+    return isFull
+      ? [`The next start fills it again. Set chains.${name}.views to [transfers] to prevent that.`]
+      : ['A wallet is looked up again when it is asked for.']
+  return [`The next start indexes it again. Remove chains.${name} from the configuration to prevent that.`]
+}

@@ -1,0 +1,247 @@
+// Forgets a chain, a contract or a view, a bounded number of rows in each transaction, and tells beforehand how much
+// that is.
+import { bytesOfHex } from '../../hex.ts'
+import type { Address, ChainId, Evidence } from '../../model.ts'
+import {
+  type ForgetPhase,
+  type ForgetState,
+  firstState,
+  forgetName,
+  type PhaseStep,
+  stateAfter,
+  stateOf,
+  transfersScope,
+  withoutScope,
+} from '../forget.ts'
+import type { Forgotten, ForgottenSize } from '../store.ts'
+import { bytesOf, int4Array } from './arrays.ts'
+import { addCoverageRows, lockCoverage, unwatchContract } from './coverage-table.ts'
+import type { Database, Transaction, Value } from './database.ts'
+import { wholeBucket } from './migrations.ts'
+import { blockMax } from './place.ts'
+import type { StoreDatabase } from './store-database.ts'
+import { deleteCold } from './transfer-rows.ts'
+import { putCheckpoint } from './work.ts'
+
+const contractsPerStep = 1_000
+
+/** Those that forgetting leaves room in. */
+export const largeTables = ['transfers', 'transfer_counts', 'activity', 'blocks', 'contract_facts', 'checkpoints']
+
+type Numbers = { ordinal: number; contract: number | undefined }
+
+export async function forgetStep(
+  store: StoreDatabase,
+  what: Forgotten,
+  rowsMax: number,
+): Promise<{ removed: number; done: boolean }> {
+  const { dictionary } = store
+  const ordinal = await dictionary.ordinalOf(what.chain)
+  if (ordinal === undefined) return { removed: 0, done: true }
+  const contractOf = async ({ contract }: Forgotten) =>
+    contract === undefined ? undefined : await dictionary.contractOf(ordinal, contract)
+  const name = forgetName(what.chain)
+  const [[stored] = []] = await store.database.read('SELECT value FROM checkpoints WHERE name = $1', name)
+  const begun = stateOf(stored ?? undefined)
+  const rows = async (transaction: Transaction): Promise<{ removed: number; done: boolean }> => {
+    if (begun === undefined) {
+      await dropClaims(transaction, ordinal, what)
+      await putCheckpoint(transaction, name, JSON.stringify(firstState(what)))
+      return { removed: 0, done: false }
+    }
+    const numbers = { ordinal, contract: await contractOf(begun.what), rowsMax }
+    const step = (await phases[begun.phase]?.(transaction, numbers, begun)) ?? { removed: 0 }
+    const next = stateAfter(begun, step)
+    if (next === undefined) await transaction.run('DELETE FROM checkpoints WHERE name = $1', name)
+    else await putCheckpoint(transaction, name, JSON.stringify(next))
+    return { removed: step.removed, done: next === undefined }
+  }
+  return await store.committing({ wide: true, rows })
+}
+
+async function dropClaims(
+  transaction: Transaction,
+  ordinal: number,
+  { chain, contract, view }: Forgotten,
+): Promise<void> {
+  await lockCoverage(transaction, ordinal)
+  if (contract !== undefined) await dropClaimsOfContract(transaction, ordinal, contract)
+  else if (view !== undefined) await dropClaimsOfActivity(transaction, ordinal, chain)
+  else await dropClaimsOfChain(transaction, ordinal, chain)
+}
+
+async function dropClaimsOfChain(transaction: Transaction, ordinal: number, chain: ChainId): Promise<void> {
+  await dropWallets(transaction, chain)
+  for (const table of ['coverage', 'pending_ranges', 'watched_contracts'])
+    await transaction.run(`DELETE FROM ${table} WHERE chain = $1`, ordinal)
+  await transaction.run('DELETE FROM checkpoints WHERE starts_with(name, $1)', `unclaimed/${chain}/`)
+  await transaction.run('DELETE FROM checkpoints WHERE name IN ($1, $2)', `final/${chain}`, `genesis/${chain}`)
+  await transaction.run(
+    'UPDATE chains SET head_number = NULL, head_hash = NULL, head_timestamp = NULL, finalized = -1 WHERE ordinal = $1',
+    ordinal,
+  )
+}
+
+/** Whole blocks stay complete for their transfers. */
+async function dropClaimsOfActivity(transaction: Transaction, ordinal: number, chain: ChainId): Promise<void> {
+  await dropWallets(transaction, chain)
+  const full = await transaction.write(
+    "DELETE FROM coverage WHERE chain = $1 AND scope = 'full' RETURNING from_block, to_block, evidence",
+    ordinal,
+  )
+  for (const [from, to, evidence] of full)
+    await addCoverageRows(transaction, ordinal, {
+      ...{ scope: transfersScope, from: Number(from), to: Number(to), evidence: evidence as Evidence },
+    })
+  const drop = 'DELETE FROM checkpoints WHERE name = $1 RETURNING value'
+  for (const [unclaimed] of await transaction.write(drop, `unclaimed/${chain}/full`))
+    await putCheckpoint(transaction, `unclaimed/${chain}/${transfersScope}`, unclaimed as string)
+}
+
+/** What is claimed of whole blocks stays, and no longer counts for the contract. */
+async function dropClaimsOfContract(transaction: Transaction, ordinal: number, contract: Address): Promise<void> {
+  await transaction.run('DELETE FROM coverage WHERE chain = $1 AND scope = $2', ordinal, contract)
+  const facts = 'DELETE FROM contract_facts WHERE chain = $1 AND contract = $2'
+  await transaction.run(facts, ordinal, bytesOfHex(contract))
+  await unwatchContract(transaction, ordinal, contract)
+  const [[to] = []] = await transaction.query(
+    `SELECT max(to_block) FROM (SELECT to_block FROM coverage WHERE chain = $1 AND scope IN ('full', $2)
+       UNION ALL SELECT to_block FROM pending_ranges WHERE chain = $1) AS claimed`,
+    ordinal,
+    transfersScope,
+  )
+  if (to === null || to === undefined) return
+  const without = { scope: withoutScope(contract), from: 0, to: Number(to), evidence: 'one-endpoint' } as const
+  await addCoverageRows(transaction, ordinal, without)
+}
+
+/** How far wallets were looked up, and whose activity is not whole (activity-gaps.ts). */
+async function dropWallets(transaction: Transaction, chain: ChainId): Promise<void> {
+  await transaction.run('DELETE FROM checkpoints WHERE starts_with(name, $1)', `wallet/${chain}/`)
+  const rows = await transaction.query("SELECT name, value FROM checkpoints WHERE starts_with(name, 'activity-gaps/')")
+  for (const [name, value] of rows as [string, string][]) {
+    const gaps = JSON.parse(value) as (number | [number, number])[]
+    const left = gaps.filter(gap => (Array.isArray(gap) ? gap[0] : gap) !== chain)
+    if (left.length < gaps.length) await putCheckpoint(transaction, name, JSON.stringify(left))
+  }
+}
+
+type Bounds = Numbers & { rowsMax: number }
+type Phase = (transaction: Transaction, bounds: Bounds, state: ForgetState) => Promise<PhaseStep>
+
+const phases: Partial<Record<ForgetPhase, Phase>> = {
+  async hot(transaction, { ordinal, contract }, { what }) {
+    if (what.contract !== undefined) {
+      if (contract === undefined) return { removed: 0 }
+      return { removed: await transaction.run('DELETE FROM hot_transfers WHERE contract = $1', contract) }
+    }
+    const tables = what.view === undefined ? ['hot_transfers', 'hot_activity', 'hot_blocks'] : ['hot_activity']
+    for (const table of tables) await transaction.run(`DELETE FROM ${table} WHERE chain = $1`, ordinal)
+    return { removed: 0 }
+  },
+
+  async transfers(transaction, bounds, { what, after }) {
+    if (what.contract === undefined) return await dropTransfers(transaction, bounds, Number(after || -1))
+    const { contract, rowsMax } = bounds
+    return contract === undefined ? { removed: 0 } : await dropSomeTransfers(transaction, contract, rowsMax)
+  },
+
+  /** The index is in the order of addresses, so each step looks at some of them, of every chain. */
+  async activity(transaction, { ordinal, rowsMax }, { after }) {
+    const address = Buffer.from(after, 'hex')
+    const find = 'SELECT address FROM activity WHERE address > $1 ORDER BY address LIMIT 1 OFFSET $2'
+    const [[found] = []] = await transaction.query(find, address, rowsMax)
+    const last = found === undefined || found === null ? undefined : bytesOf(found)
+    const drop = 'DELETE FROM activity WHERE chain = $1 AND address > $2'
+    const removed =
+      last === undefined
+        ? await transaction.run(drop, ordinal, address)
+        : await transaction.run(`${drop} AND address <= $3`, ordinal, address, last)
+    return last === undefined ? { removed } : { removed, after: Buffer.from(last).toString('hex') }
+  },
+
+  blocks: (transaction, bounds) => dropSome(transaction, bounds, { table: 'blocks', key: 'number' }),
+  facts: (transaction, bounds) => dropSome(transaction, bounds, { table: 'contract_facts', key: 'contract' }),
+}
+
+const more = 'more'
+
+/** Of contracts with higher numbers than `after`: of many small ones, or a part of a large one. */
+async function dropTransfers(
+  transaction: Transaction,
+  { ordinal, rowsMax }: Bounds,
+  after: number,
+): Promise<PhaseStep> {
+  const find = 'SELECT id FROM contracts WHERE chain = $1 AND id > $2 ORDER BY id LIMIT $3'
+  const numbers = (await transaction.query(find, ordinal, after, contractsPerStep)).map(([id]) => Number(id))
+  const first = numbers[0]
+  if (first === undefined) return { removed: 0 }
+  const counted = await transaction.query(
+    `SELECT contract, stored FROM transfer_counts WHERE bucket = ${wholeBucket} AND contract = ANY($1::int4[])`,
+    int4Array(numbers),
+  )
+  const stored = new Map(counted.map(([contract, rows]) => [Number(contract), Number(rows)]))
+  let rows = 0
+  const tooMany = numbers.findIndex(number => {
+    rows += stored.get(number) ?? 0
+    return rows > rowsMax
+  })
+  if (tooMany === 0) {
+    const step = await dropSomeTransfers(transaction, first, rowsMax)
+    return { ...step, after: String(step.after === undefined ? first : after) }
+  }
+  const taken = tooMany < 0 ? numbers : numbers.slice(0, tooMany)
+  const removed = await deleteCold(transaction, { contracts: taken }, { from: 0, to: blockMax })
+  return tooMany < 0 && taken.length < contractsPerStep ? { removed } : { removed, after: String(taken.at(-1)) }
+}
+
+/** The newest first, whole blocks. */
+async function dropSomeTransfers(transaction: Transaction, contract: number, rowsMax: number): Promise<PhaseStep> {
+  const find = 'SELECT block FROM transfers WHERE contract = $1 ORDER BY block DESC LIMIT 1 OFFSET $2'
+  const [[block] = []] = await transaction.query(find, contract, rowsMax)
+  const from = Number(block ?? 0)
+  const removed = await deleteCold(transaction, { contract }, { from, to: blockMax })
+  return from === 0 ? { removed } : { removed, after: more }
+}
+
+async function dropSome(
+  transaction: Transaction,
+  { ordinal, rowsMax }: Bounds,
+  { table, key }: { table: string; key: string },
+): Promise<PhaseStep> {
+  const find = `SELECT ${key} FROM ${table} WHERE chain = $1 ORDER BY ${key} LIMIT 1 OFFSET $2`
+  const [[found] = []] = await transaction.query(find, ordinal, rowsMax)
+  const drop = `DELETE FROM ${table} WHERE chain = $1`
+  if (found === undefined || found === null) return { removed: await transaction.run(drop, ordinal) }
+  const last: Value = table === 'blocks' ? found : bytesOf(found)
+  return { removed: await transaction.run(`${drop} AND ${key} <= $2`, ordinal, last), after: more }
+}
+
+/** Addresses are spread evenly: those that begin with a byte of 0 are one of 256. */
+const sampled = 'SELECT count(*) FROM activity WHERE chain = $1 AND address < $2'
+const sampleRows = 100_000
+
+export async function sizeOf(
+  { database }: { database: Database },
+  { ordinal, contract }: Numbers,
+  what: Forgotten,
+): Promise<ForgottenSize> {
+  const counted = async (whose: string, value: number): Promise<number> => {
+    const [[sum] = []] = await database.read(
+      `SELECT coalesce(sum(stored), 0) FROM transfer_counts WHERE bucket = ${wholeBucket} AND contract ${whose}`,
+      value,
+    )
+    return Number(sum)
+  }
+  if (what.contract !== undefined)
+    return { transfers: contract === undefined ? 0 : await counted('= $1', contract), wallets: 0 }
+  const [[few] = []] = await database.read(
+    'SELECT count(*) FROM (SELECT 1 FROM activity LIMIT $1) AS looked',
+    sampleRows,
+  )
+  const isSmall = Number(few) < sampleRows
+  const [[found] = []] = await database.read(sampled, ordinal, Buffer.alloc(isSmall ? 21 : 1, isSmall ? 0xff : 1))
+  const wallets = Number(found) * (isSmall ? 1 : 256)
+  if (what.view !== undefined) return { transfers: 0, wallets }
+  return { transfers: await counted('IN (SELECT id FROM contracts WHERE chain = $1)', ordinal), wallets }
+}
