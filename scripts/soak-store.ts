@@ -1,5 +1,5 @@
-// Kills processes that write to a store in a file, again and again, while they write, merge and upgrade it, and compares
-// what is left with the undisturbed store of the same seed:
+// Kills processes that write to a store in a file, again and again, while they write, merge and upgrade it, and
+// compares what is left with the undisturbed store of the same seed:
 //
 //   npm run soak:store -- --seeds 200 --first 1
 //

@@ -109,7 +109,7 @@ describe('forgetting that is killed', () => {
     const [calm, killed] = ['calm.db', 'killed.db'].map(name => join(folder, name)) as [string, string]
     for (const path of [calm, killed]) copyFileSync(filled, path)
     const undisturbed = await openStore(`file:${calm}`, { role: 'owner' })
-    while (!(await undisturbed.forgetStep(what, 300)).done);
+    while (!(await undisturbed.forgetStep(what, 60)).done);
     await undisturbed.close()
     for (const steps of [3, 4]) await killAfter(steps, `file:${killed}`, what)
     const store = await openStore(`file:${killed}`, { role: 'owner' })

@@ -4,5 +4,5 @@ import { openStore } from '../src/store/open.ts'
 
 const [, , url = '', what = ''] = process.argv
 const store = await openStore(url, { role: 'owner', mustExist: true })
-while (!(await store.forgetStep(JSON.parse(what), 300)).done) process.stdout.write('step\n')
+while (!(await store.forgetStep(JSON.parse(what), 60)).done) process.stdout.write('step\n')
 await store.close()

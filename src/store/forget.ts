@@ -3,8 +3,8 @@
 import type { Address, ChainId, CoverageScope } from '../model.ts'
 import type { Forgotten, Store } from './store.ts'
 
-// Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an engine that
-// has them; for another they are steps with nothing to do.
+// Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an
+// engine that has them; for another they are steps with nothing to do.
 const phasesOf = {
   chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'packs'],
   contract: ['hot', 'transfers', 'runs', 'counts'],
@@ -55,7 +55,7 @@ export function withoutScope(contract: Address): CoverageScope {
 }
 
 /** The claim that is left of whole blocks whose activity is forgotten. */
-export const transfersScope = 'transfers' as CoverageScope
+export const transfersScope = 'transfers' as const satisfies CoverageScope
 
 export type ForgetOptions = { rowsMax?: number; onRemoved?: (rows: number) => void; signal?: AbortSignal }
 

@@ -154,8 +154,8 @@ function blockAt(record: number): number {
   return blockOfKey(pack.keys, record * transferView.keyBytes)
 }
 
-// One statement for all blocks, which gives one value: node:sqlite pays for each value that it hands over. Each block is
-// its hash and the digits of its time, and commas between them.
+// One statement for all blocks, which gives one value: node:sqlite pays for each value that it hands over. Each block
+// is its hash and the digits of its time, and commas between them.
 const findBlocks = `SELECT CAST(group_concat(hash || timestamp) || ',' AS BLOB)
   FROM (SELECT timestamp, hash FROM json_each(?1) AS asked CROSS JOIN blocks ON blocks.key = ?2 - asked.value)`
 
