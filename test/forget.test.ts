@@ -86,18 +86,21 @@ async function readAll(url: string): Promise<unknown> {
   }
 }
 
-/** Runs the forgetter, killed after so many steps. */
+/** Runs the forgetter, killed while it does the step after so many. */
 async function killAfter(steps: number, url: string, what: Forgotten): Promise<void> {
   const script = fileURLToPath(new URL('./store-forgetter.ts', import.meta.url))
   const child = spawn(process.execPath, [script, url, JSON.stringify(what)])
-  let seen = 0
+  let seen = ''
   child.stdout.on('data', (chunk: Buffer) => {
-    seen += chunk.toString().split('\n').length - 1
-    if (seen >= steps) child.kill('SIGKILL')
+    seen += chunk
+    child.stdin.write('go\n')
+    if (seen.split('\n').length > steps) setTimeout(() => child.kill('SIGKILL'), 2)
   })
+  child.stdin.on('error', () => {})
+  child.stdin.write('go\n')
   await once(child, 'close')
-  expect(seen).toBeGreaterThanOrEqual(steps)
   expect(child.signalCode).toBe('SIGKILL')
+  expect(seen).not.toContain('done')
 }
 
 describe('forgetting that is killed', () => {
@@ -167,7 +170,7 @@ describe('almanac forget', () => {
     const node = await simulate()
     const sync = ['sync', '--chain', 'sim', '--from', '0', '--to', '200']
     expect(await place.runHere(sync)).toMatchObject({ code: 0 })
-    const asked = await place.runHere(['forget', 'sim'])
+    const asked = await place.run(['forget', 'sim'])
     expect(asked).toMatchObject({ code: 1, stdout: '' })
     expect(asked.stderr).toContain('Nothing was changed.')
     const contract = busiest(node)
@@ -191,6 +194,7 @@ describe('almanac forget', () => {
     expect(bytes_after).toBeLessThan(bytes_before)
     expect(next).toEqual(['The next start indexes it again. Remove chains.sim from the configuration to prevent that.'])
     const nothing = await place.runHere(['forget', 'sim', '--yes'])
-    expect(nothing).toMatchObject({ code: 1, stderr: 'Error: The store holds nothing of sim.\n' })
+    expect(nothing).toMatchObject({ code: 1, stdout: '' })
+    expect(nothing.stderr).toContain('Error: The store holds nothing of sim.')
   })
 })

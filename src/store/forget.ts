@@ -3,8 +3,8 @@
 import type { Address, ChainId, CoverageScope } from '../model.ts'
 import type { Forgotten, Store } from './store.ts'
 
-// Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an engine that
-// has them; for another they are steps with nothing to do.
+// Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an
+// engine that has them; for another they are steps with nothing to do.
 const phasesOf = {
   chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'packs'],
   contract: ['hot', 'transfers', 'runs', 'counts'],
