@@ -14,7 +14,7 @@ import { packActivity } from '../src/store/packed-activity.ts'
 import { compactFile, roomOf } from '../src/store/sqlite/forget/compact.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { Forgotten, Store } from '../src/store/store.ts'
-import { busiest, chainId, expectTruth, place, simulate } from './chain-commands.ts'
+import { busiest, chainId, chainsOf, expectTruth, place, simulate } from './chain-commands.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { countIn } from './store-tables.ts'
 
@@ -166,7 +166,18 @@ describe('compacting', () => {
 })
 
 describe('almanac forget', () => {
-  test('asks first, removes, says what comes back, and what was begun is finished before a range is indexed', async () => {
+  /** Cut off after claims are gone. */
+  async function begin(): Promise<void> {
+    const store = await openStore(place.storeUrl, { role: 'owner' })
+    await store.forgetStep({ chain: chainId as ChainId }, 100)
+    await store.close()
+  }
+
+  function isForgetting(): Promise<boolean> {
+    return countIn(place.storeUrl, "SELECT count(*) FROM checkpoints WHERE name LIKE 'forget/%'").then(Boolean)
+  }
+
+  test('asks first, removes, says what comes back, and what was begun is finished before anything is indexed', async () => {
     const node = await simulate()
     const sync = ['sync', '--chain', 'sim', '--from', '0', '--to', '200']
     expect(await place.runHere(sync)).toMatchObject({ code: 0 })
@@ -181,11 +192,17 @@ describe('almanac forget', () => {
     const busy = await place.runHere(['forget', 'sim', '--yes'])
     expect(busy).toMatchObject({ code: 1, stdout: '' })
     expect(busy.stderr).toContain('Try:   stop it first')
-    // Cut off after its claims are gone.
-    await owner.forgetStep({ chain: chainId as ChainId }, 100)
     await owner.close()
+    await begin()
     expect(await place.runHere(sync)).toMatchObject({ code: 0 })
     await expectTruth(node, { from: 0, to: 200 })
+    expect(await isForgetting()).toBe(false)
+    await begin()
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_OPS_OPEN: 'true' })
+    await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'the chain is complete')
+    expect(await isForgetting()).toBe(false)
+    service.child.kill('SIGTERM')
+    await service.ended()
     const view = await place.runHere(['forget', 'sim', '--view', 'activity', '--yes'])
     expect(view.stdout).toContain('Set chains.sim.views to [transfers]')
     const all = await place.runHere(['forget', 'sim', '--yes', '--json', '--compact'])
