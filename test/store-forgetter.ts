@@ -1,8 +1,11 @@
-// A process that forgets in small steps until it is killed, for tests of what is left. It prints a line for each step.
-// Run: node test/store-forgetter.ts <url> <what as JSON>
+// A process that forgets one small step for each line that it reads, and prints one for each that it has done: for tests
+// that kill it. Run: node test/store-forgetter.ts <url> <what as JSON>
+import { createInterface } from 'node:readline'
 import { openStore } from '../src/store/open.ts'
 
 const [, , url = '', what = ''] = process.argv
 const store = await openStore(url, { role: 'owner', mustExist: true })
-while (!(await store.forgetStep(JSON.parse(what), 60)).done) process.stdout.write('step\n')
-await store.close()
+for await (const _line of createInterface(process.stdin)) {
+  const { done } = await store.forgetStep(JSON.parse(what), 60)
+  process.stdout.write(done ? 'done\n' : 'step\n')
+}
