@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import type { ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { views } from '../src/store/sqlite/runs/views.ts'
 import { generateTransfers } from './generate.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
 import { shapeOf } from './shape.ts'
@@ -41,6 +42,25 @@ function bytesByTable(path: string): Record<string, number> {
   try {
     const rows = database.prepare('SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name').all()
     return Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes as number]))
+  } finally {
+    database.close()
+  }
+}
+
+/** What a record of each view takes in runs: a pack has a page of its own. */
+function bytesPerRecord(path: string): Record<string, number> {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const rows = database
+      .prepare(
+        `SELECT view, sum((SELECT count(*) FROM pack_keys WHERE run = runs.id)) * 4096.0 / sum(records) AS bytes
+         FROM runs GROUP BY view`,
+      )
+      .all()
+    const names = new Map(views.map(({ id, name }) => [id, name]))
+    return Object.fromEntries(
+      rows.map(({ view, bytes }) => [names.get(Number(view)) ?? view, Number(Number(bytes).toFixed(1))]),
+    )
   } finally {
     database.close()
   }
@@ -93,6 +113,7 @@ try {
     writtenPerStoredByte: Number((written / bytes).toFixed(1)),
     bytesPerTransfer: Number((bytes / transfers).toFixed(1)),
     peakResidentMegabytes: Math.round(peakRss / 2 ** 20),
+    bytesPerRecord: bytesPerRecord(path),
     bytesByTable: bytesByTable(path),
   }
   const isSmall = values.shape === 'small' && !hasActivity
