@@ -115,7 +115,7 @@ export function chainReader(store: StoreDatabase): ChainReader {
         const found: Address[] = []
         for (let last = after; ; ) {
           const page = await dictionary.contractsOf(ordinal, last, limit)
-          const having = await withRows(database, [...page.values()])
+          const having = await withRows(store, [...page.values()])
           for (const [contract, number] of page) if (having.has(number)) found.push(contract)
           if (page.size < limit || found.length >= limit) return found.slice(0, limit)
           last = [...page.keys()].at(-1)

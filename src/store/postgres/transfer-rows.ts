@@ -190,13 +190,16 @@ export async function deleteCold(
   return changes.reduce((sum, { stored }) => sum + stored, 0)
 }
 
-/** Which of the contracts have rows, hot or cold. */
-export async function withRows(database: Database, contracts: readonly number[]): Promise<ReadonlySet<number>> {
-  const rows = await database.read(
-    `SELECT contract FROM transfer_counts WHERE contract = ANY($1::int4[]) AND bucket = ${wholeBucket} AND stored > 0
-     UNION SELECT contract FROM hot_transfers WHERE contract = ANY($1::int4[])`,
-    int4Array(contracts),
-  )
+/** Which of the contracts have rows, hot or cold. Citus cannot look for one row of each: there the counts tell. */
+export async function withRows(
+  { database, distributed }: { database: Database; distributed: boolean },
+  contracts: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const byCounts = `SELECT contract FROM transfer_counts WHERE contract = ANY($1::int4[]) AND bucket = ${wholeBucket}
+    AND stored > 0 UNION SELECT contract FROM hot_transfers WHERE contract = ANY($1::int4[])`
+  const byRows = `SELECT id FROM unnest($1::int4[]) AS id WHERE EXISTS (SELECT 1 FROM transfers WHERE contract = id)
+    OR EXISTS (SELECT 1 FROM hot_transfers WHERE contract = id)`
+  const rows = await database.read(distributed ? byCounts : byRows, int4Array(contracts))
   return new Set(rows.map(([contract]) => Number(contract)))
 }
 

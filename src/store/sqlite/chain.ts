@@ -66,7 +66,7 @@ const findState =
   'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = ? AND head_number IS NOT NULL'
 
 export function chainReader(file: StoreFile): ChainReader {
-  const { transferCount } = transferReader(file)
+  const { transferCount, transferPage } = transferReader(file)
   return {
     async chainState(chain) {
       const row = file.reading(read => read.get(findState, chain)) as [number, Uint8Array, number, number] | undefined
@@ -90,12 +90,15 @@ export function chainReader(file: StoreFile): ChainReader {
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
     idleContracts: async (chain, before) =>
       file.ofChain(chain, [], (read, ordinal) => idleContracts(read, ordinal, before)),
-    // A contract whose rows are gone keeps its number.
+    // A contract whose rows are gone keeps its number. Counts may lack rows that a check has to find.
     async contractsOf(chain, after, limit) {
       const found: Address[] = []
       for (let last = after; ; ) {
         const page = file.ofChain(chain, [], (_read, ordinal) => file.dictionary.contractsOf(ordinal, last, limit))
-        for (const contract of page) if ((await transferCount({ chain, contract })) > 0) found.push(contract)
+        for (const contract of page) {
+          const newest = await transferPage({ chain, contract, order: 'desc', limit: 1 })
+          if (newest.length > 0) found.push(contract)
+        }
         if (page.length < limit || found.length >= limit) return found.slice(0, limit)
         last = page.at(-1)
       }
