@@ -17,7 +17,7 @@ import {
   type TransactionRef,
   type TransferRow,
 } from '../src/model.ts'
-import { transfersScope, withoutScope } from '../src/store/forget.ts'
+import { withoutScope } from '../src/store/forget.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import type {
   ColdCommit,
@@ -175,12 +175,12 @@ export class ModelStore {
       for (const [key, row] of chain.transfers) if (row.contract === contract) chain.transfers.delete(key)
       chain.covered.delete(contract)
       chain.watched.delete(contract)
-      const claimed = ['full', transfersScope].flatMap(scope => this.coverage(id, scope as CoverageScope))
+      const claimed = (['full', 'transfers'] as const).flatMap(scope => this.coverage(id, scope))
       const to = Math.max(-1, ...[...claimed, ...chain.pending].map(interval => interval.to))
       this.addCoverage(id, withoutScope(contract), { from: 0, to, evidence: 'one-endpoint' })
     } else if (view !== undefined) {
       chain.activity = []
-      for (const interval of this.coverage(id, 'full')) this.addCoverage(id, transfersScope, interval)
+      for (const interval of this.coverage(id, 'full')) this.addCoverage(id, 'transfers', interval)
       chain.covered.delete('full')
     } else this.#chains.delete(id)
   }

@@ -5,7 +5,7 @@ import { type Address, type Block, type ChainId, type Hash, type TransferRow, ze
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { activityGaps, setActivityGap } from '../src/store/activity-gaps.ts'
 import type { ContractFacts, Label, Mark } from '../src/store/annotation-store.ts'
-import { finishForgetting, forget, forgetName, transfersScope } from '../src/store/forget.ts'
+import { finishForgetting, forget, forgetName } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
@@ -210,7 +210,7 @@ export function storeContract(name: string, create: () => Promise<StoreFixture>,
         expect(await store.sizeOf({ chain: eth, view: 'activity' })).toEqual({ transfers: 0, wallets: 0 })
         expect([...(await store.activityOf(wallet)).keys()]).toEqual([polygon])
         expect(await store.coverage(eth, 'full')).toEqual([])
-        expect(await store.coverage(eth, transfersScope)).toEqual(full)
+        expect(await store.coverage(eth, 'transfers')).toEqual(full)
         expect(await store.coverage(polygon, 'full')).toEqual(full)
         expect(await blocksOfPage()).toEqual(pages)
         expect(await store.checkpoint(`wallet/${eth}/${wallet}`)).toBeUndefined()

@@ -274,11 +274,10 @@ export async function compareReads(model: ModelStore, store: Store, limit: numbe
     for (const from of [0, 20, 4090])
       for (const to of [10, 41, 9000])
         expect(await store.lowestBlock(chain, { from, to })).toEqual(model.lowestBlock(chain, { from, to }))
-    const claimed = scopes
-    for (const scope of claimed) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
+    for (const scope of scopes) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
     const byScope = await store.coverageByScope(chain)
     expect(await store.contractsOf(chain, undefined, 100)).toEqual(model.contractsOf(chain))
-    const expected = claimed.filter(scope => model.coverage(chain, scope).length > 0)
+    const expected = scopes.filter(scope => model.coverage(chain, scope).length > 0)
     expect(byScope.map(({ scope }) => scope).sort()).toEqual([...expected].sort())
     for (const { scope, intervals } of byScope) expect(intervals).toEqual(model.coverage(chain, scope))
     for (const near of [0, 3, 20, 41, 4090, 4100, 8190, 9000])

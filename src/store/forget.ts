@@ -54,9 +54,6 @@ export function withoutScope(contract: Address): CoverageScope {
   return `without ${contract}` as CoverageScope
 }
 
-/** The claim that is left of whole blocks whose activity is forgotten. */
-export const transfersScope = 'transfers' as const satisfies CoverageScope
-
 export type ForgetOptions = { rowsMax?: number; onRemoved?: (rows: number) => void; signal?: AbortSignal }
 
 /** After a crash or an interruption the same call goes on. */

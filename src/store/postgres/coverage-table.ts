@@ -54,8 +54,8 @@ export async function coverageByScope(
 }
 
 /**
- * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Without
- * those of whole blocks of before it was forgotten.
+ * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Whole
+ * blocks of before it was forgotten do not count.
  */
 export async function contractCoverage(
   database: Database,

@@ -10,7 +10,6 @@ import {
   type PhaseStep,
   stateAfter,
   stateOf,
-  transfersScope,
   withoutScope,
 } from '../forget.ts'
 import type { Forgotten, ForgottenSize } from '../store.ts'
@@ -91,11 +90,11 @@ async function dropClaimsOfActivity(transaction: Transaction, ordinal: number, c
   )
   for (const [from, to, evidence] of full)
     await addCoverageRows(transaction, ordinal, {
-      ...{ scope: transfersScope, from: Number(from), to: Number(to), evidence: evidence as Evidence },
+      ...{ scope: 'transfers', from: Number(from), to: Number(to), evidence: evidence as Evidence },
     })
   const drop = 'DELETE FROM checkpoints WHERE name = $1 RETURNING value'
   for (const [unclaimed] of await transaction.write(drop, `unclaimed/${chain}/full`))
-    await putCheckpoint(transaction, `unclaimed/${chain}/${transfersScope}`, unclaimed as string)
+    await putCheckpoint(transaction, `unclaimed/${chain}/transfers`, unclaimed as string)
 }
 
 /** What is claimed of whole blocks stays, and no longer counts for the contract. */
@@ -105,10 +104,9 @@ async function dropClaimsOfContract(transaction: Transaction, ordinal: number, c
   await transaction.run(facts, ordinal, bytesOfHex(contract))
   await unwatchContract(transaction, ordinal, contract)
   const [[to] = []] = await transaction.query(
-    `SELECT max(to_block) FROM (SELECT to_block FROM coverage WHERE chain = $1 AND scope IN ('full', $2)
+    `SELECT max(to_block) FROM (SELECT to_block FROM coverage WHERE chain = $1 AND scope IN ('full', 'transfers')
        UNION ALL SELECT to_block FROM pending_ranges WHERE chain = $1) AS claimed`,
     ordinal,
-    transfersScope,
   )
   if (to === null || to === undefined) return
   const without = { scope: withoutScope(contract), from: 0, to: Number(to), evidence: 'one-endpoint' } as const

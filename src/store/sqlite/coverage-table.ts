@@ -48,8 +48,8 @@ export function coverageByScope(
 }
 
 /**
- * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Without
- * those of whole blocks of before it was forgotten.
+ * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one snapshot. Whole
+ * blocks of before it was forgotten do not count.
  */
 export function contractCoverage(connection: Connection, ordinal: number, contract: Address): CoveredInterval[] {
   return connection.snapshot(() => {

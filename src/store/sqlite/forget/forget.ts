@@ -10,7 +10,6 @@ import {
   type PhaseStep,
   stateAfter,
   stateOf,
-  transfersScope,
   withoutScope,
 } from '../../forget.ts'
 import { activityView } from '../../runs/activity-view.ts'
@@ -78,9 +77,9 @@ function dropClaimsOfChain(connection: Connection, ordinal: number, chain: Chain
 function dropClaimsOfActivity(connection: Connection, ordinal: number, chain: ChainId): void {
   dropWallets(connection, chain)
   for (const interval of coverageOf(connection, ordinal, 'full'))
-    addCoverageRows(connection, ordinal, transfersScope, interval)
+    addCoverageRows(connection, ordinal, 'transfers', interval)
   connection.run("DELETE FROM coverage WHERE chain = ? AND scope = 'full'", ordinal)
-  const renamed = [`unclaimed/${chain}/${transfersScope}`, `unclaimed/${chain}/full`]
+  const renamed = [`unclaimed/${chain}/transfers`, `unclaimed/${chain}/full`]
   connection.run('UPDATE OR REPLACE checkpoints SET name = ? WHERE name = ?', ...renamed)
 }
 
@@ -90,7 +89,7 @@ function dropClaimsOfContract(connection: Connection, ordinal: number, contract:
   connection.run('DELETE FROM coverage WHERE chain = ? AND scope = ?', ordinal, address)
   connection.run('DELETE FROM contract_facts WHERE chain = ? AND contract = ?', ordinal, address)
   unwatchContract(connection, ordinal, contract)
-  const claimed = (['full', transfersScope] as const).flatMap(scope => coverageOf(connection, ordinal, scope))
+  const claimed = (['full', 'transfers'] as const).flatMap(scope => coverageOf(connection, ordinal, scope))
   const to = Math.max(-1, ...[...claimed, ...pendingRangesOf(connection, ordinal)].map(interval => interval.to))
   if (to >= 0) addCoverageRows(connection, ordinal, withoutScope(contract), { from: 0, to, evidence: 'one-endpoint' })
 }
