@@ -21,6 +21,7 @@ export type View = {
 /** `contract` is its number in the store. */
 export type StoredTransfer = Position & { contract: number; payload: Uint8Array }
 
+/** What a contract's transfers add is under keys of that contract alone: so it can be derived again. */
 export type DerivedView = View & {
   recordsOf: (transfer: StoredTransfer, add: (key: Uint8Array, value: Uint8Array) => void) => void
 }

@@ -153,7 +153,7 @@ export function dropColdAbove(connection: Connection, ordinal: number, block: nu
     changeRun(connection, activityView, id, (address, value) => {
       const { first, last } = refsOf(value)
       if (Buffer.compare(last ?? first, above) < 0) return undefined
-      note(address, first)
+      note(address, first.slice())
       return null
     })
   const runs = runsOf(connection, activityView, { chain: ordinal, ...everyBlock })

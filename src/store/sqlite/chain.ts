@@ -32,7 +32,8 @@ export function chainWriter(file: StoreFile): ChainWriter {
   return {
     async commitCold(commit) {
       const added = await file.writing(context => commits.commitCold(context, commit))
-      await mergeRuns(file, commit.transfers.length + activityCount(commit.activity))
+      // A transfer comes with up to two counts.
+      await mergeRuns(file, 3 * commit.transfers.length + activityCount(commit.activity))
       return added
     },
     commitHot: commit => file.writing(context => commits.commitHot(context, commit)),

@@ -20,11 +20,12 @@ const recordsWorthMerging = 1_000
  */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
   const { bulkRows, runsPerMerge: perMerge, derivedViews } = file.merging
-  if (recordsAdded < Math.min(recordsWorthMerging, bulkRows)) return
+  const worth = Math.min(recordsWorthMerging, bulkRows)
+  if (recordsAdded < worth) return
   const known = [...views, ...derivedViews]
   try {
     const levels = file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number
-    for (let left = recordsAdded * Math.max(1, levels); left > 0; ) {
+    for (let left = recordsAdded * Math.max(1, levels); left >= worth; ) {
       const limit = Math.min(left, recordsPerStep)
       const done = await file.writingUnseen(connection => mergeStep(connection, limit, known, perMerge))
       if (done === 0) return
@@ -37,12 +38,11 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
   }
 }
 
-// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own.
-const mergeable = `growing = 0 AND target IS NULL AND NOT EXISTS (
+// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own. What
+// follows from transfers goes by its keys.
+const mergeable = `growing = 0 AND target IS NULL AND (view NOT IN (${views.map(({ id }) => id).join()}) OR NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
-  AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block)`
-const findMany = `SELECT chain, view, level FROM runs WHERE ${mergeable}
-  GROUP BY chain, view, level HAVING count(*) >= ? ORDER BY level LIMIT 1`
+  AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block))`
 
 /** Moves up to `limit` records, small runs first, and returns how many; 0 where there is nothing to do. */
 export function mergeStep(
@@ -51,9 +51,13 @@ export function mergeStep(
   known: readonly View[] = views,
   perMerge = runsPerMerge,
 ): number {
+  // A view that this version does not know stays as it is.
+  const ofKnown = `view IN (${known.map(({ id }) => id).join()})`
+  const findMany = `SELECT chain, view, level FROM runs WHERE ${ofKnown} AND ${mergeable}
+    GROUP BY chain, view, level HAVING count(*) >= ? ORDER BY level LIMIT 1`
   const many = connection.get(findMany, perMerge) as [number, number, number] | undefined
   if (many !== undefined) begin(connection, viewOf(known, many[1]), { chain: many[0], level: many[2], perMerge })
-  const growing = connection.get('SELECT id, view FROM runs WHERE growing = 1 ORDER BY level LIMIT 1')
+  const growing = connection.get(`SELECT id, view FROM runs WHERE growing = 1 AND ${ofKnown} ORDER BY level LIMIT 1`)
   if (growing === undefined) return 0
   return grow(connection, viewOf(known, growing[1] as number), growing[0] as number, limit)
 }

@@ -1,5 +1,5 @@
 // Runs: the rows of a view that came with one commit, or of several runs merged, sorted and in packs. Runs are written
-// once and in order, so that a store of any size costs the same for each row; `merges.ts` keeps them few. Every record
+// in order, so that a store of any size costs the same for each row; `merges.ts` keeps them few. Every record
 // is in exactly one run at any time. Callers hold the transaction.
 
 import type { Interval } from '../../../model.ts'
@@ -144,6 +144,7 @@ export function cursorAt(connection: Connection, view: View, run: number, key: U
   return undefined
 }
 
+/** Key and value are overwritten after the call. */
 export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
 
 /**
@@ -157,15 +158,17 @@ export function changeRun(
   change: Change,
   span: { from: Uint8Array; to: Uint8Array } = wholeSpan(view),
 ): void {
-  const places = connection.all(
-    `SELECT key, pack FROM pack_keys WHERE run = ?1 AND key <= ?3
-       AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`,
-    ...[run, span.from, span.to],
-  )
   const within: Change = (key, value) =>
     compareKeys(key, span.from) >= 0 && compareKeys(key, span.to) <= 0 ? change(key, value) : undefined
-  for (const [key, pack] of places)
-    changePack(connection, view, { run, key: key as Uint8Array, pack: pack as number }, within)
+  // Some packs at a time: a run may have millions.
+  for (let rows = connection.all(packFrom, run, span.from); rows.length > 0; ) {
+    for (const [key, pack, bytes] of rows) {
+      if (compareKeys(key as Uint8Array, span.to) > 0) break
+      changePack(connection, view, { run, key: key as Uint8Array, pack: pack as number }, bytes as Uint8Array, within)
+    }
+    const last = rows.at(-1)![0] as Uint8Array
+    rows = compareKeys(last, span.to) > 0 ? [] : connection.all(packsAfter, run, last, packsAhead)
+  }
   connection.run('DELETE FROM runs WHERE id = ? AND records = 0 AND growing = 0', run)
 }
 
@@ -175,20 +178,24 @@ function wholeSpan({ keyBytes }: View): { from: Uint8Array; to: Uint8Array } {
 
 type PackPlace = { run: number; key: Uint8Array; pack: number }
 
-function changePack(connection: Connection, view: View, place: PackPlace, change: Change): void {
+function changePack(connection: Connection, view: View, place: PackPlace, bytes: Uint8Array, change: Change): void {
   const reader = new PackReader(view.keyBytes)
-  reader.open((connection.get('SELECT bytes FROM packs WHERE id = ?', place.pack) as Row)[0] as Uint8Array)
-  const kept: [Uint8Array, Uint8Array][] = []
-  let removed = 0
-  let changed = 0
-  while (reader.next()) {
-    const value = reader.value.slice(0, reader.valueLength)
-    const now = change(reader.key, value)
-    if (now === null) removed++
-    else kept.push([reader.key.slice(), now ?? value])
-    if (now !== null && now !== undefined) changed++
+  reader.open(bytes)
+  /** By the number of the record; most packs have none. */
+  const changed = new Map<number, Uint8Array | null>()
+  for (let record = 0; reader.next(); record++) {
+    const now = change(reader.key, reader.value.subarray(0, reader.valueLength))
+    if (now !== undefined) changed.set(record, now?.slice() ?? null)
   }
-  if (removed + changed > 0) replacePack(connection, view, place, kept)
+  if (changed.size === 0) return
+  const kept: [Uint8Array, Uint8Array][] = []
+  reader.open(bytes)
+  for (let record = 0; reader.next(); record++) {
+    const now = changed.get(record)
+    if (now !== null) kept.push([reader.key.slice(), now ?? reader.value.slice(0, reader.valueLength)])
+  }
+  replacePack(connection, view, place, kept)
+  const removed = [...changed.values()].filter(value => value === null).length
   if (removed > 0) connection.run('UPDATE runs SET records = records - ? WHERE id = ?', removed, place.run)
 }
 

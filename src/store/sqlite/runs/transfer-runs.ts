@@ -79,7 +79,7 @@ export function removeTransfers(
     const remove = (key: Uint8Array, payload: Uint8Array): null | undefined => {
       const block = blockOfKey(key)
       if (block < from || block > to) return undefined
-      onRemoved({ contract: contractOfKey(key), ...positionOfKey(key), payload })
+      onRemoved({ contract: contractOfKey(key), ...positionOfKey(key), payload: payload.slice() })
       return null
     }
     changeRun(connection, transferView, run.id, remove, span)
@@ -104,7 +104,7 @@ export function removeSomeTransfers(
     const beyond = 'SELECT key FROM pack_keys WHERE run = ? AND key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'
     const [to = last] = connection.get(beyond, run.id, from, last, Math.ceil(rowsMax / rowsPerPack)) ?? []
     const remove = (key: Uint8Array, payload: Uint8Array): null => {
-      onRemoved({ contract, ...positionOfKey(key), payload })
+      onRemoved({ contract, ...positionOfKey(key), payload: payload.slice() })
       return null
     }
     changeRun(connection, transferView, run.id, remove, { from, to: to as Uint8Array })
@@ -129,9 +129,10 @@ export function withoutStored(connection: Connection, chain: number, rowsByContr
     }
   const runs = runsOf(connection, transferView, { chain, from, to })
   if (runs.length === 0) return rowsByContract
+  const members = runs.map(run => membersOf(connection, run.id))
   const left: RowsByContract = new Map()
   for (const [contract, rows] of rowsByContract) {
-    const having = runs.filter(run => hasMember(membersOf(connection, run.id), contract))
+    const having = runs.filter((_, at) => hasMember(members[at]!, contract))
     const stored = new Set(having.flatMap(run => keysIn(connection, run, contract, { from, to })))
     const missing = rows.filter(row => !stored.has(textOf(transferKey(contract, row))))
     if (missing.length > 0) left.set(contract, missing)
