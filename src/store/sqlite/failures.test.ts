@@ -215,7 +215,7 @@ describe('a full disk', () => {
       const pages = limitPages(1)
       limitPages(pages + 4 * (round % 10))
       // Large ones do not fit into what merges have freed.
-      const blocks = round % 10 === 9 ? 400 : 40
+      const blocks = round % 20 === 9 ? 3_000 : 40
       const commit = wholeOf(next, blocks)
       const outcome = await store.commitCold(commit).catch(error => error)
       if (outcome instanceof Error) {
