@@ -232,7 +232,7 @@ describe('plan', () => {
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     expect(stdout).toContain('\nAssumed: merging: rows are moved some at a time and need no disk of their own')
-    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 118 bytes /)
+    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 100 bytes /)
     // A row takes more room on a server; no store is opened.
     const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
