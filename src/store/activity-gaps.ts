@@ -3,16 +3,27 @@
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from './store.ts'
 
+export const gapsPrefix = 'activity-gaps/'
+
 function nameOf(wallet: Address): string {
-  return `activity-gaps/${wallet}`
+  return `${gapsPrefix}${wallet}`
 }
+
+/** What is stored of a wallet, without a chain; undefined where it has no gap there. */
+export function withoutGap(stored: string, chain: ChainId): string | undefined {
+  const gaps = JSON.parse(stored) as StoredGap[]
+  const left = gaps.filter(gap => (Array.isArray(gap) ? gap[0] : gap) !== chain)
+  return left.length < gaps.length ? JSON.stringify(left) : undefined
+}
+
+type StoredGap = ChainId | [ChainId, number]
 
 /** With the block above which a last transaction closes the gap; Infinity where none does. */
 export async function activityGaps(
   store: Pick<Store, 'checkpoint'>,
   wallet: Address,
 ): Promise<ReadonlyMap<ChainId, number>> {
-  const stored = JSON.parse((await store.checkpoint(nameOf(wallet))) ?? '[]') as (ChainId | [ChainId, number])[]
+  const stored = JSON.parse((await store.checkpoint(nameOf(wallet))) ?? '[]') as StoredGap[]
   return new Map(stored.map(gap => (Array.isArray(gap) ? gap : [gap, Infinity])))
 }
 

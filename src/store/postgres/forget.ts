@@ -2,6 +2,7 @@
 // that is.
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId, Evidence } from '../../model.ts'
+import { gapsPrefix, withoutGap } from '../activity-gaps.ts'
 import {
   type ForgetPhase,
   type ForgetState,
@@ -116,11 +117,10 @@ async function dropClaimsOfContract(transaction: Transaction, ordinal: number, c
 /** How far wallets were looked up, and whose activity is not whole (activity-gaps.ts). */
 async function dropWallets(transaction: Transaction, chain: ChainId): Promise<void> {
   await transaction.run('DELETE FROM checkpoints WHERE starts_with(name, $1)', `wallet/${chain}/`)
-  const rows = await transaction.query("SELECT name, value FROM checkpoints WHERE starts_with(name, 'activity-gaps/')")
+  const rows = await transaction.query('SELECT name, value FROM checkpoints WHERE starts_with(name, $1)', gapsPrefix)
   for (const [name, value] of rows as [string, string][]) {
-    const gaps = JSON.parse(value) as (number | [number, number])[]
-    const left = gaps.filter(gap => (Array.isArray(gap) ? gap[0] : gap) !== chain)
-    if (left.length < gaps.length) await putCheckpoint(transaction, name, JSON.stringify(left))
+    const left = withoutGap(value, chain)
+    if (left !== undefined) await putCheckpoint(transaction, name, left)
   }
 }
 

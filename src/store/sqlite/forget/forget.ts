@@ -2,6 +2,7 @@
 // with the rows of the table `runs`; their packs are swept away later.
 import { bytesOfHex } from '../../../hex.ts'
 import type { Address, ChainId } from '../../../model.ts'
+import { gapsPrefix, withoutGap } from '../../activity-gaps.ts'
 import {
   type ForgetPhase,
   type ForgetState,
@@ -97,11 +98,10 @@ function dropClaimsOfContract(connection: Connection, ordinal: number, contract:
 /** How far wallets were looked up, and whose activity is not whole (activity-gaps.ts). */
 function dropWallets(connection: Connection, chain: ChainId): void {
   connection.run('DELETE FROM checkpoints WHERE name GLOB ?', `wallet/${chain}/*`)
-  const rows = connection.all("SELECT name, value FROM checkpoints WHERE name GLOB 'activity-gaps/*'")
+  const rows = connection.all('SELECT name, value FROM checkpoints WHERE name GLOB ?', `${gapsPrefix}*`)
   for (const [name, value] of rows as [string, string][]) {
-    const gaps = JSON.parse(value) as (number | [number, number])[]
-    const left = gaps.filter(gap => (Array.isArray(gap) ? gap[0] : gap) !== chain)
-    if (left.length < gaps.length) putCheckpoint(connection, name, JSON.stringify(left))
+    const left = withoutGap(value, chain)
+    if (left !== undefined) putCheckpoint(connection, name, left)
   }
 }
 
