@@ -4,7 +4,7 @@
 import type { ChainId } from '../../model.ts'
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
-import { heartbeatsKeptMs, heldMsMax, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
+import { heartbeatsKeptMs, heldMsMax, type WorkRequest, type WorkStore, workKeptMs } from '../work-store.ts'
 import type { Connection } from './connection.ts'
 import { noteAsked } from './coverage-table.ts'
 import type { SharedFile } from './shared-file.ts'

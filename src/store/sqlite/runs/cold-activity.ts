@@ -3,7 +3,7 @@
 import { activityView, refsOf } from '../../runs/activity-view.ts'
 import { joinSorted } from '../../runs/join-sorted.ts'
 import type { Connection } from '../connection.ts'
-import { cursorAt, runsOf } from './runs.ts'
+import { records, runsOf } from './runs.ts'
 
 export type ColdActivity = { address: Uint8Array; ordinal: number; first: Uint8Array; last: Uint8Array | null }
 
@@ -25,11 +25,12 @@ export function coldActivityAfter(
   )
 }
 
+/** By the rule of the view. */
 function joinActivity(a: ColdActivity, b: ColdActivity): ColdActivity {
-  const [aLast, bLast] = [a.last ?? a.first, b.last ?? b.first]
-  const first = Buffer.compare(a.first, b.first) <= 0 ? a.first : b.first
-  const last = Buffer.compare(aLast, bLast) >= 0 ? aLast : bLast
-  return { ...a, first, last: Buffer.compare(first, last) === 0 ? null : last }
+  const [left, right] = [a, b].map(({ first, last }) => Buffer.concat(last === null ? [first] : [first, last]))
+  const value = new Uint8Array(left!.length + right!.length)
+  const length = activityView.combine(value, left!, left!.length, right!, right!.length)
+  return { ...a, ...refsOf(value.subarray(0, length)) }
 }
 
 function comparePlaces(a: Place, b: Place): number {
@@ -58,15 +59,8 @@ function* inTable(read: Connection, start: Place, ordinal: number | undefined): 
 function* inRun(read: Connection, run: { id: number; chain: number }, start: Place): Generator<ColdActivity> {
   const from = new Uint8Array(activityView.keyBytes)
   from.set(start.address)
-  const cursor = cursorAt(read, activityView, run.id, from)
-  if (cursor === undefined) return
-  const { reader } = cursor
-  do {
-    const row = {
-      address: reader.key.slice(),
-      ordinal: run.chain,
-      ...refsOf(reader.value.slice(0, reader.valueLength)),
-    }
+  for (const { key, value } of records(read, activityView, run.id, from)) {
+    const row = { address: key, ordinal: run.chain, ...refsOf(value) }
     if (comparePlaces(row, start) > 0) yield row
-  } while (cursor.step())
+  }
 }

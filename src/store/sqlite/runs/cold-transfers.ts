@@ -7,8 +7,7 @@ import { contractOfKey, positionOfKey, transferKey, transferView } from '../../r
 import type { StoredTransfer } from '../../runs/view.ts'
 import type { Connection } from '../connection.ts'
 import { newestFirst } from '../placed-rows.ts'
-import { runsOf } from './runs.ts'
-import { recordsAfter } from './walk.ts'
+import { recordsAfter, runsOf } from './runs.ts'
 
 /** Of one chain, or of all where none is given. */
 export function coldTransfersAfter(

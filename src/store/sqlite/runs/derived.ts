@@ -8,8 +8,7 @@ import type { DerivedView, StoredTransfer } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { RowContext } from '../store-file.ts'
 import { coldTransfersAfter } from './cold-transfers.ts'
-import { addRun, dropRun, removeKey, runsOf, valueIn } from './runs.ts'
-import { records } from './walk.ts'
+import { addRun, dropRun, type KeptRecord, records, removeKey, runsOf, valueIn } from './runs.ts'
 
 /** Numbers of contracts begin at 1. */
 const beforeAll = new Uint8Array(transferView.keyBytes)
@@ -184,10 +183,13 @@ export function derivedValue(
   return [inTable, ...inRuns].reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : combined(view, a, b)))
 }
 
-type Record = { key: Uint8Array; value: Uint8Array }
-
 /** From a key on, in the order of keys. */
-export function derivedFrom(read: Connection, view: DerivedView, chain: number, key: Uint8Array): Generator<Record> {
+export function derivedFrom(
+  read: Connection,
+  view: DerivedView,
+  chain: number,
+  key: Uint8Array,
+): Generator<KeptRecord> {
   const runs = runsOf(read, view, { chain, ...everyBlock })
   return joinSorted(
     [inTable(read, view, chain, key), ...runs.map(({ id }) => records(read, view, id, key))],
@@ -196,7 +198,7 @@ export function derivedFrom(read: Connection, view: DerivedView, chain: number, 
   )
 }
 
-function* inTable(read: Connection, view: DerivedView, chain: number, from: Uint8Array): Generator<Record> {
+function* inTable(read: Connection, view: DerivedView, chain: number, from: Uint8Array): Generator<KeptRecord> {
   const sql = 'SELECT key, value FROM view_records WHERE view = ? AND chain = ? AND key >= ? ORDER BY key'
   for (const row of read.prepare(sql).iterate(view.id, chain, from) as Iterable<unknown>) {
     const [key, value] = row as Row

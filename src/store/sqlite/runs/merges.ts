@@ -2,13 +2,18 @@
 // each time within one transaction: what was moved is gone from the runs that it came from. So every record is in one
 // place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no room.
 import { AlmanacError } from '../../../errors.ts'
+import { activityView } from '../../runs/activity-view.ts'
+import { countView } from '../../runs/count-view.ts'
 import { joinMembers } from '../../runs/members.ts'
 import { mergeRecords } from '../../runs/merge.ts'
+import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { StoreFile } from '../store-file.ts'
 import { dropRun, levelOf, membersOf, packInserter, replacePack, runsPerMerge, StoredCursor } from './runs.ts'
-import { views } from './views.ts'
+
+/** Those that this engine keeps in runs, beside the ones that follow from transfers. */
+export const views: readonly View[] = [activityView, transferView, countView]
 
 const recordsPerStep = 32_768
 /** A step writes a pack again in each run that it takes from: less than this is not worth it. */

@@ -15,7 +15,7 @@ import {
 import { emptyPage, type TransferPage } from '../../store.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import type { Connection } from '../connection.ts'
-import { cursorAt } from './runs.ts'
+import { cursorAt, packsFrom } from './runs.ts'
 
 export type RunPageQuery = {
   contract: number
@@ -112,15 +112,14 @@ class Rows {
 // A page is read without a pause: one serves all of a thread.
 const pack = new OpenPack(transferView.keyBytes)
 
-const packsFrom = `SELECT bytes FROM pack_keys JOIN packs ON id = pack
-  WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`
-const packsBack =
+const packsDown = `SELECT bytes ${packsFrom}`
+const packsUp =
   'SELECT bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ?1 AND key <= ?2 ORDER BY key DESC'
 
 function addDown(read: Connection, run: number, { contract, start, end }: RunPageQuery, rows: Rows): void {
   const startKey = transferKey(contract, start)
   let isBeyond = false
-  for (const [bytes] of read.prepare(packsFrom).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
+  for (const [bytes] of read.prepare(packsDown).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
     pack.open(bytes)
     let record = 0
     if (!isBeyond) while (record < pack.records && pack.compare(record, startKey) <= 0) record++
@@ -134,7 +133,7 @@ function addUp(read: Connection, run: number, { contract, start, end }: RunPageQ
   const startKey = transferKey(contract, start)
   const isIncluded = start.transactionIndex < 0 || start.logIndex < 0 || start.batchIndex < 0
   let isBeyond = false
-  for (const [bytes] of read.prepare(packsBack).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
+  for (const [bytes] of read.prepare(packsUp).iterate(run, startKey) as Iterable<[Uint8Array<ArrayBuffer>]>) {
     pack.open(bytes)
     let record = pack.records - 1
     if (!isBeyond)

@@ -7,6 +7,7 @@ import { packMembers } from '../../runs/members.ts'
 import { RunCursor } from '../../runs/merge.ts'
 import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
 import type { View } from '../../runs/view.ts'
+import type { RunSummary } from '../../store.ts'
 import type { Connection, Row } from '../connection.ts'
 
 export type Run = Interval & { id: number; chain: number; level: number; records: number }
@@ -110,8 +111,10 @@ export function valueIn(connection: Connection, view: View, run: number, key: Ui
   return undefined
 }
 
-const packFrom = `SELECT key, pack, bytes FROM pack_keys JOIN packs ON id = pack
-  WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key LIMIT 1`
+/** The packs of run ?1 from the one that may have key ?2. */
+export const packsFrom = `FROM pack_keys JOIN packs ON id = pack
+  WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`
+const packFrom = `SELECT key, pack, bytes ${packsFrom} LIMIT 1`
 const packsAfter =
   'SELECT key, pack, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT ?'
 /** Packs read at once, after the first: who walks on walks far. */
@@ -142,6 +145,28 @@ export function cursorAt(connection: Connection, view: View, run: number, key: U
   const cursor = new StoredCursor(connection, view, run, key)
   while (cursor.step()) if (compareKeys(cursor.reader.key, key) >= 0) return cursor
   return undefined
+}
+
+/** A record that stays as it is while the cursor goes on. */
+export type KeptRecord = { key: Uint8Array; value: Uint8Array }
+
+export function* records(read: Connection, view: View, run: number, from: Uint8Array): Generator<KeptRecord> {
+  const cursor = cursorAt(read, view, run, from)
+  if (cursor === undefined) return
+  const { reader } = cursor
+  do yield { key: reader.key.slice(), value: reader.value.slice(0, reader.valueLength) }
+  while (cursor.step())
+}
+
+/** All where no key is given. */
+export function recordsAfter(
+  read: Connection,
+  view: View,
+  run: number,
+  after: Uint8Array | undefined,
+): IteratorObject<KeptRecord> {
+  const from = records(read, view, run, after ?? new Uint8Array(view.keyBytes))
+  return after === undefined ? from : from.filter(({ key }) => compareKeys(key, after) > 0)
 }
 
 /** Key and value are overwritten after the call. */
@@ -221,4 +246,16 @@ export function dropRun(connection: Connection, run: number): void {
   connection.run('DELETE FROM packs WHERE id IN (SELECT pack FROM pack_keys WHERE run = ?)', run)
   connection.run('DELETE FROM pack_keys WHERE run = ?', run)
   connection.run('DELETE FROM runs WHERE id = ?', run)
+}
+
+const summarise = `SELECT chains.id, view, count(*), sum(records), sum(iif(target IS NULL, 0, records))
+  FROM runs JOIN chains ON chain = ordinal GROUP BY chains.id, view ORDER BY chains.id, view`
+
+/** By chain and view: a look at one small table. */
+export function runSummaries(read: Connection, known: readonly View[]): RunSummary[] {
+  const names = new Map(known.map(({ id, name }) => [id, name]))
+  return read.all(summarise).map(([chain, view, runs, records, mergingRecords]) => {
+    const name = names.get(view as number) ?? String(view)
+    return { chain, view: name, runs, records, mergingRecords } as RunSummary
+  })
 }
