@@ -3,7 +3,8 @@ import { pause } from '../abort.ts'
 import type { Log } from '../log.ts'
 import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
-import type { Store, WorkStore } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { WorkStore } from '../store/work-store.ts'
 
 /** Without the covered intervals, which the store has. */
 type ReportedChain = Omit<ChainStatus, 'covered'> & { chain_id: ChainId; standby?: boolean }

@@ -4,7 +4,7 @@
 import type { ChainId } from '../../model.ts'
 import { leaseLost } from '../commit-rules.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
-import { heartbeatsKeptMs, heldMsMax, type WorkStore, workKeptMs } from '../store.ts'
+import { heartbeatsKeptMs, heldMsMax, type WorkStore, workKeptMs } from '../work-store.ts'
 import { textArray } from './arrays.ts'
 import { noteAsked } from './coverage-table.ts'
 import type { Database, Transaction } from './database.ts'
