@@ -156,7 +156,11 @@ export class ModelStore {
     const chain = this.#chain(id)
     for (const claim of chain.covered.keys())
       if (scope === 'full' || claim === scope || !isContractScope(claim)) this.#uncover(id, claim, interval)
-    if (scope === 'full') this.#dropPending(chain, interval)
+    if (scope === 'full') {
+      this.#dropPending(chain, interval)
+      for (const number of chain.coldBlocks.keys())
+        if (number >= interval.from && number <= interval.to) chain.coldBlocks.delete(number)
+    }
     for (const [key, { contract, block }] of chain.transfers) {
       const cold = block <= chain.finalized
       const within = block >= interval.from && block <= interval.to

@@ -208,7 +208,7 @@ export interface ChainWriter {
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**
    * Forgets the cold transfers of an interval, of all contracts (`full`) or of one, and every coverage that claimed
-   * them: they are indexed again. `full` takes pending ranges that reach into the interval along.
+   * them: they are indexed again. `full` takes the blocks along, and pending ranges that reach into the interval.
    */
   dropRange(chain: ChainId, scope: 'full' | Address, interval: Interval): Promise<void>
   /**

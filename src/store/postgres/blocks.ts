@@ -124,6 +124,15 @@ export async function dropBlocksAbove(
   await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND number > $2`, ordinal, number)
 }
 
+/** Of cold blocks. */
+export async function dropBlocksWithin(
+  transaction: Transaction,
+  ordinal: number,
+  { from, to }: Interval,
+): Promise<void> {
+  await transaction.run('DELETE FROM blocks WHERE chain = $1 AND number BETWEEN $2 AND $3', ordinal, from, to)
+}
+
 export async function hasHotBlocksAbove(transaction: Transaction, ordinal: number, number: number): Promise<boolean> {
   const find = 'SELECT 1 FROM hot_blocks WHERE chain = $1 AND number > $2 LIMIT 1'
   return (await transaction.query(find, ordinal, number)).length > 0

@@ -28,6 +28,7 @@ import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import {
   dropBlocksAbove,
+  dropBlocksWithin,
   findBlocks,
   hasHotBlocksAbove,
   hotBlocksOf,
@@ -187,6 +188,7 @@ export function rangeDrop(
       if (scope === 'full') {
         await dropPending(transaction, ordinal, [interval])
         await transfers.deleteCold(transaction, { ordinal }, interval)
+        await dropBlocksWithin(transaction, ordinal, interval)
       } else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
     },
   }

@@ -20,7 +20,17 @@ import type { ActivityReader } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { coldActivityAfter } from './runs/cold-activity.ts'
 import { KnownRuns } from './runs/known-runs.ts'
-import { addRun, changeRun, removeKey, runsOf, valueIn } from './runs/runs.ts'
+import {
+  addRun,
+  type Budget,
+  changeRuns,
+  firstPlace,
+  type Run,
+  type RunPlace,
+  removeKey,
+  runsOf,
+  valueIn,
+} from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
 
 const everyBlock: Interval = { from: 0, to: Infinity }
@@ -134,47 +144,84 @@ export function dropHotAbove(connection: Connection, ordinal: number, block: num
   connection.run('DELETE FROM hot_activity WHERE chain = ? AND block > ?', ordinal, block)
 }
 
+/** Rows of the table that are looked at where a pack could be opened. */
+const rowsPerPack = 16
+
 /**
  * A wallet with a transaction above keeps its first one alone: what lies between was not kept, and what runs still have
- * of it depends on how far they are merged.
+ * of it depends on how far they are merged. The table comes first, then the runs (`changeRuns`). Returns where the next
+ * step goes on.
  */
-export function dropColdAbove(connection: Connection, ordinal: number, block: number): void {
+export function dropSomeAbove(
+  connection: Connection,
+  ordinal: number,
+  block: number,
+  { place, budget }: { place: RunPlace; budget: Budget },
+): RunPlace | undefined {
   const above = firstRefOf(block + 1)
-  const firsts = new Map<string, Uint8Array>()
-  const note = (address: Uint8Array, first: Uint8Array): void => {
-    const wallet = textOf(address)
-    const known = firsts.get(wallet)
-    if (known === undefined || Buffer.compare(first, known) < 0) firsts.set(wallet, first)
-  }
-  const dropTable = 'DELETE FROM activity WHERE chain = ? AND coalesce(last, first) >= ? RETURNING address, first'
-  for (const [address, first] of connection.all(dropTable, ordinal, above) as [Uint8Array, Uint8Array][])
-    note(address, first)
-  for (const { id } of runsOf(connection, activityView, { chain: ordinal, from: block + 1, to: Infinity }))
-    changeRun(connection, activityView, id, (address, value) => {
-      const { first, last } = refsOf(value)
-      if (Buffer.compare(last ?? first, above) < 0) return undefined
-      note(address, first.slice())
-      return null
-    })
   const runs = runsOf(connection, activityView, { chain: ordinal, ...everyBlock })
-  const dropRow = 'DELETE FROM activity WHERE chain = ? AND address = ? RETURNING first'
-  for (const wallet of firsts.keys()) {
-    const address = Buffer.from(wallet, 'latin1')
-    for (const [first] of connection.all(dropRow, ordinal, address)) note(address, first as Uint8Array)
-    for (const { id } of runs) {
-      const value = valueIn(connection, activityView, id, address)
-      if (value === undefined) continue
-      note(address, refsOf(value).first)
-      removeKey(connection, activityView, id, address)
-    }
-    const first = firsts.get(wallet)!
-    if (Buffer.compare(first, above) < 0)
-      connection.run('INSERT INTO activity VALUES (?, ?, ?, NULL)', address, ordinal, first)
+  const found = new Map<string, Uint8Array>()
+  const note = (address: Uint8Array): void => {
+    found.set(Buffer.from(address).toString('latin1'), address.slice())
+    budget.packs -= runs.length
   }
+  const isInTable = place.run === firstPlace.run
+  const next = isInTable
+    ? noteInTable(connection, { ordinal, above, after: place.key }, budget, note)
+    : changeRuns(
+        connection,
+        activityView,
+        { of: { chain: ordinal, from: block + 1, to: Infinity } },
+        (address, value) => {
+          const { first, last } = refsOf(value)
+          if (Buffer.compare(last ?? first, above) >= 0) note(address)
+          return undefined
+        },
+        place,
+        budget,
+      )
+  for (const address of found.values()) keepFirstBelow(connection, { ordinal, address, above }, runs)
+  return next
 }
 
-function textOf(address: Uint8Array): string {
-  return Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('latin1')
+type InTable = { ordinal: number; above: Uint8Array; after: Uint8Array }
+
+function noteInTable(
+  connection: Connection,
+  { ordinal, above, after }: InTable,
+  budget: Budget,
+  note: (address: Uint8Array) => void,
+): RunPlace {
+  const rows = Math.min(budget.packs * rowsPerPack, 2 ** 31)
+  const beyond = 'SELECT address FROM activity WHERE address > ? ORDER BY address LIMIT 1 OFFSET ?'
+  const [end] = connection.get(beyond, after, rows) ?? []
+  const wallets = `SELECT address FROM activity WHERE chain = ? AND coalesce(last, first) >= ? AND address > ?
+    ${end === undefined ? '' : 'AND address <= ?'} ORDER BY address`
+  const values = [ordinal, above, after, ...(end === undefined ? [] : [end])]
+  for (const [address] of connection.all(wallets, ...values) as [Uint8Array][]) {
+    if (budget.packs <= 0) return { run: firstPlace.run, key: after }
+    note(address)
+    after = address
+  }
+  return end === undefined ? { run: 1, key: firstPlace.key } : { run: firstPlace.run, key: end as Uint8Array }
+}
+
+function keepFirstBelow(
+  connection: Connection,
+  { ordinal, address, above }: { ordinal: number; address: Uint8Array; above: Uint8Array },
+  runs: readonly Run[],
+): void {
+  const dropRow = 'DELETE FROM activity WHERE chain = ? AND address = ? RETURNING first'
+  const firsts = connection.all(dropRow, ordinal, address).map(([first]) => first as Uint8Array)
+  for (const { id } of runs) {
+    const value = valueIn(connection, activityView, id, address)
+    if (value === undefined) continue
+    firsts.push(refsOf(value).first)
+    removeKey(connection, activityView, id, address)
+  }
+  const [first] = firsts.sort(Buffer.compare)
+  if (first !== undefined && Buffer.compare(first, above) < 0)
+    connection.run('INSERT INTO activity VALUES (?, ?, ?, NULL)', address, ordinal, first)
 }
 
 export function moveActivityToCold(connection: Connection, ordinal: number, upTo: number): void {

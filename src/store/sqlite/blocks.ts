@@ -43,6 +43,13 @@ export function hasColdBlocks(connection: Connection, ordinal: number, interval:
   return lowestBlock(connection, 'blocks', ordinal, interval) !== undefined
 }
 
+/** Cold ones or hot. */
+export function hasBlocks(connection: Connection, ordinal: number, interval: Interval): boolean {
+  return (['blocks', 'hot_blocks'] as const).some(
+    table => lowestBlock(connection, table, ordinal, interval) !== undefined,
+  )
+}
+
 export function hotBlocksOf(connection: Connection, ordinal: number): Block[] {
   const rows = connection.all(
     'SELECT key, hash, timestamp FROM hot_blocks WHERE key BETWEEN ? AND ? ORDER BY key DESC',
@@ -59,6 +66,12 @@ export function dropBlocksAbove(connection: Connection, table: BlockTable, ordin
     blockKey(ordinal, blockKeySpan - 1),
     blockKey(ordinal, number),
   )
+}
+
+/** Of cold blocks. */
+export function dropBlocksWithin(connection: Connection, ordinal: number, { from, to }: Interval): void {
+  const highest = Math.min(to, blockKeySpan - 1)
+  connection.run('DELETE FROM blocks WHERE key BETWEEN ? AND ?', blockKey(ordinal, highest), blockKey(ordinal, from))
 }
 
 export function moveBlocksToCold(connection: Connection, ordinal: number, upTo: number): void {

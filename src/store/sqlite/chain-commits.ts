@@ -25,6 +25,8 @@ import * as activity from './activity.ts'
 import {
   blockAt,
   dropBlocksAbove,
+  dropBlocksWithin,
+  hasBlocks,
   hasColdBlocks,
   highestHotBlock,
   hotBlocksOf,
@@ -34,9 +36,10 @@ import {
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { blockKeySpan } from './migrations.ts'
-import { addPending, takePending } from './pending-ranges.ts'
+import { addPending, pendingWithin, takePending } from './pending-ranges.ts'
 import { addRow, type RowsByContract } from './placed-rows.ts'
 import type { WriteContext } from './store-file.ts'
+import type { TakenBack } from './take-back.ts'
 import * as transfers from './transfer-rows.ts'
 
 const aboveAll = blockKeySpan
@@ -44,16 +47,9 @@ const aboveAll = blockKeySpan
 export function commitCold(context: WriteContext, commit: ColdCommit): { transfersAdded: number } {
   const { connection, dictionary } = context
   const ordinal = dictionary.addOrdinal(commit.chain)
-  requireBlocks(connection, ordinal, commit)
+  requireCommit(connection, ordinal, commit)
   const highest = highestBlock(commit)
-  // Cold rows are final by definition, so a commit above the known final block moves it.
-  if (highest > finalizedOf(connection, ordinal)) {
-    requireSameBranch(
-      commit.blocks,
-      new Map(hotBlocksOf(connection, ordinal).map(({ number, hash }) => [number, hash])),
-    )
-    finalizeRows(context, ordinal, highest)
-  }
+  if (highest > finalizedOf(connection, ordinal)) finalizeRows(context, ordinal, highest)
   const { ranges = [], covered } = commit
   for (const { scope, ...interval } of covered) if (!isWholeScope(scope)) dropPending(context, ordinal, interval)
   makeRoom(context, ordinal, ranges)
@@ -77,6 +73,20 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     if (isWholeScope(scope)) takePending(connection, ordinal, interval)
   }
   return { transfersAdded }
+}
+
+/** Where a commit finds something stored that it replaces. */
+export function replacedBy(commit: ColdCommit): TakenBack {
+  const { chain, ranges = [], covered } = commit
+  const single = covered.filter(({ scope }) => !isWholeScope(scope))
+  return {
+    chain,
+    intervals: ({ connection }, ordinal) => [
+      ...joinIntervals(ranges).filter(range => hasBlocks(connection, ordinal, range)),
+      ...[...ranges, ...single].flatMap(interval => pendingWithin(connection, ordinal, interval)),
+    ],
+    check: ({ connection }, ordinal) => requireCommit(connection, ordinal, commit),
+  }
 }
 
 /** What the ranges of a commit span, where it holds nothing but their rows and many of them. */
@@ -178,11 +188,17 @@ export function dropRange(context: WriteContext, chain: ChainId, scope: 'full' |
     removeCoverageOfAllScopes(connection, ordinal, interval)
     dropPending(context, ordinal, interval)
     transfers.deleteCold(context, { ordinal }, interval)
+    // Without them the commits that bring the range back find nothing to replace.
+    dropBlocksWithin(connection, ordinal, interval)
     return
   }
   for (const claim of [scope, ...chainScopes]) removeCoverageRows(connection, ordinal, claim, interval)
   const contract = dictionary.contractOf(ordinal, scope)
   if (contract !== undefined) transfers.deleteCold(context, { ordinal, contract }, interval)
+}
+
+export function droppedRange(chain: ChainId, scope: 'full' | Address, interval: Interval): TakenBack {
+  return { chain, intervals: () => (scope === 'full' ? [interval] : []) }
 }
 
 export function unfinalize(context: WriteContext, chain: ChainId, to: number): void {
@@ -194,11 +210,19 @@ export function unfinalize(context: WriteContext, chain: ChainId, to: number): v
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
   dropPending(context, ordinal, { from: to + 1, to: aboveAll })
   transfers.deleteCold(context, { ordinal }, { from: to + 1, to: aboveAll })
-  activity.dropColdAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })
   connection.run('DELETE FROM checkpoints WHERE name LIKE ? OR name = ?', `wallet/${chain}/%`, `final/${chain}`)
   connection.run('UPDATE chains SET finalized = ? WHERE ordinal = ?', to, ordinal)
+}
+
+export function unfinalized(chain: ChainId, to: number): TakenBack {
+  return {
+    chain,
+    intervals: () => [{ from: to + 1, to: aboveAll }],
+    check: ({ connection }, ordinal) => requireBelowFinal(to, finalizedOf(connection, ordinal)),
+    activityAbove: to,
+  }
 }
 
 function finalizedOf(connection: Connection, ordinal: number): number {
@@ -236,6 +260,16 @@ function byContract({ dictionary }: WriteContext, ordinal: number, rows: readonl
     addRow(byNumber, number, row)
   }
   return byNumber
+}
+
+function requireCommit(connection: Connection, ordinal: number, commit: ColdCommit): void {
+  requireBlocks(connection, ordinal, commit)
+  // Cold rows are final by definition, so a commit above the known final block moves it.
+  if (highestBlock(commit) > finalizedOf(connection, ordinal))
+    requireSameBranch(
+      commit.blocks,
+      new Map(hotBlocksOf(connection, ordinal).map(({ number, hash }) => [number, hash])),
+    )
 }
 
 function requireBlocks(connection: Connection, ordinal: number, commit: ColdCommit): void {

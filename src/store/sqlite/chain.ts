@@ -1,4 +1,5 @@
-// Writing and reading EVM chains: each change is one transaction. What a commit does is `chain-commits.ts`.
+// Writing and reading EVM chains: each change is one transaction, after those in which large ones take rows back. What a
+// commit does is `chain-commits.ts`.
 
 import { hexOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
@@ -22,6 +23,7 @@ import { sizeOf } from './forget/size-of.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
 import type { StoreFile } from './store-file.ts'
+import { takingBack } from './take-back.ts'
 import { transferReader } from './transfer-pages.ts'
 import { forgetWallets } from './work.ts'
 
@@ -31,7 +33,7 @@ const recordsPerFinalize = 1_000
 export function chainWriter(file: StoreFile): ChainWriter {
   return {
     async commitCold(commit) {
-      const added = await file.writing(context => commits.commitCold(context, commit))
+      const added = await takingBack(file, commits.replacedBy(commit), context => commits.commitCold(context, commit))
       // A transfer comes with up to two counts.
       await mergeRuns(file, 3 * commit.transfers.length + activityCount(commit.activity))
       return added
@@ -48,8 +50,12 @@ export function chainWriter(file: StoreFile): ChainWriter {
       file.writing(({ connection, dictionary }) =>
         addCoverageRows(connection, dictionary.addOrdinal(chain), scope, interval),
       ),
-    dropRange: (chain, scope, interval) => file.writing(context => commits.dropRange(context, chain, scope, interval)),
-    unfinalize: (chain, to) => file.writing(context => commits.unfinalize(context, chain, to)),
+    dropRange: (chain, scope, interval) =>
+      takingBack(file, commits.droppedRange(chain, scope, interval), context =>
+        commits.dropRange(context, chain, scope, interval),
+      ),
+    unfinalize: (chain, to) =>
+      takingBack(file, commits.unfinalized(chain, to), context => commits.unfinalize(context, chain, to)),
     dropActivity: (chain, wallets) =>
       file.writing(({ connection, dictionary }) => dropActivity(connection, dictionary.addOrdinal(chain), wallets)),
     watchContract: (chain, contract, watchedFrom) =>

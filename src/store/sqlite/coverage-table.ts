@@ -107,6 +107,17 @@ export function removeCoverageOfAllScopes(
   for (const scope of scopes) if (scope !== kept) removeCoverageRows(connection, ordinal, scope, removed)
 }
 
+export type Claim = CoveredInterval & { scope: CoverageScope }
+
+/** The same, and returns what was removed. */
+export function takeCoverage(connection: Connection, ordinal: number, { from, to }: Interval): Claim[] {
+  const find = `SELECT max(from_block, ?3), min(to_block, ?2), evidence, scope FROM coverage
+    WHERE chain = ?1 AND from_block <= ?2 AND to_block >= ?3`
+  const taken = connection.all(find, ordinal, to, from).map(row => ({ ...intervalOf(row), scope: scopeOf(row[3]) }))
+  if (taken.length > 0) removeCoverageOfAllScopes(connection, ordinal, { from, to })
+  return taken
+}
+
 function rewrite(
   connection: Connection,
   ordinal: number,

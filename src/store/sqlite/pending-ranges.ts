@@ -14,6 +14,12 @@ export function addPending(connection: Connection, ordinal: number, ranges: read
     connection.run('INSERT OR REPLACE INTO pending_ranges VALUES (?, ?, ?, ?)', ordinal, from, to, bytesOfHex(hash))
 }
 
+/** Those that reach into an interval. */
+export function pendingWithin(connection: Connection, ordinal: number, { from, to }: Interval): Interval[] {
+  const find = 'SELECT from_block, to_block FROM pending_ranges WHERE chain = ? AND from_block <= ? AND to_block >= ?'
+  return connection.all(find, ordinal, to, from).map(row => ({ from: row[0] as number, to: row[1] as number }))
+}
+
 /** Removes the ranges that reach into an interval, and returns them. */
 export function takePending(connection: Connection, ordinal: number, { from, to }: Interval): StoredRange[] {
   const taken =

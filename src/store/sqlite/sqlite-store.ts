@@ -30,9 +30,16 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
  * page of its own to write.
  */
 const bulkRowsUsual = 4_096
+/** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
+const packsPerStepUsual = 2_000
 
 export type OpenFileOptions = { role: StoreRole; mustExist?: boolean } & RunOptions
-type RunOptions = { bulkRows?: number; runsPerMerge?: number; derivedViews?: readonly DerivedView[] }
+type RunOptions = {
+  bulkRows?: number
+  runsPerMerge?: number
+  packsPerStep?: number
+  derivedViews?: readonly DerivedView[]
+}
 
 export async function openSqliteStore(
   path: string,
@@ -64,7 +71,8 @@ export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | keyof RunOptio
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const file = new StoreFile({ bulkRows: bulkRowsUsual, runsPerMerge, derivedViews: [], ...parts, condition })
+  const usual = { bulkRows: bulkRowsUsual, runsPerMerge, packsPerStep: packsPerStepUsual, derivedViews: [] }
+  const file = new StoreFile({ ...usual, ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
     engine: 'sqlite',
@@ -87,7 +95,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
-    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.merging.derivedViews])),
+    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.runs.derivedViews])),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()

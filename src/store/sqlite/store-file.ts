@@ -1,6 +1,6 @@
 // The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
 // contracts. It knows no other table.
-import type { Address, ChainId } from '../../model.ts'
+import type { Address, ChainId, Interval } from '../../model.ts'
 import type { DerivedView } from '../runs/view.ts'
 import type { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
@@ -11,7 +11,13 @@ import { WriteQueue } from './write-queue.ts'
 export type WriteContext = RowContext & { dictionary: Dictionary }
 
 /** What rows are written with. */
-export type RowContext = { connection: Connection; derivedViews: readonly DerivedView[]; bulkRows: number }
+export type RowContext = {
+  connection: Connection
+  derivedViews: readonly DerivedView[]
+  bulkRows: number
+  /** Runs have no transfers of these blocks any more (take-back.ts). */
+  cleared?: readonly Interval[]
+}
 
 /** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
@@ -24,6 +30,7 @@ export type StoreFileParts = {
   condition: FileCondition
   bulkRows: number
   runsPerMerge: number
+  packsPerStep: number
   derivedViews: readonly DerivedView[]
 }
 
@@ -55,7 +62,7 @@ export class StoreFile {
     return new StoreFile(this.#parts, { writer: this.#writer, fence })
   }
 
-  get merging(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'derivedViews'> {
+  get runs(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'packsPerStep' | 'derivedViews'> {
     return this.#parts
   }
 

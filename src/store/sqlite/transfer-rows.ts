@@ -1,6 +1,7 @@
 // Writing transfers, cold and hot, and the kept counts of the cold ones. The rows of whole blocks that come in bulk go
 // into runs, all others into tables. Callers hold the transaction.
 import type { SQLInputValue } from 'node:sqlite'
+import { isCovered } from '../../coverage.ts'
 import type { Interval } from '../../model.ts'
 import { bucketOf } from '../runs/count-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
@@ -9,12 +10,14 @@ import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
 import { derive, deriveAgain, dropDerived, keepsDerived } from './runs/derived.ts'
+import { type Budget, firstPlace, type RunPlace } from './runs/runs.ts'
 import {
   addTransferRun,
   fitsRuns,
   type OnRemoved,
   removeSomeTransfers,
   removeTransfers,
+  removeWholeBlocks,
   withoutStored,
 } from './runs/transfer-runs.ts'
 import type { RowContext } from './store-file.ts'
@@ -158,11 +161,36 @@ export function deleteCold(
   { ordinal, contract }: { ordinal: number; contract?: number },
   interval: Interval,
 ): void {
-  const { connection } = context
+  const { connection, cleared = [] } = context
+  derivingAgain(context, ordinal, deleted => {
+    deleteFromTable(connection, { ordinal, contract }, interval, deleted)
+    if (contract !== undefined) {
+      const place = { ...interval, chain: ordinal }
+      subtracting(connection, deleted, onRemoved => removeTransfers(connection, place, contract, onRemoved))
+    } else if (!isCovered(cleared, interval)) {
+      const of = { ordinal, intervals: [interval] }
+      deleteFromRuns(connection, of, { place: firstPlace, budget: { packs: Infinity } }, deleted)
+    }
+  })
+}
+
+/** Deletes cold rows of whole blocks from runs, as far as the budget goes. Returns where it goes on. */
+export function deleteSomeFromRuns(context: RowContext, of: WholeBlocks, step: WalkStep): RunPlace | undefined {
+  return derivingAgain(context, of.ordinal, deleted => deleteFromRuns(context.connection, of, step, deleted))
+}
+
+type WholeBlocks = { ordinal: number; intervals: readonly Interval[] }
+type WalkStep = { place: RunPlace; budget: Budget }
+
+function derivingAgain<T>(
+  context: RowContext,
+  ordinal: number,
+  remove: (deleted: StoredTransfer[] | undefined) => T,
+): T {
   const deleted = keepsDerived(context, ordinal) ? ([] as StoredTransfer[]) : undefined
-  deleteFromTable(connection, { ordinal, contract }, interval, deleted)
-  deleteFromRuns(connection, { ordinal, contract }, interval, deleted)
+  const result = remove(deleted)
   if (deleted !== undefined) deriveAgain(context, ordinal, deleted)
+  return result
 }
 
 /** For contracts of which no row is to stay. Returns how many there were. */
@@ -239,17 +267,20 @@ function storedTransfer([contract, block, tx, log, pos, payload]: Row): StoredTr
   }
 }
 
-/** The counts of runs stay: what is gone is subtracted beside them. */
 function deleteFromRuns(
   connection: Connection,
-  { ordinal, contract: only }: Whose,
-  interval: Interval,
+  { ordinal, intervals }: WholeBlocks,
+  { place, budget }: WalkStep,
   deleted: StoredTransfer[] | undefined,
-): void {
-  const place = { ...interval, chain: ordinal }
-  subtracting(connection, deleted, onRemoved => removeTransfers(connection, place, only, onRemoved))
+): RunPlace | undefined {
+  let next: RunPlace | undefined
+  subtracting(connection, deleted, onRemoved => {
+    next = removeWholeBlocks(connection, { chain: ordinal, intervals }, place, budget, onRemoved)
+  })
+  return next
 }
 
+/** The counts of runs stay: what is gone is subtracted beside them. Returns how many rows there were. */
 function subtracting(
   connection: Connection,
   deleted: StoredTransfer[] | undefined,

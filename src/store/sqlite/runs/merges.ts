@@ -24,7 +24,7 @@ const recordsWorthMerging = 1_000
  * spread over all commits, and none has to wait for a large one.
  */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
-  const { bulkRows, runsPerMerge: perMerge, derivedViews } = file.merging
+  const { bulkRows, runsPerMerge: perMerge, derivedViews } = file.runs
   const worth = Math.min(recordsWorthMerging, bulkRows)
   if (recordsAdded < worth) return
   const known = [...views, ...derivedViews]
@@ -43,11 +43,13 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
   }
 }
 
-// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own. What
-// follows from transfers goes by its keys.
-const mergeable = `growing = 0 AND target IS NULL AND (view NOT IN (${views.map(({ id }) => id).join()}) OR NOT EXISTS (
+// Transfers that are not claimed yet may have to go again, which is quick only while they are a run of their own: that
+// begins or ends within the range which waits. A run that reaches over all of it was there before, and has none of its
+// rows.
+const mergeable = `growing = 0 AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
-  AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block))`
+  AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
+    OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`
 
 /** Moves up to `limit` records, small runs first, and returns how many; 0 where there is nothing to do. */
 export function mergeStep(

@@ -181,7 +181,7 @@ export function changeRun(
   view: View,
   run: number,
   change: Change,
-  span: { from: Uint8Array; to: Uint8Array } = wholeSpan(view),
+  span: { from: Uint8Array; to: Uint8Array },
 ): void {
   const within: Change = (key, value) =>
     compareKeys(key, span.from) >= 0 && compareKeys(key, span.to) <= 0 ? change(key, value) : undefined
@@ -194,11 +194,56 @@ export function changeRun(
     const last = rows.at(-1)![0] as Uint8Array
     rows = compareKeys(last, span.to) > 0 ? [] : connection.all(packsAfter, run, last, packsAhead)
   }
-  connection.run('DELETE FROM runs WHERE id = ? AND records = 0 AND growing = 0', run)
+  dropIfEmpty(connection, run)
 }
 
-function wholeSpan({ keyBytes }: View): { from: Uint8Array; to: Uint8Array } {
-  return { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(0xff) }
+/** Where a walk over runs stands: behind the pack of a key. */
+export type RunPlace = { run: number; key: Uint8Array }
+/** Before all runs, whose numbers begin at 1. */
+export const firstPlace: RunPlace = { run: 0, key: new Uint8Array(0) }
+
+/** What a step of a walk may still cost, in packs that it opens. */
+export type Budget = { packs: number }
+
+/**
+ * Changes the records of runs in the order of their numbers, from a place on, until the budget is spent: returns the
+ * place where the next step goes on, or undefined at the end.
+ *
+ * Merges may come between steps, and nothing escapes: a merge moves records in the order of keys into a run with a higher
+ * number than those that they come from. So what is moved before the walk gets to it is met later, and what is moved
+ * behind the walk was met before. Runs are listed again by every step.
+ */
+export function changeRuns(
+  connection: Connection,
+  view: View,
+  { of, isWanted = () => true }: { of: Interval & { chain: number }; isWanted?: (run: Run) => boolean },
+  change: Change,
+  { run: first, key }: RunPlace,
+  budget: Budget,
+): RunPlace | undefined {
+  for (const run of runsOf(connection, view, of)) {
+    if (run.id < first || !isWanted(run)) continue
+    let after = run.id === first ? key : firstPlace.key
+    while (true) {
+      const rows = connection.all(packsAfter, run.id, after, packsPerRead) as [Uint8Array, number, Uint8Array][]
+      for (const [packKey, pack, bytes] of rows) {
+        if (budget.packs <= 0) return { run: run.id, key: after }
+        changePack(connection, view, { run: run.id, key: packKey, pack }, bytes, change)
+        budget.packs--
+        after = packKey
+      }
+      if (rows.length < packsPerRead) break
+    }
+    dropIfEmpty(connection, run.id)
+  }
+  return undefined
+}
+
+/** Read at once by who walks over everything. */
+const packsPerRead = 64
+
+function dropIfEmpty(connection: Connection, run: number): void {
+  connection.run('DELETE FROM runs WHERE id = ? AND records = 0 AND growing = 0', run)
 }
 
 type PackPlace = { run: number; key: Uint8Array; pack: number }

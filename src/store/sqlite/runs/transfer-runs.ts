@@ -14,7 +14,18 @@ import type { StoredTransfer } from '../../runs/view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import type { Connection } from '../connection.ts'
 import { markRanges, newestFirst, type PlacedRow, type RowsByContract } from '../placed-rows.ts'
-import { addRun, changeRun, cursorAt, membersOf, type Run, runsOf } from './runs.ts'
+import {
+  addRun,
+  type Budget,
+  type Change,
+  changeRun,
+  changeRuns,
+  cursorAt,
+  membersOf,
+  type Run,
+  type RunPlace,
+  runsOf,
+} from './runs.ts'
 
 type OfChain = Interval & { chain: number }
 const beforeAll = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
@@ -59,30 +70,41 @@ export function addTransferRun(connection: Connection, place: OfChain, rowsByCon
 
 export type OnRemoved = (transfer: StoredTransfer) => void
 
-/** Deletes the rows of an interval, of one contract or of all, and gives each to `onRemoved`. */
-export function removeTransfers(
-  connection: Connection,
-  place: OfChain,
-  contract: number | undefined,
-  onRemoved: OnRemoved,
-): void {
+/** Deletes the rows that a contract has in an interval, and gives each to `onRemoved`. */
+export function removeTransfers(connection: Connection, place: OfChain, contract: number, onRemoved: OnRemoved): void {
   const { from, to } = place
-  for (const run of runsOf(connection, transferView, place)) {
-    if (contract !== undefined && !hasMember(membersOf(connection, run.id), contract)) continue
-    const span =
-      contract === undefined
-        ? undefined
-        : {
-            from: transferKey(contract, { ...afterAll, block: to }),
-            to: transferKey(contract, { ...beforeAll, block: from }),
-          }
-    const remove = (key: Uint8Array, payload: Uint8Array): null | undefined => {
-      const block = blockOfKey(key)
-      if (block < from || block > to) return undefined
-      onRemoved({ contract: contractOfKey(key), ...positionOfKey(key), payload: payload.slice() })
-      return null
-    }
-    changeRun(connection, transferView, run.id, remove, span)
+  const span = {
+    from: transferKey(contract, { ...afterAll, block: to }),
+    to: transferKey(contract, { ...beforeAll, block: from }),
+  }
+  const remove = removing(block => block >= from && block <= to, onRemoved)
+  for (const run of runsOf(connection, transferView, place))
+    if (hasMember(membersOf(connection, run.id), contract)) changeRun(connection, transferView, run.id, remove, span)
+}
+
+/** The same for all contracts, in steps: see `changeRuns`. */
+export function removeWholeBlocks(
+  connection: Connection,
+  { chain, intervals }: { chain: number; intervals: readonly Interval[] },
+  place: RunPlace,
+  budget: Budget,
+  onRemoved: OnRemoved,
+): RunPlace | undefined {
+  const of = {
+    chain,
+    from: Math.min(...intervals.map(({ from }) => from)),
+    to: Math.max(...intervals.map(({ to }) => to)),
+  }
+  const isWanted = (run: Interval): boolean => intervals.some(({ from, to }) => run.from <= to && run.to >= from)
+  const remove = removing(block => intervals.some(({ from, to }) => block >= from && block <= to), onRemoved)
+  return changeRuns(connection, transferView, { of, isWanted }, remove, place, budget)
+}
+
+function removing(isOf: (block: number) => boolean, onRemoved: OnRemoved): Change {
+  return (key, payload) => {
+    if (!isOf(blockOfKey(key))) return undefined
+    onRemoved({ contract: contractOfKey(key), ...positionOfKey(key), payload: payload.slice() })
+    return null
   }
 }
 
