@@ -13,7 +13,7 @@ const say = (line: string) => writeSync(1, `${line}\n`)
 
 const plan = planOf(seed, length)
 say('opening')
-const store = await openSqliteStore(path, { role: 'owner', bulkRows: killBulkRows, runsPerMerge: 3 })
+const store = await openSqliteStore(path, { role: 'owner', bulkRows: killBulkRows, runsPerMerge: 3, packsPerStep: 2 })
 say(`open ${growingRuns()}`)
 for (const [at, write] of plan.entries()) {
   if (at < first) continue

@@ -118,9 +118,21 @@ function bulkWrite(draws: Draws, plan: ChainPlan): KillWrite {
   return wholeBlocks(draws, plan, { from, to }, draws.draw(5) > 0)
 }
 
-/** Blocks that are stored already, at other edges. */
+/**
+ * Blocks that are stored already, at other edges. Those that are not claimed with it are dropped before, as a repair
+ * does: a commit that is killed while it takes claimed rows back leaves them without a claim.
+ */
 function againWrite(draws: Draws, plan: ChainPlan): KillWrite {
-  return wholeBlocks(draws, plan, storedInterval(draws.draw, plan), draws.draw(3) > 0)
+  const interval = storedInterval(draws.draw, plan)
+  const isClaimed = draws.draw(3) > 0
+  const { name, apply } = wholeBlocks(draws, plan, interval, isClaimed)
+  return {
+    name,
+    async apply(store) {
+      if (!isClaimed) await store.dropRange(plan.chain, 'full', interval)
+      return apply(store)
+    },
+  }
 }
 
 function wholeBlocks(

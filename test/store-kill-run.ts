@@ -137,7 +137,7 @@ async function applyKilled(
   return result
 }
 
-async function requireEqual(calm: string, killed: string): Promise<void> {
+export async function requireEqual(calm: string, killed: string): Promise<void> {
   const parts = await Promise.all([calm, killed].map(path => openStoreParts(`file:${path}`)))
   await compareStores(parts[0]!, parts[1]!)
   for (const each of parts) await each.close()
@@ -193,7 +193,7 @@ async function walk(store: Store, query: TransferPageQuery): Promise<{ rows: str
 }
 
 /** Every pack belongs to one run, in order, and every run has as many records as it says. Returns the highest level. */
-function requireSoundRuns(path: string): number {
+export function requireSoundRuns(path: string): number {
   const raw = new DatabaseSync(path)
   const all = (sql: string, ...values: number[]) => raw.prepare(sql).all(...values)
   const one = (sql: string) => Object.values(raw.prepare(sql).get() ?? {})[0]

@@ -8,7 +8,17 @@ import type { View } from '../../runs/view.ts'
 import { Connection } from '../connection.ts'
 import { ownerWriteOptions, prepareFile } from '../open-file.ts'
 import { mergeStep } from './merges.ts'
-import { addRun, cursorAt, removeKey, runsOf, valueIn } from './runs.ts'
+import {
+  addRun,
+  type Change,
+  changeRuns,
+  cursorAt,
+  firstPlace,
+  type RunPlace,
+  removeKey,
+  runsOf,
+  valueIn,
+} from './runs.ts'
 
 const place = { chain: 1, from: 0, to: 9 }
 
@@ -89,6 +99,41 @@ test('a view of sums is what a map says, whatever is merged, taken back or undon
         for (const number of model.keys()) expect(found(connection, number)).toBe(model.get(number))
       }),
       { numRuns: 60 },
+    )
+  } finally {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+const merges = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 8, maxLength: 8 })
+
+test('a walk in steps meets every record, whatever merges move between them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-runs-'))
+  const path = join(folder, 'runs.db')
+  await prepareFile(path)
+  const connection = new Connection(path, ownerWriteOptions)
+  const numbers = Array.from({ length: 9_000 }, (_, number) => number)
+  try {
+    fc.assert(
+      fc.property(fc.nat({ max: 9_000 }), fc.integer({ min: 3, max: 12 }), merges, (from, runs, limits) => {
+        connection.database.exec('BEGIN; DELETE FROM runs; DELETE FROM packs; DELETE FROM pack_keys')
+        for (let run = 0; run < runs; run++)
+          addRun(connection, sums, place, writer => {
+            for (const number of numbers) if (number % runs === run) writer.add(keyOf(number), Buffer.alloc(4, 1), 4)
+          })
+        const isTaken = (number: number): boolean => number >= from && number < from + 3_000
+        const change: Change = each => (isTaken(Buffer.from(each).readUIntBE(0, 6) / 7_919) ? null : undefined)
+        let at: RunPlace | undefined = firstPlace
+        for (let step = 0; at !== undefined; step++) {
+          at = changeRuns(connection, sums, { of: place }, change, at, { packs: 1 })
+          mergeStep(connection, limits[step % limits.length]!, [sums], 3)
+        }
+        const left = [...read(connection).keys()]
+        connection.run('COMMIT')
+        expect(left).toEqual(numbers.filter(number => !isTaken(number)))
+      }),
+      { numRuns: 8 },
     )
   } finally {
     connection.close()
