@@ -19,19 +19,6 @@ export function packMembers(numbers: readonly number[]): Uint8Array {
   return bytes
 }
 
-export function unpackMembers(bytes: Uint8Array): number[] {
-  const view = viewOf(bytes)
-  const numbers: number[] = []
-  if (bytes[0] === listForm) {
-    for (let at = headerBytes; at < bytes.length; at += 4) numbers.push(view.getUint32(at))
-    return numbers
-  }
-  const first = view.getUint32(1)
-  for (let at = headerBytes; at < bytes.length; at++)
-    for (let bit = 0; bit < 8; bit++) if ((bytes[at]! >>> bit) & 1) numbers.push(first + (at - headerBytes) * 8 + bit)
-  return numbers
-}
-
 export function hasMember(bytes: Uint8Array, number: number): boolean {
   const view = viewOf(bytes)
   const first = view.getUint32(1)
@@ -52,7 +39,38 @@ export function hasMember(bytes: Uint8Array, number: number): boolean {
 }
 
 export function joinMembers(parts: readonly Uint8Array[]): Uint8Array {
-  return packMembers([...new Set(parts.flatMap(unpackMembers))].sort((a, b) => a - b))
+  const filled = parts.filter(({ length }) => length > headerBytes)
+  const first = Math.min(...filled.map(part => viewOf(part).getUint32(1)))
+  const last = Math.max(...filled.map(lastMemberAtMost))
+  if (filled.length === 0) return packMembers([])
+  const bits = new Uint8Array(((last - first) >>> 3) + 2)
+  for (const part of filled) {
+    const view = viewOf(part)
+    if (part[0] === listForm)
+      for (let at = headerBytes; at < part.length; at += 4) {
+        const bit = view.getUint32(at) - first
+        bits[bit >>> 3]! |= 1 << (bit & 7)
+      }
+    else {
+      const bit = view.getUint32(1) - first
+      const [byte, shift] = [(bit >>> 3) - headerBytes, bit & 7]
+      for (let at = headerBytes; at < part.length; at++) {
+        bits[byte + at]! |= part[at]! << shift
+        bits[byte + at + 1]! |= part[at]! >>> (8 - shift)
+      }
+    }
+  }
+  const numbers: number[] = []
+  for (let at = 0; at < bits.length; at++)
+    for (let byte = bits[at]!; byte !== 0; byte &= byte - 1)
+      numbers.push(first + at * 8 + 31 - Math.clz32(byte & -byte))
+  return packMembers(numbers)
+}
+
+function lastMemberAtMost(part: Uint8Array): number {
+  const view = viewOf(part)
+  if (part[0] === listForm) return view.getUint32(part.length - 4)
+  return view.getUint32(1) + (part.length - headerBytes) * 8 - 1
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -34,7 +34,7 @@ test('is the same in one step and in many, with merges between', async () => {
   const often = await open(stepped, { packsPerStep: 1 })
   const beside = new Connection(stepped, ownerWriteOptions)
   let merges = 0
-  for (const { apply } of planOf(5, 30)) {
+  for (const { apply } of planOf(5, 22)) {
     await apply(once)
     const isDone = apply(often).then(() => true)
     while (!(await Promise.race([isDone, setImmediate(false)])))

@@ -97,6 +97,7 @@ test('holdings are what the stored transfers add up to, after every commit', {
           role: 'owner',
           bulkRows,
           runsPerMerge: 2,
+          packsPerStep: 1,
           derivedViews: [holdings],
         })
         const connection = new Connection(path, ownerWriteOptions)

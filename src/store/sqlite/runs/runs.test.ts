@@ -133,7 +133,7 @@ test('a walk in steps meets every record, whatever merges move between them', as
         connection.run('COMMIT')
         expect(left).toEqual(numbers.filter(number => !isTaken(number)))
       }),
-      { numRuns: 8 },
+      { numRuns: 5 },
     )
   } finally {
     connection.close()
