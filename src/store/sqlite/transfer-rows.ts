@@ -236,11 +236,11 @@ function deleteFromTable(
   { from, to }: Interval,
   deleted: StoredTransfer[] | undefined,
 ): number {
-  const whose = of.contract === undefined ? 'contract IN (SELECT id FROM contracts WHERE chain = ?)' : 'contract = ?'
   const within = 'AND block BETWEEN ? AND ?'
   const bucket = `block / ${bucketBlocks}`
-  const counted = `SELECT contract, ${bucket}, count(*) FROM transfers WHERE ${whose} ${within} GROUP BY 1, 2`
-  const rows = connection.all(counted, of.contract ?? of.ordinal, from, to)
+  const counted = `SELECT contract, ${bucket}, count(*) FROM transfers WHERE contract = ? ${within} GROUP BY 2`
+  const contracts = of.contract === undefined ? contractsInTable(connection, of.ordinal) : [of.contract]
+  const rows = contracts.flatMap(contract => connection.all(counted, contract, from, to))
   for (const [contract, at, count] of rows)
     addToCounts(connection, contract as number, at as number, -(count as number))
   // A chain has many contracts and a range rows of few: only theirs are looked at again.
@@ -256,6 +256,16 @@ function deleteFromTable(
     connection.run(`DELETE ${where}`, contract, from, to)
   }
   return rows.reduce((sum, [, , count]) => sum + (count as number), 0)
+}
+
+// A chain may have a million contracts, and this table rows of few: it leaps from one to the next.
+const leap = `WITH RECURSIVE found (contract) AS (SELECT min(contract) FROM transfers
+  UNION ALL SELECT (SELECT min(contract) FROM transfers WHERE contract > found.contract) FROM found
+  WHERE found.contract IS NOT NULL)
+  SELECT found.contract FROM found CROSS JOIN contracts ON id = found.contract WHERE chain = ?`
+
+function contractsInTable(connection: Connection, ordinal: number): number[] {
+  return connection.all(leap, ordinal).map(([contract]) => contract as number)
 }
 
 const rowColumns = 'contract, block, tx, log, pos, payload'
