@@ -37,8 +37,8 @@ export async function simulate(options: Simulated = {}, settings: object = { ind
   return node
 }
 
-export function configureFor(node: SimNode, settings: object): void {
-  place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), ...settings } })
+export function configureFor(node: SimNode, settings: object, limits?: object): void {
+  place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), ...settings } }, undefined, limits)
 }
 
 export async function expectTruth(node: SimNode, range: { from: number; to: number }, only?: Address): Promise<void> {

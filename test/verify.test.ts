@@ -154,6 +154,20 @@ describe('verify', () => {
     expect(await differences([...whole, ...only, '--repair'])).not.toHaveProperty('repaired')
   })
 
+  test('drops nothing while the store has no room for what would come instead', async () => {
+    const node = await synced()
+    const one = 'SELECT contract, block, tx, log, pos FROM transfers WHERE block > 50 LIMIT 1'
+    alter(
+      `DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (${one})`,
+      'INSERT INTO packs (bytes) VALUES (zeroblob(1048576))',
+    )
+    configureFor(node, { index: 'full' }, { store_bytes_max: 1_048_576 })
+    const before = await differences()
+    const refused = await place.runHere([...whole, '--repair'])
+    expect(refused).toMatchObject({ code: 75, stderr: expect.stringContaining('has reached limits.store_bytes_max') })
+    expect(await differences()).toEqual(before)
+  })
+
   test('finds rows of a contract that the node does not report at all', async () => {
     await synced()
     alter(

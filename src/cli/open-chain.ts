@@ -10,6 +10,7 @@ import type { NodeAnswer } from '../query/explain.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { finishForgetting } from '../store/forget.ts'
 import { openStore } from '../store/open.ts'
+import { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
 import { openUnlocked } from './open-store.ts'
 import type { ChosenChain } from './options.ts'
@@ -69,6 +70,17 @@ export async function takeChainAsItIs({ url, chain, opened, mustExist }: TakeOpt
     })
   opened.defer(held.release)
   return held.store
+}
+
+/** For a command that stores rows: commits are refused while the store is full. */
+export async function guardRoom(
+  store: Store,
+  { config }: LoadedConfig,
+  opened: AsyncDisposableStack,
+): Promise<{ store: Store; room: StoreRoom }> {
+  const room = await new StoreRoom({ store, bytesMax: config.limits.storeBytesMax }).start()
+  opened.defer(() => room.close())
+  return { store: room.guarded(store), room }
 }
 
 export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>

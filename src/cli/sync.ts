@@ -4,11 +4,10 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import type { Address } from '../model.ts'
-import { StoreRoom } from '../store/room.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
-import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
+import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
 
@@ -43,9 +42,7 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   })
   const { chain, rpc } = connected
   const taken = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
-  const room = await new StoreRoom({ store: taken, bytesMax: loaded.config.limits.storeBytesMax }).start()
-  opened.defer(() => room.close())
-  const store = room.guarded(taken)
+  const { store } = await guardRoom(taken, loaded, opened)
   shareBudget(connected, store, opened)
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())

@@ -14,7 +14,7 @@ import { WatchedSource } from '../evm/source/watched-source.ts'
 import { wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
-import { connectNodes, shareBudget, takeChain } from './open-chain.ts'
+import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
 import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
 import { countText, paint, printData, printJson } from './terminal.ts'
@@ -91,8 +91,13 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const repairable = flags.repair ? first.differing.filter(({ result }) => isHeard(result)) : []
   const repaired = repairable.length > 0 ? first : undefined
   if (repaired !== undefined) {
-    const repair = { chain, rpc, store, scope: whole, senderSample, patienceMs, checksBelow: false }
-    for (const { target, result } of repairable) await repairRange(target, result.strays, repair, signal)
+    const guarded = await guardRoom(store, loaded, opened)
+    const repair = { chain, rpc, store: guarded.store, scope: whole, senderSample, patienceMs, checksBelow: false }
+    for (const { target, result } of repairable) {
+      // What could not be stored again is not dropped.
+      guarded.room.requireRoom()
+      await repairRange(target, result.strays, repair, signal)
+    }
     progress.expect(blocksOf(repaired.differing.map(({ target }) => target)))
   }
   const last = repaired === undefined ? first : await compare(repaired.differing.map(({ target }) => target))

@@ -126,12 +126,17 @@ export class StoreRoom {
     return true
   }
 
+  /** Refuses, as a full disk does, while there is none. */
+  requireRoom(): void {
+    if (this.#shortage !== undefined) throw storeFull(this.#shortage)
+  }
+
   /** The same store, whose commits of new rows are refused while there is no room, as by a full disk. */
   guarded(store: Store): Store {
     const guard =
       <Parts extends unknown[], Result>(write: (...parts: Parts) => Promise<Result>) =>
       async (...parts: Parts): Promise<Result> => {
-        if (this.#shortage !== undefined) throw storeFull(this.#shortage)
+        this.requireRoom()
         try {
           const result = await write(...parts)
           if (this.#refusal !== undefined) this.#refusal.isOver = true
