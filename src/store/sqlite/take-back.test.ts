@@ -63,6 +63,7 @@ test('a large range goes in many transactions, and what comes back finds nothing
     [unfinalize, true],
   ] as const) {
     expect(await transactionsOf(small, work)).toBe(1)
+    expect((await small.sizeOf({ chain })).transfers).toBe(await small.transferCount({ chain, contract }))
     if (isLong) expect(await transactionsOf(large, work)).toBeGreaterThan(5)
     else expect(await transactionsOf(large, work)).toBe(1)
   }

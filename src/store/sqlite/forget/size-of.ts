@@ -22,9 +22,10 @@ export function sizeOf(
   }
   const wallets = walletsInTable(read, ordinal) + recordsOf(activityView.id)
   if (view !== undefined) return { transfers: 0, wallets }
-  const counted = 'SELECT coalesce(sum(transfers), 0) FROM contracts WHERE chain = ?'
+  // Below zero is what runs lost, whose numbers of records know of it.
+  const counted = 'SELECT coalesce(sum(max(transfers, 0)), 0) FROM contracts WHERE chain = ?'
   const inTable = (read.get(counted, ordinal) as Row)[0] as number
-  return { transfers: Math.max(0, inTable + recordsOf(transferView.id)), wallets }
+  return { transfers: inTable + recordsOf(transferView.id), wallets }
 }
 
 function walletsInTable(read: Connection, ordinal: number): number {
