@@ -38,8 +38,8 @@ import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from '
 import { blockKeySpan } from './migrations.ts'
 import { addPending, pendingWithin, takePending } from './pending-ranges.ts'
 import { addRow, type RowsByContract } from './placed-rows.ts'
+import type { TakenBack } from './runs/take-back.ts'
 import type { WriteContext } from './store-file.ts'
-import type { TakenBack } from './take-back.ts'
 import * as transfers from './transfer-rows.ts'
 
 const aboveAll = blockKeySpan

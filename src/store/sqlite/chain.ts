@@ -1,5 +1,5 @@
-// Writing and reading EVM chains: each change is one transaction, after those in which large ones take rows back. What a
-// commit does is `chain-commits.ts`.
+// Writing and reading EVM chains: each change is one transaction, after those in which large ones take rows back. What
+// a commit does is `chain-commits.ts`.
 
 import { hexOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
@@ -22,8 +22,8 @@ import { forgetStep } from './forget/forget.ts'
 import { sizeOf } from './forget/size-of.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
+import { takingBack } from './runs/take-back.ts'
 import type { StoreFile } from './store-file.ts'
-import { takingBack } from './take-back.ts'
 import { transferReader } from './transfer-pages.ts'
 import { forgetWallets } from './work.ts'
 

@@ -15,7 +15,7 @@ export type RowContext = {
   connection: Connection
   derivedViews: readonly DerivedView[]
   bulkRows: number
-  /** Runs have no transfers of these blocks any more (take-back.ts). */
+  /** Runs have no transfers of these blocks any more (runs/take-back.ts). */
   cleared?: readonly Interval[]
 }
 

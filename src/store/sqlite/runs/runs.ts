@@ -209,9 +209,9 @@ export type Budget = { packs: number }
  * Changes the records of runs in the order of their numbers, from a place on, until the budget is spent: returns the
  * place where the next step goes on, or undefined at the end.
  *
- * Merges may come between steps, and nothing escapes: a merge moves records in the order of keys into a run with a higher
- * number than those that they come from. So what is moved before the walk gets to it is met later, and what is moved
- * behind the walk was met before. Runs are listed again by every step.
+ * Merges may come between steps, and nothing escapes: a merge moves records in the order of keys into a run with a
+ * higher number than those that they come from. So what is moved before the walk gets to it is met later, and what is
+ * moved behind the walk was met before. Runs are listed again by every step.
  */
 export function changeRuns(
   connection: Connection,

@@ -1,19 +1,19 @@
-// Takes rows of whole blocks back. A run that reaches into them may have millions of packs to look through, and a thread
-// that is silent for seconds is ended (worker-thread.ts): so it goes in steps, each a transaction of its own, and the
-// change that needs it is made in the transaction in which the last step ends. Most stores need one.
+// Takes rows of whole blocks back. A run that reaches into them may have millions of packs to look through, and a
+// thread that is silent for seconds is ended (worker-thread.ts): so it goes in steps, each a transaction of its own,
+// and the change that needs it is made in the transaction in which the last step ends. Most stores need one.
 //
 // What is half gone is claimed by nobody: each step takes the claims on it away, and the last one puts them back before
 // the change is made, which sees to them as if there had been one step. Who dies between leaves rows without a claim,
 // and their blocks, by which the next commit or drop finds them.
 import { setImmediate } from 'node:timers/promises'
-import { isCovered, joinIntervals } from '../../coverage.ts'
-import type { ChainId, Interval } from '../../model.ts'
-import { dropSomeAbove } from './activity.ts'
-import { addCoverageRows, type Claim, takeCoverage } from './coverage-table.ts'
-import { pendingWithin } from './pending-ranges.ts'
-import { firstPlace, type RunPlace } from './runs/runs.ts'
-import type { StoreFile, WriteContext } from './store-file.ts'
-import { deleteSomeFromRuns } from './transfer-rows.ts'
+import { isCovered, joinIntervals } from '../../../coverage.ts'
+import type { ChainId, Interval } from '../../../model.ts'
+import { dropSomeAbove } from '../activity.ts'
+import { addCoverageRows, type Claim, takeCoverage } from '../coverage-table.ts'
+import { pendingWithin } from '../pending-ranges.ts'
+import type { StoreFile, WriteContext } from '../store-file.ts'
+import { deleteSomeFromRuns } from '../transfer-rows.ts'
+import { firstPlace, type RunPlace } from './runs.ts'
 
 export type TakenBack = {
   chain: ChainId
