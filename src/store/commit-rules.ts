@@ -1,6 +1,8 @@
-// Checks of a commit that every engine makes: pure, and throwing `conflict`.
+// Rules of a commit that every engine follows: pure, and throwing `conflict`.
+import { joinIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Block, Hash, TransferRow } from '../model.ts'
+import type { Block, Hash, Interval, TransferRow } from '../model.ts'
+import { activityCount } from './packed-activity.ts'
 import type { ColdCommit, HotCommit, Lease } from './store.ts'
 
 /** The highest block that a cold commit claims to be final; -1 where it claims none. */
@@ -9,6 +11,22 @@ export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'c
   for (const { number } of blocks) highest = Math.max(highest, number)
   for (const { to } of covered) highest = Math.max(highest, to)
   return highest
+}
+
+/** What the ranges of a commit span, where it holds nothing but their rows and many of them. */
+export function bulkInterval(
+  { ranges = [], transfers: rows, activity: wallets }: ColdCommit,
+  bulkRows: number,
+): Interval | undefined {
+  if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
+  const joined = joinIntervals(ranges)
+  if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
+  return spanOf(joined)
+}
+
+export function spanOf(intervals: readonly Interval[]): Interval | undefined {
+  const joined = joinIntervals(intervals)
+  return joined.length === 0 ? undefined : { from: joined[0]!.from, to: joined.at(-1)!.to }
 }
 
 /** A row of an unknown block could not be answered with the block's hash and time. */

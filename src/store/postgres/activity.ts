@@ -18,11 +18,26 @@ import {
 } from '../packed-activity.ts'
 import type { ActivityReader } from '../store.ts'
 import { byteaArray, byteaColumn, bytesOf, hexTextOf } from './arrays.ts'
-import type { Transaction } from './database.ts'
+import type { Row, Transaction } from './database.ts'
+import { removeAbove, removeWallets } from './runs/activity-runs.ts'
+import { findWallet, refsIn } from './runs/run-lookups.ts'
+import { textOfKey } from './runs/runs.ts'
+import { type Slots, slotOfAddress } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
 
-const find = `SELECT chain, first, last FROM activity WHERE address = $1
-  UNION ALL SELECT chain, first, last FROM hot_activity WHERE address = $1`
+const inTables = `SELECT chain, first, last, NULL::bytea FROM activity WHERE address = $1
+  UNION ALL SELECT chain, first, last, NULL::bytea FROM hot_activity WHERE address = $1`
+const inRuns = `SELECT chain, NULL::bytea, NULL::bytea, bytes FROM (${findWallet}) AS in_runs`
+const inBoth = `${inTables} UNION ALL ${inRuns}`
+
+/** Rows move from hot to cold ones, and never between tables and runs: on Citus these are two reads. */
+async function readWallet(store: StoreDatabase, address: Uint8Array, slot: number): Promise<Row[]> {
+  const ofTables = { table: 'activity', value: address } as const
+  if (!store.distributed) return await store.readOf(ofTables, inBoth, address, slot)
+  const ofRuns = { table: 'packs', value: slot } as const
+  const read = [store.readOf(ofTables, inTables, address), store.readOf(ofRuns, inRuns, address, slot)]
+  return (await Promise.all(read)).flat()
+}
 
 const findWithin = `SELECT address, first, last FROM activity WHERE address > $1 AND chain = $2
   AND (first >= $3 AND first < $4 OR last >= $3 AND last < $4) ORDER BY address LIMIT $5`
@@ -32,13 +47,18 @@ export function activityReader(store: StoreDatabase): ActivityReader {
   return {
     async activityOf(address) {
       const value = bytesOfHex(address)
-      const rows = await store.readOf({ table: 'activity', value }, find, value)
-      const stored = rows.map(async ([ordinal, first, last]) => ({
+      const slot = slotOfAddress(await store.slots(), value)
+      const rows = await readWallet(store, value, slot)
+      const stored = rows.flatMap(([ordinal, first, last, pack]) => {
+        if (pack === null) return { ordinal, first: bytesOf(first), last: last === null ? null : bytesOf(last) }
+        const refs = refsIn(bytesOf(pack), value)
+        return refs === undefined ? [] : { ordinal, ...refs }
+      })
+      const named = stored.map(async ({ ordinal, ...refs }) => ({
         chain: await dictionary.chainOf(Number(ordinal)),
-        first: bytesOf(first),
-        last: last === null ? null : bytesOf(last),
+        ...refs,
       }))
-      return activityByChain(address, await Promise.all(stored))
+      return activityByChain(address, await Promise.all(named))
     },
     async activityWithin(chain, interval, { after, limit }) {
       const ordinal = await dictionary.ordinalOf(chain)
@@ -85,23 +105,57 @@ function columnsOf(rows: PackedActivity): Buffer[] {
   return [column(rowAt.address, rowAt.first), column(rowAt.first, refBytes), column(rowAt.last, refBytes)]
 }
 
+/** Whose rows, and where those in runs lie. */
+type Placed = { ordinal: number; slots: Slots }
+
 export async function dropActivity(
   transaction: Transaction,
-  ordinal: number,
+  { ordinal, slots }: Placed,
   wallets: readonly Address[],
 ): Promise<void> {
-  await transaction.run(
-    'DELETE FROM activity WHERE chain = $1 AND address = ANY($2::bytea[])',
-    ordinal,
-    byteaArray(wallets.map(bytesOfHex)),
-  )
+  const addresses = wallets.map(bytesOfHex)
+  await dropRows(transaction, ordinal, addresses)
+  await removeWallets(transaction, slots, ordinal, addresses)
 }
 
-/** What lies between a first transaction below and a last one above was not kept. */
-export async function dropColdAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {
+async function dropRows(
+  transaction: Transaction,
+  ordinal: number,
+  addresses: readonly Uint8Array[],
+): Promise<{ address: Buffer; first: Buffer }[]> {
+  const drop = 'DELETE FROM activity WHERE chain = $1 AND address = ANY($2::bytea[]) RETURNING address, first'
+  const rows = await transaction.write(drop, ordinal, byteaArray(addresses))
+  return rows.map(([address, first]) => ({ address: bytesOf(address), first: bytesOf(first) }))
+}
+
+/**
+ * A wallet with a transaction above keeps its first one alone: what lies between was not kept, and what runs still have
+ * of it depends on how far they are merged.
+ */
+export async function dropColdAbove(
+  transaction: Transaction,
+  { ordinal, slots }: Placed,
+  block: number,
+): Promise<void> {
   const above = firstRefOf(block + 1)
-  await transaction.run('DELETE FROM activity WHERE chain = $1 AND first >= $2::bytea', ordinal, above)
-  await transaction.run('UPDATE activity SET last = NULL WHERE chain = $1 AND last >= $2::bytea', ordinal, above)
+  const firsts = new Map<string, { address: Uint8Array; first: Uint8Array }>()
+  const note = (address: Uint8Array, first: Uint8Array): void => {
+    const wallet = textOfKey(address)
+    const known = firsts.get(wallet)
+    if (known === undefined || Buffer.compare(first, known.first) < 0) firsts.set(wallet, { address, first })
+  }
+  await removeAbove(transaction, ordinal, block, note)
+  const drop = `DELETE FROM activity WHERE chain = $1 AND coalesce(last, first) >= $2::bytea RETURNING address, first`
+  for (const [address, first] of await transaction.write(drop, ordinal, above)) note(bytesOf(address), bytesOf(first))
+  const wallets = Array.from(firsts.values(), ({ address }) => address)
+  for (const { address, first } of await dropRows(transaction, ordinal, wallets)) note(address, first)
+  await removeWallets(transaction, slots, ordinal, wallets, note)
+  const kept = [...firsts.values()].filter(({ first }) => Buffer.compare(first, above) < 0)
+  await mergeCold(
+    transaction,
+    ordinal,
+    joinActivity(kept.map(({ address, first }) => packedRow(address, first, first))),
+  )
 }
 
 export async function moveActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Block, Hash, Interval } from '../../model.ts'
 import { byteaArray, hexTextOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { requireBlockFits } from './place.ts'
+import { correctBlocks } from './runs/transfer-runs.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 function blockOf([number, hash, timestamp]: Row): Block {
@@ -44,14 +45,21 @@ export async function putColdBlocks(
     ordinal,
     ...columns,
   )
-  if (corrected.length > 0)
-    await transaction.run(
-      `UPDATE transfers SET hash = given.hash, timestamp = given.timestamp FROM ${given}
-       WHERE contract IN (SELECT id FROM contracts WHERE chain = $1) AND block = given.number
-         AND (transfers.hash, transfers.timestamp) <> (given.hash, given.timestamp)`,
-      ordinal,
-      ...columns,
-    )
+  if (corrected.length === 0) return
+  await transaction.run(
+    `UPDATE transfers SET hash = given.hash, timestamp = given.timestamp FROM ${given}
+     WHERE contract IN (SELECT id FROM contracts WHERE chain = $1) AND block = given.number
+       AND (transfers.hash, transfers.timestamp) <> (given.hash, given.timestamp)`,
+    ordinal,
+    ...columns,
+  )
+  const numbers = new Set(corrected.map(([number]) => Number(number)))
+  const right = blocks.filter(({ number }) => numbers.has(number))
+  await correctBlocks(
+    transaction,
+    ordinal,
+    new Map(right.map(({ number, hash, timestamp }) => [number, { timestamp, hash: bytesOfHex(hash) }])),
+  )
 }
 
 /** One statement cannot write one row twice. */

@@ -16,14 +16,17 @@ import {
   type TransferRow,
 } from '../../model.ts'
 import {
+  bulkInterval,
   highestBlock,
   requireBelowFinal,
   requireHotOrder,
   requireOwnRows,
   requireSameBranch,
   requireStored,
+  spanOf,
   unknownBlock,
 } from '../commit-rules.ts'
+import { activityCount } from '../packed-activity.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import {
@@ -41,14 +44,29 @@ import { addCoverageRows, lockCoverage, otherScopes, removeCoverageRows } from '
 import type { Transaction } from './database.ts'
 import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
+import { addActivityRun } from './runs/activity-runs.ts'
+import type { Slots } from './runs/slots.ts'
+import { addTransferRun, dropHotInRuns, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
 import type { Commit } from './store-database.ts'
+import { storedRows } from './stored-rows.ts'
 import * as transfers from './transfer-rows.ts'
 
 /** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
 
-export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit): Commit<{ transfersAdded: number }> {
+/** Whose rows, and where those in runs lie. */
+type Placed = { ordinal: number; slots: Slots }
+
+export function coldCommit(
+  { ordinal, contracts, slots, bulkRows }: Numbers & Placed & { bulkRows: number },
+  commit: ColdCommit,
+): Commit<{ transfersAdded: number }> {
   const { covered, ranges = [] } = commit
+  const placed = { ordinal, slots }
+  const whole = bulkInterval(commit, bulkRows)
+  // Activity comes with the claim, which may be of ranges that were stored before.
+  const isBulk = whole !== undefined || activityCount(commit.activity) >= bulkRows
+  const span = isBulk ? spanOf([...ranges, ...covered.filter(({ scope }) => isWholeScope(scope))]) : undefined
   return {
     async rows(transaction) {
       const highest = highestBlock(commit)
@@ -58,14 +76,18 @@ export function coldCommit({ ordinal, contracts }: Numbers, commit: ColdCommit):
         requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
         await finalizeRows(transaction, ordinal, highest)
       }
-      await dropPending(transaction, ordinal, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
+      await dropPending(transaction, placed, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
       for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
-        await transfers.deleteCold(transaction, { ordinal }, interval)
+        await takeBack(transaction, placed, interval)
       const blocks = await blocksOfRows(transaction, ordinal, commit)
       await putColdBlocks(transaction, ordinal, commit.blocks)
-      const rows = transfers.storedRows(commit.transfers, contracts, blocks)
-      const transfersAdded = await transfers.insertCold(transaction, rows)
-      await activity.mergeCold(transaction, ordinal, commit.activity)
+      const rows = storedRows(commit.transfers, contracts, blocks)
+      const transfersAdded =
+        whole === undefined
+          ? await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))
+          : await addTransferRun(transaction, slots, { chain: ordinal, ...whole }, rows)
+      if (span === undefined) await activity.mergeCold(transaction, ordinal, commit.activity)
+      else await addActivityRun(transaction, slots, { chain: ordinal, ...span }, commit.activity)
       await addPending(transaction, ordinal, ranges)
       return { transfersAdded }
     },
@@ -91,9 +113,19 @@ async function claimCold(transaction: Transaction, ordinal: number, covered: Col
 }
 
 /** Deletes the pending ranges that reach into one of the intervals, with their rows. */
-async function dropPending(transaction: Transaction, ordinal: number, intervals: readonly Interval[]): Promise<void> {
-  for (const range of await takePending(transaction, ordinal, intervals))
-    await transfers.deleteCold(transaction, { ordinal }, range)
+async function dropPending(transaction: Transaction, placed: Placed, intervals: readonly Interval[]): Promise<void> {
+  for (const range of await takePending(transaction, placed.ordinal, intervals))
+    await takeBack(transaction, placed, range)
+}
+
+/** Deletes the cold rows of an interval, from tables and runs. */
+async function takeBack(
+  transaction: Transaction,
+  { ordinal, slots, contract }: Placed & { contract?: number },
+  interval: Interval,
+): Promise<void> {
+  await transfers.deleteCold(transaction, contract === undefined ? { ordinal } : { contract }, interval)
+  await removeTransfers(transaction, slots, { chain: ordinal, contract }, interval)
 }
 
 /** Blocks are forgotten before their rows go and known after they came: rows of no block are of an unended commit. */
@@ -173,10 +205,11 @@ export async function addCovered(
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
 export function rangeDrop(
-  { ordinal, contract }: { ordinal: number; contract: number | undefined },
+  { contract, ...placed }: Placed & { contract: number | undefined },
   scope: 'full' | Address,
   interval: Interval,
 ): Commit<void> {
+  const { ordinal } = placed
   return {
     wide: true,
     async unclaim(transaction) {
@@ -186,15 +219,16 @@ export function rangeDrop(
     },
     async rows(transaction) {
       if (scope === 'full') {
-        await dropPending(transaction, ordinal, [interval])
-        await transfers.deleteCold(transaction, { ordinal }, interval)
+        await dropPending(transaction, placed, [interval])
+        await takeBack(transaction, placed, interval)
         await dropBlocksWithin(transaction, ordinal, interval)
-      } else if (contract !== undefined) await transfers.deleteCold(transaction, { contract }, interval)
+      } else if (contract !== undefined) await takeBack(transaction, { ...placed, contract }, interval)
     },
   }
 }
 
-export function unfinalization({ ordinal, chain }: { ordinal: number; chain: ChainId }, to: number): Commit<void> {
+export function unfinalization({ chain, ...placed }: Placed & { chain: ChainId }, to: number): Commit<void> {
+  const { ordinal } = placed
   const above = { from: to + 1, to: blockMax }
   return {
     wide: true,
@@ -206,9 +240,9 @@ export function unfinalization({ ordinal, chain }: { ordinal: number; chain: Cha
     async rows(transaction) {
       await dropHotRowsAbove(transaction, ordinal, to)
       await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
-      await dropPending(transaction, ordinal, [above])
-      await transfers.deleteCold(transaction, { ordinal }, above)
-      await activity.dropColdAbove(transaction, ordinal, to)
+      await dropPending(transaction, placed, [above])
+      await takeBack(transaction, placed, above)
+      await activity.dropColdAbove(transaction, placed, to)
       await dropBlocksAbove(transaction, 'blocks', ordinal, to)
       const names = [`wallet/${chain}/%`, `final/${chain}`]
       await transaction.run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', ...names)
@@ -237,6 +271,7 @@ async function finalizeRows(transaction: Transaction, ordinal: number, upTo: num
   if (highest < upTo) {
     await dropHotRowsAbove(transaction, ordinal, highest, upTo)
   }
+  await dropHotInRuns(transaction, ordinal, upTo)
   await transfers.moveTransfersToCold(transaction, ordinal, upTo)
   await activity.moveActivityToCold(transaction, ordinal, upTo)
   await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, upTo)
@@ -260,7 +295,7 @@ async function insertHotRows(
 ): Promise<void> {
   const byNumber = new Map(blocks.map(block => [block.number, block]))
   const rows: TransferRow[] = blocks.flatMap(block => block.transfers)
-  await transfers.insertHot(transaction, ordinal, transfers.storedRows(rows, contracts, byNumber))
+  await transfers.insertHot(transaction, ordinal, storedRows(rows, contracts, byNumber))
   for (const block of blocks) await activity.mergeHot(transaction, ordinal, block.number, block.activity)
 }
 

@@ -1,6 +1,7 @@
 // Writing and reading EVM chains: each change is one commit, and numbers of chains and contracts are found before
 // it. What a commit does is `chain-commits.ts`.
 import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
+import { activityCount } from '../packed-activity.ts'
 import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
@@ -18,16 +19,26 @@ import {
 import type { Dictionary } from './dictionary.ts'
 import { forgetStep, sizeOf } from './forget.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
+import { mergeRuns } from './runs/merges.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { withRows } from './transfer-rows.ts'
 import { forgetWallets } from './work.ts'
+
+/** A few milliseconds of merging. */
+const recordsPerFinalize = 1_000
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
   const { dictionary } = store
   return {
     commitCold: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
-      return await store.committing(commits.coldCommit(numbers, commit))
+      const { bulkRows } = store.merging
+      const added = await store.committing(
+        commits.coldCommit({ ...numbers, slots: await store.slots(), bulkRows }, commit),
+      )
+      // A transfer comes with up to two counts.
+      await mergeRuns(store, numbers.ordinal, 3 * commit.transfers.length + activityCount(commit.activity))
+      return added
     },
     commitHot: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, rowsOf(commit.blocks))
@@ -37,8 +48,12 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const numbers = await numbersOf(dictionary, chain, rowsOf(blocks))
       await store.committing(commits.hotAddition(numbers, blocks, covered))
     },
-    finalize: (chain, upTo) =>
-      store.writingChain(chain, (transaction, ordinal) => commits.finalize(transaction, ordinal, upTo)),
+    async finalize(chain, upTo) {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.committing({ rows: transaction => commits.finalize(transaction, ordinal, upTo) })
+      // What history left to merge ends while the head is followed.
+      await mergeRuns(store, ordinal, recordsPerFinalize)
+    },
     putHead: (chain, head) =>
       store.writingChain(chain, (transaction, ordinal) => commits.putHead(transaction, ordinal, head)),
     addCoverage: (chain, scope, interval) =>
@@ -49,14 +64,16 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const ordinal = await dictionary.ordinalOf(chain)
       if (ordinal === undefined) return
       const contract = scope === 'full' ? undefined : await dictionary.contractOf(ordinal, scope)
-      await store.committing(commits.rangeDrop({ ordinal, contract }, scope, interval))
+      await store.committing(commits.rangeDrop({ ordinal, contract, slots: await store.slots() }, scope, interval))
     },
     unfinalize: async (chain, to) => {
       const ordinal = await dictionary.addOrdinal(chain)
-      await store.committing(commits.unfinalization({ ordinal, chain }, to))
+      await store.committing(commits.unfinalization({ ordinal, chain, slots: await store.slots() }, to))
     },
     dropActivity: (chain, wallets) =>
-      store.writingChain(chain, (transaction, ordinal) => dropActivity(transaction, ordinal, wallets)),
+      store.writingChain(chain, async (transaction, ordinal) =>
+        dropActivity(transaction, { ordinal, slots: await store.slots() }, wallets),
+      ),
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
     unwatchContract: (chain, contract) =>

@@ -6,7 +6,7 @@ import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { migrate } from './migrate.ts'
 import { databaseOptions } from './store-database.ts'
-import { storedRows } from './transfer-rows.ts'
+import { storedRows } from './stored-rows.ts'
 
 const contract = `0x${'c'.repeat(40)}` as Address
 const block: Block = { number: 7, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 84 }

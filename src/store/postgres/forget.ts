@@ -26,7 +26,16 @@ import { putCheckpoint } from './work.ts'
 const contractsPerStep = 1_000
 
 /** Those that forgetting leaves room in. */
-export const largeTables = ['transfers', 'transfer_counts', 'activity', 'blocks', 'contract_facts', 'checkpoints']
+export const largeTables = [
+  'transfers',
+  'transfer_counts',
+  'activity',
+  'runs',
+  'packs',
+  'blocks',
+  'contract_facts',
+  'checkpoints',
+]
 
 type Numbers = { ordinal: number; contract: number | undefined }
 

@@ -71,6 +71,7 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
   { column: 'contract', tables: ['transfers', 'hot_transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks', 'hot_blocks'] },
   { column: 'address', tables: ['activity', 'hot_activity'] },
+  { column: 'slot', tables: ['runs', 'packs'] },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
   { column: 'account', tables: ['solana_closed'] },
 ]
@@ -121,8 +122,19 @@ async function distributeTables(transaction: Transaction, location: string): Pro
         await transaction.slow(`SELECT create_distributed_table('${table}', '${column}', colocate_with => '${beside}')`)
     }
   }
+  if (local.has('packs')) await fillSlots(transaction)
   // What was copied is no longer read here.
   for (const table of local) await transaction.slow(`SELECT truncate_local_data_after_distributing_table('${table}')`)
+}
+
+/** One for each shard. A store that has runs keeps its slots: those of one server are one shard here. */
+async function fillSlots(transaction: Transaction): Promise<void> {
+  if ((await transaction.query('SELECT 1 FROM runs LIMIT 1')).length > 0) return
+  await transaction.run('DELETE FROM slots')
+  await transaction.run(
+    `INSERT INTO slots SELECT min(slot) FROM (SELECT slot, get_shard_id_for_distribution_column('packs', slot) AS shard
+       FROM generate_series(0, 4095) AS slot) AS tried GROUP BY shard`,
+  )
 }
 
 /**

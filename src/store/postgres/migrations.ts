@@ -268,6 +268,42 @@ ALTER TABLE watched_contracts ADD COLUMN asked_on int8;
 UPDATE watched_contracts SET asked_on = floor(extract(epoch FROM now()) / 86400);
 `
 
+// Rows of whole blocks that come in bulk, sorted and in packs (`runs/`). A run has a part in each slot, and a slot is what
+// one shard of a cluster holds. `first_contract`, `has_list`, `contracts`: which contracts a part has. Packs fit into
+// pages as they are: they are neither compressed nor stored elsewhere.
+const runs = `
+CREATE SEQUENCE run_numbers;
+CREATE TABLE slots (slot int4 PRIMARY KEY);
+INSERT INTO slots VALUES (0);
+CREATE TABLE runs (
+  slot int4 NOT NULL,
+  id int8 NOT NULL,
+  chain int4 NOT NULL,
+  view int4 NOT NULL,
+  from_block int8 NOT NULL,
+  to_block int8 NOT NULL,
+  level int4 NOT NULL,
+  records int8 NOT NULL,
+  growing boolean NOT NULL DEFAULT false,
+  target int8,
+  first_contract int4,
+  has_list boolean NOT NULL,
+  contracts bytea,
+  PRIMARY KEY (slot, id)
+) WITH (fillfactor = 50);
+ALTER TABLE runs ALTER COLUMN contracts SET STORAGE EXTERNAL;
+CREATE INDEX runs_by_view ON runs (slot, chain, view);
+CREATE TABLE packs (
+  slot int4 NOT NULL,
+  run int8 NOT NULL,
+  key bytea NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (slot, run, key)
+);
+ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
+ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.5);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges]
+export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges, runs]
 export const schemaVersion = versionAfter(migrations)

@@ -22,7 +22,8 @@ import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { databaseOptions } from './store-database.ts'
-import { insertCold, insertHot, type StoredRow } from './transfer-rows.ts'
+import type { StoredRow } from './stored-rows.ts'
+import { insertCold, insertHot } from './transfer-rows.ts'
 
 /** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
 type Kind = 'int' | 'bytes' | 'text' | 'utf8' | 'uint' | 'flag' | 'float'

@@ -17,7 +17,7 @@ import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { solanaStaging } from './solana-staging.ts'
-import { databaseOptions, StoreDatabase } from './store-database.ts'
+import { databaseOptions, type Merging, StoreDatabase } from './store-database.ts'
 import { transferReader } from './transfer-pages.ts'
 import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
@@ -32,7 +32,13 @@ export type PostgresStore = Store & {
 }
 type Seen = { commits: number; atMs: number }
 
-export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<PostgresStore> {
+/** How bulk commits are kept; tests have runs of few rows. */
+export type OpenDatabaseOptions = { mustExist?: boolean } & Partial<Merging>
+
+export async function openPostgresStore(
+  url: string,
+  { mustExist = false, ...merging }: OpenDatabaseOptions = {},
+): Promise<PostgresStore> {
   const options = databaseOptions(url)
   const database = new Database(options)
   try {
@@ -42,7 +48,7 @@ export async function openPostgresStore(url: string, { mustExist = false } = {})
     await watch.refresh()
     database.distributed = await hasCitus(database)
     const workers = database.distributed ? new CitusWorkers(database) : undefined
-    const parts = { database, watch, dictionary: new Dictionary(database), workers }
+    const parts = { database, watch, dictionary: new Dictionary(database), workers, ...merging }
     return postgresStore(new StoreDatabase(parts), workers)
   } catch (error) {
     await database.close()

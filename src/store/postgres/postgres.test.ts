@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { type PostgresServer, startPostgres, stepServerClock } from '../../../test/postgres-server.ts'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
-import { openPostgresStore } from './postgres-store.ts'
+import { type OpenDatabaseOptions, openPostgresStore } from './postgres-store.ts'
 
 let server: PostgresServer
 let empty: string
@@ -13,13 +13,17 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-storeContract('postgres', async (): Promise<StoreFixture> => {
+storeContract('postgres', () => open({}))
+// Small commits of whole blocks go into tables as a rule. Here they are runs too.
+storeContract('postgres, in runs', () => open({ bulkRows: 1, runsPerMerge: 3 }))
+
+async function open(options: OpenDatabaseOptions): Promise<StoreFixture> {
   const url = await server.createDatabase(empty)
-  const store = await openPostgresStore(url)
+  const store = await openPostgresStore(url, options)
   return {
     store,
     beside: () => openPostgresStore(url),
     stepClock: ms => stepServerClock(url, ms),
     dispose: () => store.close(),
   }
-})
+}

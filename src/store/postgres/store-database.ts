@@ -6,6 +6,7 @@ import type { Address, ChainId } from '../../model.ts'
 import { redactStore } from '../../redact.ts'
 import type { Label } from '../annotation-store.ts'
 import { packRanges } from '../label-changes.ts'
+import { bulkRows, runsPerMerge } from '../runs/levels.ts'
 import { visibleEverywhere } from './citus-commits.ts'
 import type { CitusWorkers, ShardKey } from './citus-workers.ts'
 import {
@@ -19,6 +20,7 @@ import {
 import type { Dictionary } from './dictionary.ts'
 import { useOneConnection } from './migrate.ts'
 import type { RevisionWatch } from './revision.ts'
+import { KnownSlots, type Slots } from './runs/slots.ts'
 
 /** Throws, near the end of a transaction, where another holder has the lease. */
 export type Fence = (transaction: Transaction) => Promise<void>
@@ -47,13 +49,16 @@ type StoreDatabaseParts = {
   /** Where rows are spread over workers by Citus. */
   workers?: CitusWorkers | undefined
   fence?: Fence
-}
+} & Partial<Merging>
+
+export type Merging = { bulkRows: number; runsPerMerge: number }
 
 export class StoreDatabase {
   readonly database: Database
   readonly dictionary: Dictionary
   readonly watch: RevisionWatch
   readonly #parts: StoreDatabaseParts
+  readonly #slots: KnownSlots
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
   #closed = false
@@ -63,6 +68,15 @@ export class StoreDatabase {
     this.database = parts.database
     this.watch = parts.watch
     this.dictionary = parts.dictionary
+    this.#slots = new KnownSlots(parts.database)
+  }
+
+  slots(): Promise<Slots> {
+    return this.#slots.all()
+  }
+
+  get merging(): Merging {
+    return { bulkRows, runsPerMerge, ...this.#parts }
   }
 
   get distributed(): boolean {
@@ -94,11 +108,11 @@ export class StoreDatabase {
   ofContract<T>(
     { chain, contract }: { chain: ChainId; contract: Address },
     none: T,
-    work: (number: number) => Promise<T>,
+    work: (number: number, ordinal: number) => Promise<T>,
   ): Promise<T> {
     return this.ofChain(chain, none, async ordinal => {
       const number = await this.dictionary.contractOf(ordinal, contract)
-      return number === undefined ? none : await work(number)
+      return number === undefined ? none : await work(number, ordinal)
     })
   }
 

@@ -1,4 +1,6 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and so one snapshot.
+import type { Position } from '../../model.ts'
+import { mergePages } from '../page-merge.ts'
 import { bucketBlocks } from '../schema.ts'
 import {
   emptyPage,
@@ -9,8 +11,19 @@ import {
 } from '../store.ts'
 import { bytesOf } from './arrays.ts'
 import type { ShardKey } from './citus-workers.ts'
+import type { Row, Value } from './database.ts'
 import { wholeBucket } from './migrations.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isAfter, logIndexOf, transactionIndexOf } from './place.ts'
+import { type CountQuery, countIn, countSql, countValues, type Edge } from './runs/run-lookups.ts'
+import {
+  packsAtFirst,
+  packsGrowth,
+  pageOfRuns,
+  type RunPageQuery,
+  runPageSql,
+  runPageValues,
+} from './runs/run-pages.ts'
+import { slotOfContract } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { weightSql } from './transfer-rows.ts'
 
@@ -25,31 +38,77 @@ function pageSql(order: Order): string {
   const branch = (table: string): string => `(SELECT block, place, timestamp, hash, payload FROM ${table}
     WHERE contract = $1 AND (block, place) ${beyond} ($2::int4, $3::int8) AND block ${within} $4::int4
     ORDER BY block ${direction}, place ${direction} LIMIT $5)`
-  return `SELECT string_agg(int4send(block) || int8send(place) || int8send(timestamp), ''), string_agg(hash, ''), string_agg(payload, '')
+  return `SELECT ${inTablesKind}, NULL::int8, string_agg(int4send(block) || int8send(place) || int8send(timestamp), ''), string_agg(hash, ''), string_agg(payload, '')
     FROM (SELECT * FROM (${branch('hot_transfers')} UNION ALL ${branch('transfers')}) AS both_temperatures
       ORDER BY block ${direction}, place ${direction} LIMIT $5) AS page`
 }
 
+const inTablesKind = 0
+const tableParameters = 5
+
 const pageSqlOf: Record<Order, string> = { asc: pageSql('asc'), desc: pageSql('desc') }
+const runSqlOf: Record<Order, string> = { asc: runPageSql('asc'), desc: runPageSql('desc') }
+const bothSqlOf: Record<Order, string> = { asc: bothSql('asc'), desc: bothSql('desc') }
+
+function bothSql(order: Order): string {
+  return `${pageSql(order)} UNION ALL ${runPageSql(order, tableParameters + 1)}`
+}
 const positionBytes = 4 + 8 + 8
 
-async function transferPage(store: StoreDatabase, contract: number, query: TransferPageQuery): Promise<TransferPage> {
+type PageContext = { store: StoreDatabase; ordinal: number; contract: number }
+
+async function transferPage(context: PageContext, query: TransferPageQuery): Promise<TransferPage> {
+  const { store, ordinal, contract } = context
+  const { order, limit } = query
   const from = Math.max(0, query.fromBlock ?? 0)
   const to = Math.min(query.toBlock ?? blockMax, blockMax - 1)
-  if (from > to || query.limit <= 0) return emptyPage
+  if (from > to || limit <= 0) return emptyPage
   const start = startOf(query, from, to)
-  const end = query.order === 'asc' ? to : from
-  const [row] = await store.readOf(
-    keyOf(contract),
-    pageSqlOf[query.order],
+  const end = order === 'asc' ? to : from
+  const slot = slotOfContract(await store.slots(), contract)
+  const inTables = [contract, start.block, start.place, end, limit]
+  const inRuns: RunPageQuery = {
+    slot,
+    chain: ordinal,
     contract,
-    start.block,
-    start.place,
+    order,
+    start: startInRuns(query, from, to),
     end,
-    query.limit,
-  )
-  if (row === undefined || row[0] === null) return emptyPage
-  return pageOf(bytesOf(row[0]), bytesOf(row[1]), bytesOf(row[2]))
+    limit,
+  }
+  for (let packs = packsAtFirst(limit); ; packs *= packsGrowth) {
+    const rows = await readBoth(store, inTables, inRuns, packs)
+    const ofRuns = pageOfRuns(rows, inRuns, packs)
+    if (ofRuns === undefined) continue
+    const ofTables = rows.find(([kind, , positions]) => Number(kind) === inTablesKind && positions !== null)
+    if (ofTables === undefined) return ofRuns
+    const [, , positions, hashes, payloads] = ofTables
+    return mergePages(pageOf(bytesOf(positions), bytesOf(hashes), bytesOf(payloads)), ofRuns, order, limit)
+  }
+}
+
+/** Rows never move between tables and runs: on Citus, where they are on two workers, they are two reads. */
+async function readBoth(
+  store: StoreDatabase,
+  inTables: readonly Value[],
+  inRuns: RunPageQuery,
+  packs: number,
+): Promise<Row[]> {
+  const { contract, order, slot } = inRuns
+  const values = runPageValues(inRuns, packs)
+  if (!store.distributed) return await store.readOf(keyOf(contract), bothSqlOf[order], ...inTables, ...values)
+  const both = [
+    store.readOf(keyOf(contract), pageSqlOf[order], ...inTables),
+    store.readOf({ table: 'packs', value: slot }, runSqlOf[order], ...values),
+  ]
+  return (await Promise.all(both)).flat()
+}
+
+/** The same as `startOf`, as runs take it. */
+function startInRuns({ order, after }: TransferPageQuery, from: number, to: number): Position {
+  const outside = { transactionIndex: -1, logIndex: -1, batchIndex: -1 }
+  if (order === 'asc') return after === undefined || after.block < from ? { ...outside, block: from } : after
+  return after === undefined || after.block > to ? { ...outside, block: to + 1 } : after
 }
 
 /** Rows are strictly beyond it: the edge of the range or the cursor, whichever comes later. */
@@ -94,26 +153,59 @@ const boundedCountSql = `SELECT ${hotCountSql} +
   (SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket BETWEEN $4::int4 AND $5::int4) +
   $6::int8 * ${edge('$7', '$8')} + $9::int8 * ${edge('$10', '$11')}`
 
+const ofTablesKind = 0
+const bothCounts = (inTables: string, parameters: number): string =>
+  `SELECT ${ofTablesKind}, int8send((${inTables})::int8) UNION ALL ${countSql(parameters + 1)}`
+const wholeCounts = bothCounts(wholeCountSql, 3)
+const boundedCounts = bothCounts(boundedCountSql, 11)
+const runCounts = countSql()
+
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-async function transferCount(store: StoreDatabase, contract: number, range: TransferRange): Promise<number> {
+async function transferCount({ store, ordinal, contract }: PageContext, range: TransferRange): Promise<number> {
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax - 1)
   if (from > to) return 0
-  if (from === 0 && to === blockMax - 1) {
-    const [row] = await store.readOf(keyOf(contract), wholeCountSql, contract, from, to)
-    return Number(row?.[0])
-  }
-  const { buckets, lower, upper } = splitRange(from, to)
-  const [row] = await store.readOf(keyOf(contract), boundedCountSql, contract, from, to, ...buckets, ...lower, ...upper)
-  return Number(row?.[0])
+  const isWhole = from === 0 && to === blockMax - 1
+  const { buckets, lower, upper } = isWhole ? wholeRange : splitRange(from, to)
+  const slot = slotOfContract(await store.slots(), contract)
+  const inRuns: CountQuery = { slot, chain: ordinal, contract, buckets, edges: [lower, upper] }
+  const inTables = isWhole ? [contract, from, to] : [contract, from, to, ...buckets, ...lower, ...upper]
+  const rows = await readCounts(store, isWhole, inTables, inRuns)
+  const ofTables = rows.find(([kind]) => Number(kind) === ofTablesKind)
+  return readInt8(bytesOf(ofTables?.[1])) + countIn(rows, inRuns)
 }
 
-/** Blocks to scan, and whether to add their rows to those of the buckets or to subtract them. */
-type Edge = [sign: 1 | -1, from: number, to: number]
+async function readCounts(
+  store: StoreDatabase,
+  isWhole: boolean,
+  inTables: readonly Value[],
+  inRuns: CountQuery,
+): Promise<Row[]> {
+  const key = keyOf(inRuns.contract)
+  const values = countValues(inRuns)
+  if (!store.distributed) {
+    const both = isWhole ? wholeCounts : boundedCounts
+    return await store.readOf(key, both, ...inTables, ...values)
+  }
+  const ofTables = isWhole ? wholeCountSql : boundedCountSql
+  const [inTable, packs] = await Promise.all([
+    store.readOf(key, `SELECT ${ofTablesKind}, int8send((${ofTables})::int8)`, ...inTables),
+    store.readOf({ table: 'packs', value: inRuns.slot }, runCounts, ...values),
+  ])
+  return [...inTable, ...packs]
+}
+
+function readInt8(bytes: Buffer): number {
+  return Number(bytes.readBigInt64BE())
+}
+
 const noEdge: Edge = [1, 1, 0]
+const wholeRange: Split = { buckets: [wholeBucket, wholeBucket], lower: noEdge, upper: noEdge }
+
+type Split = { buckets: [first: number, last: number]; lower: Edge; upper: Edge }
 
 /** Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of it. */
-function splitRange(from: number, to: number): { buckets: [first: number, last: number]; lower: Edge; upper: Edge } {
+function splitRange(from: number, to: number): Split {
   const first = Math.floor(from / bucketBlocks)
   const last = Math.floor(to / bucketBlocks)
   const firstStart = first * bucketBlocks
@@ -135,7 +227,9 @@ function splitRange(from: number, to: number): { buckets: [first: number, last: 
 
 export function transferReader(store: StoreDatabase): TransferReader {
   return {
-    transferPage: query => store.ofContract(query, emptyPage, number => transferPage(store, number, query)),
-    transferCount: range => store.ofContract(range, 0, number => transferCount(store, number, range)),
+    transferPage: query =>
+      store.ofContract(query, emptyPage, (contract, ordinal) => transferPage({ store, ordinal, contract }, query)),
+    transferCount: range =>
+      store.ofContract(range, 0, (contract, ordinal) => transferCount({ store, ordinal, contract }, range)),
   }
 }

@@ -1,15 +1,11 @@
 // Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
-
-import { bytesOfHex } from '../../hex.ts'
-import type { Address, Block, TransferRow } from '../../model.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
-import { byteaArray, int4Array, int8Array, writeInt8 } from './arrays.ts'
+import { byteaArray, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
-import { noNumber } from './dictionary.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
-import { placeHigh, placeLow, requireFits } from './place.ts'
+import { copyRows, type StoredRow } from './stored-rows.ts'
 
 // Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one
 // stored row and as many transfers as it has ids.
@@ -62,46 +58,6 @@ export async function addToCounts(
       'DELETE FROM transfer_counts WHERE contract = ANY($1::int4[]) AND stored = 0',
       int4Array([...wholes.keys()]),
     )
-}
-
-/** A row as the tables hold it. The place is two halves of 32 bits. */
-export type StoredRow = {
-  contract: number
-  block: number
-  placeHigh: number
-  placeLow: number
-  timestamp: number
-  hash: Uint8Array
-  payload: Uint8Array
-}
-
-/** Sorted as the index is: rows inserted in this order are appended within each contract. */
-export function storedRows(
-  rows: readonly TransferRow[],
-  contracts: ReadonlyMap<Address, number>,
-  blocks: ReadonlyMap<number, Block>,
-): StoredRow[] {
-  const hashes = new Map<number, Uint8Array>()
-  const stored = rows.map(row => {
-    requireFits(row)
-    const block = blocks.get(row.block) as Block
-    const hash = hashes.get(row.block) ?? bytesOfHex(block.hash)
-    hashes.set(row.block, hash)
-    const contract = contracts.get(row.contract)
-    if (contract === undefined) throw noNumber(`contract ${row.contract}`)
-    return {
-      contract,
-      block: row.block,
-      placeHigh: placeHigh(row),
-      placeLow: placeLow(row),
-      timestamp: block.timestamp,
-      hash,
-      payload: row.payload,
-    }
-  })
-  return stored.sort(
-    (a, b) => a.contract - b.contract || b.block - a.block || b.placeHigh - a.placeHigh || b.placeLow - a.placeLow,
-  )
 }
 
 const columns = 'contract, block, place, timestamp, hash, payload'
@@ -221,48 +177,4 @@ export async function moveTransfersToCold(transaction: Transaction, ordinal: num
   )
   await transaction.run('DELETE FROM hot_transfers WHERE chain = $1 AND block <= $2', ordinal, upTo)
   await addToCounts(transaction, moved.map(changeOf))
-}
-
-// Transfers in PostgreSQL's binary COPY format, in pieces of bounded size.
-
-const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
-const trailer = Buffer.from([0xff, 0xff])
-const pieceBytes = 256 * 1024
-/** The field count, six lengths, and the fields but for hash and payload. */
-const fixedBytes = 2 + 6 * 4 + 4 + 4 + 8 + 8
-
-function* copyRows(rows: readonly StoredRow[]): Generator<Uint8Array> {
-  yield signature
-  let piece = Buffer.allocUnsafe(pieceBytes)
-  let at = 0
-  for (const row of rows) {
-    const size = fixedBytes + row.hash.length + row.payload.length
-    if (at + size > piece.length) {
-      yield piece.subarray(0, at)
-      piece = Buffer.allocUnsafe(Math.max(pieceBytes, size))
-      at = 0
-    }
-    at = writeRow(piece, row, at)
-  }
-  yield piece.subarray(0, at)
-  yield trailer
-}
-
-function writeRow(piece: Buffer, row: StoredRow, start: number): number {
-  let at = piece.writeInt16BE(6, start)
-  at = piece.writeInt32BE(4, at)
-  at = piece.writeInt32BE(row.contract, at)
-  at = piece.writeInt32BE(4, at)
-  at = piece.writeInt32BE(row.block, at)
-  at = piece.writeInt32BE(8, at)
-  at = piece.writeInt32BE(row.placeHigh, at)
-  at = piece.writeUInt32BE(row.placeLow, at)
-  at = piece.writeInt32BE(8, at)
-  at = writeInt8(piece, row.timestamp, at)
-  for (const bytes of [row.hash, row.payload]) {
-    at = piece.writeInt32BE(bytes.length, at)
-    piece.set(bytes, at)
-    at += bytes.length
-  }
-  return at
 }

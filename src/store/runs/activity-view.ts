@@ -17,12 +17,13 @@ const combine: Combine = (target, a, aLength, b, bLength) => {
 export const activityView: View = { id: 1, name: 'activity', keyBytes: rowAt.first, byContract: false, combine }
 
 /** Rows in any order, of which many may be of one wallet. */
-export function writeActivity(packed: PackedActivity, writer: PackWriter): void {
+export function writeActivity(packed: PackedActivity, writerOf: (address: Uint8Array) => PackWriter): void {
   const rows = mergePacked(packed)
   for (let at = 0; at < rows.length; at += rowBytes) {
     const isOne = compareRefs(rows, at + rowAt.first, rows, at + rowAt.last) === 0
+    const address = rows.subarray(at, at + rowAt.first)
     const value = rows.subarray(at + rowAt.first, at + rowBytes)
-    writer.add(rows.subarray(at, at + rowAt.first), value, isOne ? refBytes : 2 * refBytes)
+    writerOf(address).add(address, value, isOne ? refBytes : 2 * refBytes)
   }
 }
 

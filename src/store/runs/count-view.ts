@@ -17,12 +17,13 @@ export const countView: View = {
   },
 }
 
+/** Below 0 where it takes back what another record counts. */
 export function countOf(value: Uint8Array): number {
-  return Buffer.from(value.buffer, value.byteOffset, valueBytes).readUIntBE(0, valueBytes)
+  return Buffer.from(value.buffer, value.byteOffset, valueBytes).readIntBE(0, valueBytes)
 }
 
 function writeCount(target: Uint8Array, count: number): number {
-  Buffer.from(target.buffer, target.byteOffset, valueBytes).writeUIntBE(count, 0, valueBytes)
+  Buffer.from(target.buffer, target.byteOffset, valueBytes).writeIntBE(count, 0, valueBytes)
   return valueBytes
 }
 

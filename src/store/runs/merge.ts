@@ -31,9 +31,16 @@ export class RunCursor {
 
 /**
  * Moves up to `limit` records, and those of a key all at once, from the cursors, which stand on their first record,
- * into the writer. Cursors at their end leave the list. Returns how many records were read.
+ * into the writer; none from the key `until` on. Cursors at their end leave the list. Returns how many records were
+ * read.
  */
-export function mergeRecords(cursors: RunCursor[], writer: PackWriter, combine: Combine, limit: number): number {
+export function mergeRecords(
+  cursors: RunCursor[],
+  writer: PackWriter,
+  combine: Combine,
+  limit: number,
+  until?: Uint8Array,
+): number {
   const value = new Uint8Array(valueBytesMax)
   const held = new Uint8Array(valueBytesMax)
   let read = 0
@@ -42,6 +49,7 @@ export function mergeRecords(cursors: RunCursor[], writer: PackWriter, combine: 
   while (cursors.length > 0 && read < limit) {
     const first = cursors[0]!
     const { reader } = first
+    if (until !== undefined && compareKeys(reader.key, until) >= 0) break
     if (cursors.length === 1 || compareReaders(reader, cursors[1]!.reader) < 0) {
       writer.add(reader.key, reader.value, reader.valueLength)
       advance(cursors)

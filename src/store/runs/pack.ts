@@ -71,6 +71,7 @@ export type Pack = { firstKey: Uint8Array; bytes: Uint8Array; records: number }
 export class PackWriter {
   readonly #keyBytes: number
   readonly #emit: (pack: Pack) => void
+  readonly #bytesMax: number
   readonly #bytes = new Uint8Array(packBytesMax)
   readonly #firstKey: Uint8Array
   readonly #lastKey: Uint8Array
@@ -79,10 +80,11 @@ export class PackWriter {
   #at = 0
   #records = 0
 
-  constructor(keyBytes: number, emit: (pack: Pack) => void) {
+  constructor(keyBytes: number, emit: (pack: Pack) => void, bytesMax = packBytesMax) {
     if (keyBytes > keyBytesMax) throw new RangeError(`A key of ${keyBytes} bytes is longer than ${keyBytesMax}.`)
     this.#keyBytes = keyBytes
     this.#emit = emit
+    this.#bytesMax = bytesMax
     this.#firstKey = new Uint8Array(keyBytes)
     this.#lastKey = new Uint8Array(keyBytes)
   }
@@ -101,7 +103,7 @@ export class PackWriter {
       while (valueShared < most && value[valueShared] === this.#lastValue[valueShared]) valueShared++
     }
     if (
-      this.#at + recordHeaderBytes + keyBytes - keyShared - endShared + length - valueShared > packBytesMax &&
+      this.#at + recordHeaderBytes + keyBytes - keyShared - endShared + length - valueShared > this.#bytesMax &&
       this.#records > 0
     ) {
       this.flush()

@@ -110,7 +110,7 @@ export function mergeCold(connection: Connection, ordinal: number, rows: PackedA
 
 /** Of whole blocks. */
 export function addActivityRun(connection: Connection, ordinal: number, blocks: Interval, rows: PackedActivity): void {
-  addRun(connection, activityView, { chain: ordinal, ...blocks }, writer => writeActivity(rows, writer))
+  addRun(connection, activityView, { chain: ordinal, ...blocks }, writer => writeActivity(rows, () => writer))
 }
 
 export function mergeHot(connection: Connection, ordinal: number, block: number, rows: PackedActivity): void {

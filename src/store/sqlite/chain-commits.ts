@@ -11,12 +11,14 @@ import {
   type TransferRow,
 } from '../../model.ts'
 import {
+  bulkInterval,
   highestBlock,
   requireBelowFinal,
   requireHotOrder,
   requireOwnRows,
   requireSameBranch,
   requireStored,
+  spanOf,
   unknownBlock,
 } from '../commit-rules.ts'
 import { activityCount } from '../packed-activity.ts'
@@ -87,22 +89,6 @@ export function replacedBy(commit: ColdCommit): TakenBack {
     ],
     check: ({ connection }, ordinal) => requireCommit(connection, ordinal, commit),
   }
-}
-
-/** What the ranges of a commit span, where it holds nothing but their rows and many of them. */
-function bulkInterval(
-  { ranges = [], transfers: rows, activity: wallets }: ColdCommit,
-  bulkRows: number,
-): Interval | undefined {
-  if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
-  const joined = joinIntervals(ranges)
-  if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
-  return spanOf(joined)
-}
-
-function spanOf(intervals: readonly Interval[]): Interval | undefined {
-  const joined = joinIntervals(intervals)
-  return joined.length === 0 ? undefined : { from: joined[0]!.from, to: joined.at(-1)!.to }
 }
 
 /** What was stored of whole blocks before, and claimed of single contracts, goes: a claim is about its own rows. */

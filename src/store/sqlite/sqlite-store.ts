@@ -1,6 +1,7 @@
 // The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { bulkRows, runsPerMerge } from '../runs/levels.ts'
 import type { DerivedView } from '../runs/view.ts'
 import type { Store, StoreInfo } from '../store.ts'
 import { activityReader } from './activity.ts'
@@ -13,7 +14,7 @@ import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
 import { views } from './runs/merges.ts'
-import { runSummaries, runsPerMerge } from './runs/runs.ts'
+import { runSummaries } from './runs/runs.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
@@ -25,11 +26,6 @@ export type StoreRole = 'owner' | 'reader' | 'tool'
 /** How long a write waits for other processes. */
 const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, tool: 60_000 }
 
-/**
- * From this many rows on a commit of whole blocks is kept as runs: in a table nearly each row of a large store has a
- * page of its own to write.
- */
-const bulkRowsUsual = 4_096
 /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
 const packsPerStepUsual = 2_000
 
@@ -71,7 +67,7 @@ export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | keyof RunOptio
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const usual = { bulkRows: bulkRowsUsual, runsPerMerge, packsPerStep: packsPerStepUsual, derivedViews: [] }
+  const usual = { bulkRows, runsPerMerge, packsPerStep: packsPerStepUsual, derivedViews: [] }
   const file = new StoreFile({ ...usual, ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {

@@ -4,20 +4,17 @@
 import { AlmanacError } from '../../../errors.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
+import { levelOf, recordsPerStep, recordsWorthMerging, runsPerMerge } from '../../runs/levels.ts'
 import { joinMembers } from '../../runs/members.ts'
 import { mergeRecords } from '../../runs/merge.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { StoreFile } from '../store-file.ts'
-import { dropRun, levelOf, membersOf, packInserter, replacePack, runsPerMerge, StoredCursor } from './runs.ts'
+import { dropRun, membersOf, packInserter, replacePack, StoredCursor } from './runs.ts'
 
 /** Those that this engine keeps in runs, beside the ones that follow from transfers. */
 export const views: readonly View[] = [activityView, transferView, countView]
-
-const recordsPerStep = 32_768
-/** A step writes a pack again in each run that it takes from: less than this is not worth it. */
-const recordsWorthMerging = 1_000
 
 /**
  * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are

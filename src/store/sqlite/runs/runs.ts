@@ -3,6 +3,7 @@
 // is in exactly one run at any time. Callers hold the transaction.
 
 import type { Interval } from '../../../model.ts'
+import { levelOf } from '../../runs/levels.ts'
 import { packMembers } from '../../runs/members.ts'
 import { RunCursor } from '../../runs/merge.ts'
 import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
@@ -11,17 +12,6 @@ import type { RunSummary } from '../../store.ts'
 import type { Connection, Row } from '../connection.ts'
 
 export type Run = Interval & { id: number; chain: number; level: number; records: number }
-
-/**
- * Runs of one level are of like size; each level is sixteen times as large as the one below. With eight a record is
- * written a third more often; with more a wallet is looked up in more runs.
- */
-export const runsPerMerge = 16
-const smallestRun = 512
-
-export function levelOf(records: number): number {
-  return Math.max(0, Math.floor(Math.log(records / smallestRun) / Math.log(runsPerMerge)))
-}
 
 /** Returns how many records there are. Without any there is no run. */
 export function addRun(

@@ -1,0 +1,174 @@
+// Keeps runs few, as in a file (`../../sqlite/runs/merges.ts`): sixteen of like size become one, some records at a time,
+// each time within one transaction and one slot.
+import { AlmanacError } from '../../../errors.ts'
+import { activityView } from '../../runs/activity-view.ts'
+import { countView } from '../../runs/count-view.ts'
+import { levelOf, recordsPerStep, recordsWorthMerging } from '../../runs/levels.ts'
+import { joinMembers } from '../../runs/members.ts'
+import { mergeRecords, RunCursor } from '../../runs/merge.ts'
+import { compareKeys, type Pack, PackWriter } from '../../runs/pack.ts'
+import { transferView } from '../../runs/transfer-view.ts'
+import type { View } from '../../runs/view.ts'
+import { byteaArray, bytesOf, int8Array } from '../arrays.ts'
+import type { Transaction } from '../database.ts'
+import type { StoreDatabase } from '../store-database.ts'
+import { dropRun, insertPacks, lockRuns, packBytesOf, readMembers } from './runs.ts'
+
+export const views: readonly View[] = [activityView, transferView, countView]
+
+/** Each commit pays its share, after it is stored. */
+export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdded: number): Promise<void> {
+  const { bulkRows, runsPerMerge } = store.merging
+  const worth = Math.min(recordsWorthMerging, bulkRows)
+  if (recordsAdded < worth) return
+  try {
+    const [[levels] = []] = await store.database.read('SELECT max(level) FROM runs WHERE chain = $1', chain)
+    for (let left = recordsAdded * Math.max(1, Number(levels ?? 0)); left >= worth; ) {
+      const place = await findWork(store, chain, runsPerMerge)
+      if (place === undefined) return
+      const step = { ...place, chain, perMerge: runsPerMerge, limit: Math.min(left, recordsPerStep) }
+      left -= await store.writingUnseen(transaction => mergeStep(transaction, step))
+    }
+  } catch (error) {
+    // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
+    const code = error instanceof AlmanacError ? error.code : undefined
+    if (code !== 'store_full' && code !== 'store_locked' && code !== 'conflict') throw error
+  }
+}
+
+// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own.
+const mergeable = `NOT growing AND target IS NULL AND NOT EXISTS (SELECT 1 FROM pending_ranges AS pending
+  WHERE pending.chain = runs.chain AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block)`
+const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${mergeable}
+  GROUP BY slot, view, level HAVING count(*) >= $2 ORDER BY level LIMIT 1`
+const findGrowing = 'SELECT slot, view, level FROM runs WHERE chain = $1 AND growing ORDER BY level LIMIT 1'
+
+type MergePlace = { slot: number; view: View; level: number }
+
+/** Small runs first. */
+async function findWork(store: StoreDatabase, chain: number, perMerge: number): Promise<MergePlace | undefined> {
+  const many = await store.database.read(findMany, chain, perMerge)
+  const [row] = many.length > 0 ? many : await store.database.read(findGrowing, chain)
+  const view = views.find(({ id }) => id === Number(row?.[1]))
+  return row === undefined || view === undefined ? undefined : { slot: Number(row[0]), view, level: Number(row[2]) }
+}
+
+type MergeStep = MergePlace & { chain: number; perMerge: number; limit: number }
+
+/** Returns how many records were moved, and at least 1. */
+async function mergeStep(transaction: Transaction, step: MergeStep): Promise<number> {
+  const { slot, view, chain } = step
+  await lockRuns(transaction, chain)
+  await begin(transaction, step)
+  const find = `SELECT id FROM runs WHERE slot = $1 AND chain = $2 AND view = $3 AND growing ORDER BY level LIMIT 1`
+  const [[target] = []] = await transaction.query(find, slot, chain, view.id)
+  return target === undefined ? 1 : await grow(transaction, step, Number(target))
+}
+
+async function begin(transaction: Transaction, { slot, view, level, chain, perMerge }: MergeStep): Promise<void> {
+  const sources = await transaction.query(
+    `SELECT id, from_block, to_block, contracts FROM runs
+     WHERE slot = $1 AND chain = $2 AND view = $3 AND level = $4 AND ${mergeable} ORDER BY id LIMIT $5`,
+    ...[slot, chain, view.id, level, perMerge],
+  )
+  if (sources.length < perMerge) return
+  const from = Math.min(...sources.map(([, first]) => Number(first)))
+  const to = Math.max(...sources.map(([, , last]) => Number(last)))
+  const members = view.byContract
+    ? readMembers(joinMembers(sources.map(([, , , contracts]) => bytesOf(contracts))))
+    : undefined
+  const [[target] = []] = await transaction.query("SELECT nextval('run_numbers')")
+  await transaction.run(
+    `INSERT INTO runs (slot, id, chain, view, from_block, to_block, level, records, growing, first_contract, has_list,
+       contracts) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, true, $8, $9, $10)`,
+    ...[slot, Number(target), chain, view.id, from, to, level + 1],
+    ...[members?.first ?? null, members?.isList ?? false, members?.bytes ?? null],
+  )
+  await transaction.run(
+    'UPDATE runs SET target = $2 WHERE slot = $1 AND id = ANY($3::int8[])',
+    ...[slot, Number(target), int8Array(sources.map(([id]) => Number(id)))],
+  )
+}
+
+/** About what a pack of a view has. */
+const recordsPerPack = new Map([
+  [activityView, 13],
+  [transferView, 28],
+  [countView, 300],
+])
+
+const findPacks = `SELECT id, key, bytes FROM runs CROSS JOIN LATERAL (SELECT key, bytes FROM packs
+  WHERE packs.slot = $1 AND run = id ORDER BY key LIMIT $3) AS first_packs
+  WHERE runs.slot = $1 AND target = $2 ORDER BY id, key`
+
+async function grow(transaction: Transaction, { slot, view, limit }: MergeStep, target: number): Promise<number> {
+  const sources = await transaction.query('SELECT id FROM runs WHERE slot = $1 AND target = $2', slot, target)
+  const packsMax = Math.max(2, Math.ceil(limit / recordsPerPack.get(view)! / Math.max(1, sources.length)))
+  const byRun = Map.groupBy(await transaction.query(findPacks, slot, target, packsMax), ([id]) => Number(id))
+  const cursors = sources.map(([id]) => new SourceCursor(view, Number(id), byRun.get(Number(id)) ?? [], packsMax))
+  const left: RunCursor[] = cursors.filter(cursor => cursor.step())
+  const until = leastOf(cursors.flatMap(({ until }) => until ?? []))
+  const packs: Pack[] = []
+  const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), packBytesOf(view))
+  const read = mergeRecords(left, writer, view.combine, limit, until)
+  writer.flush()
+  for (const cursor of cursors)
+    if (left.includes(cursor)) await takeAway(transaction, view, slot, cursor)
+    else await dropRun(transaction, { slot, id: cursor.run })
+  await insertPacks(transaction, { slot, id: target }, packs)
+  const moved = packs.reduce((sum, { records }) => sum + records, 0)
+  const add = 'UPDATE runs SET records = records + $3 WHERE slot = $1 AND id = $2 RETURNING records'
+  const [[made] = []] = await transaction.write(add, slot, target, moved)
+  if (left.length === 0) {
+    if (Number(made) === 0) await dropRun(transaction, { slot, id: target })
+    else
+      await transaction.run(
+        'UPDATE runs SET growing = false, level = $3 WHERE slot = $1 AND id = $2',
+        ...[slot, target, levelOf(Number(made))],
+      )
+  }
+  return read + 1
+}
+
+/** A run of which the first packs are here. */
+class SourceCursor extends RunCursor {
+  readonly run: number
+  /** Keys of the packs that were opened. */
+  readonly keys: Buffer[] = []
+  /** Records from this key on may follow one that is not here. */
+  readonly until: Buffer | undefined
+
+  constructor(view: View, run: number, rows: readonly (string | null)[][], packsMax: number) {
+    const waiting = rows.map(([, key, bytes]) => ({ key: bytesOf(key), bytes: bytesOf(bytes) }))
+    super(view.keyBytes, () => {
+      const pack = waiting.shift()
+      if (pack === undefined) return undefined
+      this.keys.push(pack.key)
+      return pack.bytes
+    })
+    this.run = run
+    this.until = rows.length < packsMax ? undefined : waiting.at(-1)!.key
+  }
+}
+
+function leastOf(keys: readonly Buffer[]): Buffer | undefined {
+  return keys.reduce<Buffer | undefined>(
+    (least, key) => (least === undefined || compareKeys(key, least) < 0 ? key : least),
+    undefined,
+  )
+}
+
+/** Deletes what is before the cursor. */
+async function takeAway(transaction: Transaction, view: View, slot: number, cursor: SourceCursor): Promise<void> {
+  const { run, keys, reader, passed } = cursor
+  if (passed === 0) return
+  const rest: Pack[] = []
+  const writer = new PackWriter(view.keyBytes, pack => rest.push(pack), packBytesOf(view))
+  do writer.add(reader.key, reader.value, reader.valueLength)
+  while (reader.next())
+  writer.flush()
+  const drop = 'DELETE FROM packs WHERE slot = $1 AND run = $2 AND key = ANY($3::bytea[])'
+  await transaction.run(drop, slot, run, byteaArray(keys))
+  await insertPacks(transaction, { slot, id: run }, rest)
+  await transaction.run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, run, passed)
+}

@@ -1,0 +1,211 @@
+// Transfers of whole blocks as runs, with the runs of their counts. A value is the time and the hash of the block and
+// then the payload, so that a page is read from packs alone. Callers hold the transaction.
+import type { Interval, Position } from '../../../model.ts'
+import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
+import { compareKeys } from '../../runs/pack.ts'
+import { blockOfKey, contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import { idCountOf } from '../../transfer-payload.ts'
+import type { Transaction } from '../database.ts'
+import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from '../place.ts'
+import type { StoredRow } from '../stored-rows.ts'
+import { addRun, type Change, changeRun, lockRuns, type OfChain, runsOf, textOfKey } from './runs.ts'
+import { type Slots, slotOfContract } from './slots.ts'
+
+const hashAt = 8
+export const payloadAt = hashAt + 32
+
+export function timestampOf(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, hashAt).readUIntBE(2, 6)
+}
+
+export function hashOf(value: Uint8Array): Uint8Array {
+  return value.subarray(hashAt, payloadAt)
+}
+
+function packedValue({ timestamp, hash, payload }: Pick<StoredRow, 'timestamp' | 'hash' | 'payload'>): Uint8Array {
+  const value = Buffer.alloc(payloadAt + payload.length)
+  value.writeUIntBE(timestamp, 2, 6)
+  value.set(hash, hashAt)
+  value.set(payload, payloadAt)
+  return value
+}
+
+function positionOf({ block, placeHigh, placeLow }: StoredRow): Position {
+  const transactionIndex = transactionIndexOf(placeHigh)
+  return { block, transactionIndex, logIndex: logIndexOf(placeHigh, placeLow), batchIndex: batchIndexOf(placeLow) }
+}
+
+/** Rows in the order of `storedRows`, none of which is stored yet. Returns how many there are. */
+export async function addTransferRun(
+  transaction: Transaction,
+  slots: Slots,
+  place: OfChain,
+  rows: readonly StoredRow[],
+): Promise<number> {
+  const counts = new Counts()
+  let added = 0
+  await addRun(transaction, { view: transferView, ...place }, slots, writerOf => {
+    const key = new Uint8Array(transferView.keyBytes)
+    const before = new Uint8Array(transferView.keyBytes)
+    for (const row of rows) {
+      transferKey(row.contract, positionOf(row), key)
+      // A commit may name a place twice: the first counts.
+      if (compareKeys(before, key) === 0) continue
+      before.set(key)
+      const value = packedValue(row)
+      writerOf(slotOfContract(slots, row.contract)).add(key, value, value.length)
+      counts.add(row.contract, row.block, idCountOf(row.payload))
+      added++
+    }
+  })
+  await counts.store(transaction, slots, place)
+  return added
+}
+
+/** What rows add to kept counts, or take back. */
+class Counts {
+  readonly #byContract = new Map<number, Map<number, number>>()
+
+  add(contract: number, block: number, count: number): void {
+    const buckets = this.#byContract.get(contract) ?? new Map<number, number>()
+    this.#byContract.set(contract, buckets)
+    for (const bucket of [-1, bucketOf(block)]) buckets.set(bucket, (buckets.get(bucket) ?? 0) + count)
+  }
+
+  async store(transaction: Transaction, slots: Slots, place: OfChain): Promise<void> {
+    await addRun(transaction, { view: countView, ...place }, slots, writerOf => {
+      for (const contract of [...this.#byContract.keys()].sort((a, b) => a - b)) {
+        const writer = writerOf(slotOfContract(slots, contract))
+        for (const [bucket, count] of [...this.#byContract.get(contract)!].sort(([a], [b]) => a - b)) {
+          const value = countValue(count)
+          writer.add(countKey(contract, bucket), value, value.length)
+        }
+      }
+    })
+  }
+}
+
+export type OfRows = { chain: number; contract?: number | undefined }
+
+/** Deletes the rows of an interval, of one contract or of all. Returns how many there were. */
+export async function removeTransfers(
+  transaction: Transaction,
+  slots: Slots,
+  { chain, contract }: OfRows,
+  interval: Interval,
+): Promise<number> {
+  const counts = new Counts()
+  let removed = 0
+  const remove: Change = (key, value) => {
+    counts.add(contractOfKey(key), blockOfKey(key), -idCountOf(value.subarray(payloadAt)))
+    removed++
+    return null
+  }
+  await changeRows(transaction, { chain, contract }, interval, remove)
+  if (removed > 0) await counts.store(transaction, slots, { chain, ...interval, to: Math.min(interval.to, 2 ** 32) })
+  return removed
+}
+
+/** Gives rows of blocks that turned out to be others the hash and the time of the right ones. */
+export async function correctBlocks(
+  transaction: Transaction,
+  chain: number,
+  blocks: ReadonlyMap<number, { timestamp: number; hash: Uint8Array }>,
+): Promise<void> {
+  const numbers = [...blocks.keys()]
+  const interval = { from: Math.min(...numbers), to: Math.max(...numbers) }
+  await changeRows(transaction, { chain }, interval, (key, value) => {
+    const block = blocks.get(blockOfKey(key))
+    return block === undefined ? undefined : packedValue({ ...block, payload: value.subarray(payloadAt) })
+  })
+}
+
+const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
+const oldestOfBlock = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+
+/** The keys of a contract's rows in an interval, first and last. */
+export function spanOfBlocks(contract: number, { from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
+  return {
+    from: transferKey(contract, { ...newestOfBlock, block: to }),
+    to: transferKey(contract, { ...oldestOfBlock, block: from }),
+  }
+}
+
+async function changeRows(
+  transaction: Transaction,
+  { chain, contract }: OfRows,
+  interval: Interval,
+  change: Change,
+): Promise<void> {
+  const runs = await runsOf(transaction, transferView, { chain, ...interval }, contract)
+  if (runs.length === 0) return
+  await lockRuns(transaction, chain)
+  const span = contract === undefined ? undefined : spanOfBlocks(contract, interval)
+  const within: Change = (key, value) => {
+    const block = blockOfKey(key)
+    return block < interval.from || block > interval.to ? undefined : change(key, value)
+  }
+  // Again, because a merge may have moved rows before it was locked out.
+  for (const run of await runsOf(transaction, transferView, { chain, ...interval }, contract))
+    await changeRun(transaction, transferView, run, within, span)
+}
+
+/** Deletes the counts of a contract. */
+export async function removeCounts(transaction: Transaction, chain: number, contract: number): Promise<void> {
+  await lockRuns(transaction, chain)
+  const span = { from: totalKey(contract), to: countKey(contract, bucketMax) }
+  for (const run of await runsOf(transaction, countView, { chain, from: 0, to: Infinity }, contract))
+    await changeRun(transaction, countView, run, () => null, span)
+}
+
+/** Without those that a run has. Rows of whole blocks come first as a rule, so there is seldom a run to look into. */
+export async function withoutStored(
+  transaction: Transaction,
+  chain: number,
+  rows: readonly StoredRow[],
+): Promise<readonly StoredRow[]> {
+  if (rows.length === 0) return rows
+  let [from, to] = [Infinity, -Infinity]
+  for (const { block } of rows) {
+    from = Math.min(from, block)
+    to = Math.max(to, block)
+  }
+  const interval = { from, to }
+  if ((await runsOf(transaction, transferView, { chain, ...interval })).length === 0) return rows
+  const contracts = new Set(rows.map(row => row.contract))
+  const stored = await keysIn(transaction, chain, interval, contracts)
+  return rows.filter(row => !stored.has(textOfKey(transferKey(row.contract, positionOf(row)))))
+}
+
+/** Before hot rows become cold: what a run has is there already. */
+export async function dropHotInRuns(transaction: Transaction, chain: number, upTo: number): Promise<void> {
+  const findFirst = 'SELECT min(block) FROM hot_transfers WHERE chain = $1'
+  const [[first] = []] = await transaction.query(findFirst, chain)
+  if (first === null || first === undefined || Number(first) > upTo) return
+  const interval = { from: Number(first), to: upTo }
+  if ((await runsOf(transaction, transferView, { chain, ...interval })).length === 0) return
+  const findRows = 'SELECT DISTINCT contract FROM hot_transfers WHERE chain = $1 AND block <= $2'
+  const contracts = (await transaction.query(findRows, chain, upTo)).map(([contract]) => Number(contract))
+  for (const text of await keysIn(transaction, chain, interval, contracts)) {
+    const key = Buffer.from(text, 'latin1')
+    const { block, place } = boundOf(positionOfKey(key))
+    const drop = 'DELETE FROM hot_transfers WHERE contract = $1 AND block = $2 AND place = $3'
+    await transaction.run(drop, contractOfKey(key), block, place)
+  }
+}
+
+/** The keys that runs have of contracts in an interval, as texts. */
+async function keysIn(
+  transaction: Transaction,
+  chain: number,
+  interval: Interval,
+  contracts: Iterable<number>,
+): Promise<ReadonlySet<string>> {
+  await lockRuns(transaction, chain)
+  const keys = new Set<string>()
+  const note: Change = key => void keys.add(textOfKey(key))
+  for (const contract of contracts)
+    for (const run of await runsOf(transaction, transferView, { chain, ...interval }, contract))
+      await changeRun(transaction, transferView, run, note, spanOfBlocks(contract, interval))
+  return keys
+}
