@@ -1,8 +1,8 @@
 // First and last transactions of addresses, cold and hot. Merging takes the smaller and the larger of packed
 // transactions, so repeats and any order of commits give the same rows. Callers hold the transaction.
 
-import { bytesOfHex } from '../../hex.ts'
-import type { Address } from '../../model.ts'
+import { bytesOfHex, hexOf } from '../../hex.ts'
+import type { ActivityRow, Address } from '../../model.ts'
 import {
   activityByChain,
   activityRow,
@@ -16,10 +16,12 @@ import {
   rowAt,
   rowBytes,
 } from '../packed-activity.ts'
+import { activityView, refsOf } from '../runs/activity-view.ts'
 import type { ActivityReader } from '../store.ts'
-import { byteaArray, byteaColumn, bytesOf, hexTextOf } from './arrays.ts'
+import { byteaArray, byteaColumn, bytesOf } from './arrays.ts'
 import type { Row, Transaction } from './database.ts'
 import { removeAbove, removeWallets } from './runs/activity-runs.ts'
+import { type ColdPlace, type ColdRecord, coldPage } from './runs/cold-pages.ts'
 import { findWallet, refsIn } from './runs/run-lookups.ts'
 import { textOfKey } from './runs/runs.ts'
 import { type Slots, slotOfAddress } from './runs/slots.ts'
@@ -39,11 +41,8 @@ async function readWallet(store: StoreDatabase, address: Uint8Array, slot: numbe
   return (await Promise.all(read)).flat()
 }
 
-const findWithin = `SELECT address, first, last FROM activity WHERE address > $1 AND chain = $2
-  AND (first >= $3 AND first < $4 OR last >= $3 AND last < $4) ORDER BY address LIMIT $5`
-
 export function activityReader(store: StoreDatabase): ActivityReader {
-  const { database, dictionary } = store
+  const { dictionary } = store
   return {
     async activityOf(address) {
       const value = bytesOfHex(address)
@@ -64,13 +63,48 @@ export function activityReader(store: StoreDatabase): ActivityReader {
       const ordinal = await dictionary.ordinalOf(chain)
       if (ordinal === undefined) return []
       const { from, end } = blockRefs(interval)
-      const rows = await database.read(findWithin, bytesOfHex(after ?? '0x'), ordinal, from, end, limit)
-      return rows.map(([address, first, last]) =>
-        activityRow(hexTextOf<Address>(address), bytesOf(first), last === null ? null : bytesOf(last)),
-      )
+      const isWithin = (ref: Uint8Array | null): boolean =>
+        ref !== null && Buffer.compare(ref, from) >= 0 && Buffer.compare(ref, end) < 0
+      const found: ActivityRow[] = []
+      let place: ColdPlace | undefined = after === undefined ? undefined : { key: bytesOfHex(after), chain: ordinal }
+      while (true) {
+        const { records, isLast } = await coldWallets(store, ordinal, place)
+        for (const { key, value } of records) {
+          const { first, last } = refsOf(value)
+          if (!isWithin(first) && !isWithin(last)) continue
+          found.push(activityRow(hexOf<Address>(key), first, last))
+          if (found.length === limit) return found
+        }
+        if (isLast) return found
+        place = records.at(-1)
+      }
     },
   }
 }
+
+const walletsPerRead = 2_000
+const findWallets = `SELECT address, first, last FROM activity WHERE address > $1::bytea AND chain = $2
+  ORDER BY address LIMIT $3`
+
+async function coldWallets(
+  store: StoreDatabase,
+  chain: number,
+  after: ColdPlace | undefined,
+): Promise<{ records: ColdRecord[]; isLast: boolean }> {
+  const { database } = store
+  const inTable = async (limit: number): Promise<ColdRecord[]> => {
+    const rows = await database.read(findWallets, after?.key ?? noBytes, chain, limit)
+    return rows.map(([address, first, last]) => ({
+      key: bytesOf(address),
+      chain,
+      value: last === null ? bytesOf(first) : Buffer.concat([bytesOf(first), bytesOf(last)]),
+    }))
+  }
+  const source = { database, slots: await store.slots(), view: activityView, chain, inTable }
+  return await coldPage(source, after, walletsPerRead)
+}
+
+const noBytes = Buffer.alloc(0)
 
 // The WHERE keeps a repeat from counting as a change and from leaving dead rows. `last` is NULL where it equals
 // `first`, as for most wallets; `least` and `greatest` skip NULL.

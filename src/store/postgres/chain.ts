@@ -21,6 +21,7 @@ import { forgetStep, sizeOf } from './forget.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { transferReader } from './transfer-pages.ts'
 import { withRows } from './transfer-rows.ts'
 import { forgetWallets } from './work.ts'
 
@@ -105,6 +106,9 @@ const findState =
 export function chainReader(store: StoreDatabase): ChainReader {
   const { database, dictionary } = store
   const noBlocks = { before: undefined, after: undefined }
+  const { transferPage, transferCount } = transferReader(store)
+  const isInRuns = async (chain: ChainId, contract: Address): Promise<boolean> =>
+    (await transferPage({ chain, contract, order: 'desc', limit: 1 })).length > 0
   return {
     async chainState(chain) {
       const [row] = await database.read(findState, chain)
@@ -133,15 +137,17 @@ export function chainReader(store: StoreDatabase): ChainReader {
         for (let last = after; ; ) {
           const page = await dictionary.contractsOf(ordinal, last, limit)
           const having = await withRows(store, [...page.values()])
-          for (const [contract, number] of page) if (having.has(number)) found.push(contract)
+          for (const [contract, number] of page)
+            if (having.has(number) || (await isInRuns(chain, contract))) found.push(contract)
           if (page.size < limit || found.length >= limit) return found.slice(0, limit)
           last = [...page.keys()].at(-1)
         }
       }),
     sizeOf: what =>
       store.ofChain(what.chain, { transfers: 0, wallets: 0 }, async ordinal => {
-        const contract = what.contract && (await dictionary.contractOf(ordinal, what.contract))
-        return await sizeOf(store, { ordinal, contract }, what)
+        const { chain, contract } = what
+        if (contract === undefined) return await sizeOf(store, ordinal, what)
+        return { transfers: await transferCount({ chain, contract }), wallets: 0 }
       }),
   }
 }

@@ -13,17 +13,24 @@ import {
   stateOf,
   withoutScope,
 } from '../forget.ts'
+import { activityView } from '../runs/activity-view.ts'
+import { transferView } from '../runs/transfer-view.ts'
 import type { Forgotten, ForgottenSize } from '../store.ts'
 import { bytesOf, int4Array } from './arrays.ts'
 import { addCoverageRows, lockCoverage, unwatchContract } from './coverage-table.ts'
 import type { Database, Transaction, Value } from './database.ts'
 import { wholeBucket } from './migrations.ts'
 import { blockMax } from './place.ts'
+import { lockRuns, sweepPacks } from './runs/runs.ts'
+import type { Slots } from './runs/slots.ts'
+import { removeCounts, removeSomeTransfers } from './runs/transfer-runs.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { deleteCold } from './transfer-rows.ts'
 import { putCheckpoint } from './work.ts'
 
 const contractsPerStep = 1_000
+/** Sweeping a pack costs as much as deleting so many rows. */
+const rowsPerPack = 8
 
 /** Those that forgetting leaves room in. */
 export const largeTables = [
@@ -58,7 +65,7 @@ export async function forgetStep(
       await putCheckpoint(transaction, name, JSON.stringify(firstState(what)))
       return { removed: 0, done: false }
     }
-    const numbers = { ordinal, contract: await contractOf(begun.what), rowsMax }
+    const numbers = { ordinal, contract: await contractOf(begun.what), rowsMax, slots: await store.slots() }
     const step = (await phases[begun.phase]?.(transaction, numbers, begun)) ?? { removed: 0 }
     const next = stateAfter(begun, step)
     if (next === undefined) await transaction.run('DELETE FROM checkpoints WHERE name = $1', name)
@@ -133,7 +140,7 @@ async function dropWallets(transaction: Transaction, chain: ChainId): Promise<vo
   }
 }
 
-type Bounds = Numbers & { rowsMax: number }
+type Bounds = Numbers & { rowsMax: number; slots: Slots }
 type Phase = (transaction: Transaction, bounds: Bounds, state: ForgetState) => Promise<PhaseStep>
 
 const phases: Partial<Record<ForgetPhase, Phase>> = {
@@ -165,6 +172,23 @@ const phases: Partial<Record<ForgetPhase, Phase>> = {
         ? await transaction.run(drop, ordinal, address)
         : await transaction.run(`${drop} AND address <= $3`, ordinal, address, last)
     return last === undefined ? { removed } : { removed, after: Buffer.from(last).toString('hex') }
+  },
+
+  async runs(transaction, { ordinal, contract, slots, rowsMax }, { what }) {
+    if (what.contract === undefined) return await dropRuns(transaction, ordinal, what)
+    if (contract === undefined) return { removed: 0 }
+    const removed = await removeSomeTransfers(transaction, slots, { chain: ordinal, contract }, rowsMax)
+    return removed === 0 ? { removed } : { removed, after: more }
+  },
+
+  async counts(transaction, { ordinal, contract }) {
+    if (contract !== undefined) await removeCounts(transaction, ordinal, contract)
+    return { removed: 0 }
+  },
+
+  async packs(transaction, { slots, rowsMax }) {
+    const swept = await sweepPacks(transaction, slots, Math.ceil(rowsMax / rowsPerPack))
+    return swept === 0 ? { removed: 0 } : { removed: 0, after: more }
   },
 
   blocks: (transaction, bounds) => dropSome(transaction, bounds, { table: 'blocks', key: 'number' }),
@@ -211,6 +235,16 @@ async function dropSomeTransfers(transaction: Transaction, contract: number, row
   return from === 0 ? { removed } : { removed, after: more }
 }
 
+/** Their packs are swept after them. */
+async function dropRuns(transaction: Transaction, ordinal: number, { view }: Forgotten): Promise<PhaseStep> {
+  await lockRuns(transaction, ordinal)
+  const dropped = await transaction.write(
+    'DELETE FROM runs WHERE chain = $1 AND ($2::int4 IS NULL OR view = $2) RETURNING records',
+    ...[ordinal, view === undefined ? null : activityView.id],
+  )
+  return { removed: dropped.reduce((sum, [records]) => sum + Number(records), 0) }
+}
+
 async function dropSome(
   transaction: Transaction,
   { ordinal, rowsMax }: Bounds,
@@ -230,25 +264,23 @@ const sampleRows = 100_000
 
 export async function sizeOf(
   { database }: { database: Database },
-  { ordinal, contract }: Numbers,
+  ordinal: number,
   what: Forgotten,
 ): Promise<ForgottenSize> {
-  const counted = async (whose: string, value: number): Promise<number> => {
-    const [[sum] = []] = await database.read(
-      `SELECT coalesce(sum(stored), 0) FROM transfer_counts WHERE bucket = ${wholeBucket} AND contract ${whose}`,
-      value,
-    )
-    return Number(sum)
-  }
-  if (what.contract !== undefined)
-    return { transfers: contract === undefined ? 0 : await counted('= $1', contract), wallets: 0 }
   const [[few] = []] = await database.read(
     'SELECT count(*) FROM (SELECT 1 FROM activity LIMIT $1) AS looked',
     sampleRows,
   )
   const isSmall = Number(few) < sampleRows
   const [[found] = []] = await database.read(sampled, ordinal, Buffer.alloc(isSmall ? 21 : 1, isSmall ? 0xff : 1))
-  const wallets = Number(found) * (isSmall ? 1 : 256)
+  const inRuns = await database.read('SELECT view, sum(records) FROM runs WHERE chain = $1 GROUP BY view', ordinal)
+  const records = new Map(inRuns.map(([of, count]) => [Number(of), Number(count)]))
+  const wallets = Number(found) * (isSmall ? 1 : 256) + (records.get(activityView.id) ?? 0)
   if (what.view !== undefined) return { transfers: 0, wallets }
-  return { transfers: await counted('IN (SELECT id FROM contracts WHERE chain = $1)', ordinal), wallets }
+  const [[stored] = []] = await database.read(
+    `SELECT coalesce(sum(stored), 0) FROM transfer_counts WHERE bucket = ${wholeBucket}
+     AND contract IN (SELECT id FROM contracts WHERE chain = $1)`,
+    ordinal,
+  )
+  return { transfers: Number(stored) + (records.get(transferView.id) ?? 0), wallets }
 }

@@ -14,13 +14,17 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
+import { transferView } from '../runs/transfer-view.ts'
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { visibleEverywhere } from './citus-commits.ts'
 import { Database, type Row, type Transaction } from './database.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
+import { isInRuns, type PartInRuns, partsInRuns } from './parts-in-runs.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
+import { type ColdRecord, coldPage } from './runs/cold-pages.ts'
+import { KnownSlots } from './runs/slots.ts'
 import { databaseOptions } from './store-database.ts'
 import type { StoredRow } from './stored-rows.ts'
 import { insertCold, insertHot } from './transfer-rows.ts'
@@ -84,20 +88,37 @@ export async function openPostgresParts(url: string, { mustExist = false } = {})
 class PostgresParts implements StoreParts {
   readonly location: string
   readonly #database: Database
+  readonly #slots: KnownSlots
 
   constructor(database: Database) {
     this.location = database.location
     this.#database = database
+    this.#slots = new KnownSlots(database)
   }
 
   async readPart(part: ReadableName, cursor: string | undefined, limit: number): Promise<PartPage> {
     const after = cursor === undefined ? undefined : (JSON.parse(cursor) as string[])
+    if (isInRuns(part)) return await this.#readWithRuns(part, after, limit)
     const read = downwards.has(part) ? this.#walkDown(part, after, limit) : this.#walk(part, after, limit)
     const rows = await read
     const last = rows.at(-1)
     const next =
       rows.length < limit || last === undefined ? undefined : JSON.stringify(last.slice(0, keys[part].length))
     return { rows: rows.map(row => partRow(part, row.slice(keys[part].length))), next }
+  }
+
+  /** Rows of the table and of runs together. */
+  async #readWithRuns(part: PartInRuns, after: readonly string[] | undefined, limit: number): Promise<PartPage> {
+    const { view, placeOf, recordOf, rowOf, keyOf } = partsInRuns[part]
+    const inTable = async (rowsMax: number): Promise<ColdRecord[]> => {
+      const walk = downwards.has(part) ? this.#walkDown(part, after, rowsMax) : this.#walk(part, after, rowsMax)
+      return (await walk).map(row => recordOf(partRow(part, row.slice(keys[part].length))))
+    }
+    const source = { database: this.#database, slots: await this.#slots.all(), view, inTable }
+    const { records, isLast } = await coldPage(source, after && placeOf(after), limit)
+    const last = records.at(-1)
+    const next = isLast || last === undefined ? undefined : JSON.stringify(keyOf(last))
+    return { rows: records.flatMap(record => rowOf(record) ?? []), next }
   }
 
   /** Rows begin with their key, as text. */
@@ -154,7 +175,8 @@ class PostgresParts implements StoreParts {
 
   async transferRows(): Promise<number> {
     const [row] = await this.#database.read('SELECT sum(stored) FROM transfer_counts WHERE bucket = $1', wholeBucket)
-    return Number(row?.[0] ?? 0)
+    const [inRuns] = await this.#database.read('SELECT sum(records) FROM runs WHERE view = $1', transferView.id)
+    return Number(row?.[0] ?? 0) + Number(inRuns?.[0] ?? 0)
   }
 
   async copyCheckpoint(): Promise<string | undefined> {

@@ -144,7 +144,7 @@ export async function runsOf(
 }
 
 /** Above every block, and an integer. */
-const blockEnd = 2 ** 32
+export const blockEnd = 2 ** 32
 
 /** Key and value are overwritten after the call. The new value, null to delete the record, undefined to leave it. */
 export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
@@ -253,4 +253,26 @@ function changedPack(
 export async function dropRun(transaction: Transaction, { slot, id }: Part): Promise<void> {
   await transaction.run('DELETE FROM packs WHERE slot = $1 AND run = $2', slot, id)
   await transaction.run('DELETE FROM runs WHERE slot = $1 AND id = $2', slot, id)
+}
+
+/** Packs of runs that are no more. Returns how many it removed; 0 where there are none left. */
+export async function sweepPacks(transaction: Transaction, slots: Slots, packsMax: number): Promise<number> {
+  for (const slot of slots)
+    for (let run = -1; ; ) {
+      const [[next] = []] = await transaction.query(
+        'SELECT min(run) FROM packs WHERE slot = $1 AND run > $2',
+        slot,
+        run,
+      )
+      if (next === null || next === undefined) break
+      run = Number(next)
+      const known = await transaction.query('SELECT 1 FROM runs WHERE slot = $1 AND id = $2', slot, run)
+      if (known.length > 0) continue
+      const find = 'SELECT key FROM packs WHERE slot = $1 AND run = $2 ORDER BY key LIMIT 1 OFFSET $3'
+      const [[last] = []] = await transaction.query(find, slot, run, packsMax)
+      const drop = 'DELETE FROM packs WHERE slot = $1 AND run = $2'
+      if (last === null || last === undefined) return await transaction.run(drop, slot, run)
+      return await transaction.run(`${drop} AND key <= $3::bytea`, slot, run, bytesOf(last))
+    }
+  return 0
 }

@@ -5,10 +5,11 @@ import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '
 import { compareKeys } from '../../runs/pack.ts'
 import { blockOfKey, contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
+import { bytesOf } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
 import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from '../place.ts'
 import type { StoredRow } from '../stored-rows.ts'
-import { addRun, type Change, changeRun, lockRuns, type OfChain, runsOf, textOfKey } from './runs.ts'
+import { addRun, blockEnd, type Change, changeRun, lockRuns, type OfChain, runsOf, textOfKey } from './runs.ts'
 import { type Slots, slotOfContract } from './slots.ts'
 
 const hashAt = 8
@@ -94,16 +95,54 @@ export async function removeTransfers(
   { chain, contract }: OfRows,
   interval: Interval,
 ): Promise<number> {
+  return await subtracting(transaction, slots, { chain, ...interval }, remove =>
+    changeRows(transaction, { chain, contract }, interval, remove),
+  )
+}
+
+/** Counts what `work` removes. */
+async function subtracting(
+  transaction: Transaction,
+  slots: Slots,
+  place: OfChain,
+  work: (remove: Change) => Promise<void>,
+): Promise<number> {
   const counts = new Counts()
   let removed = 0
-  const remove: Change = (key, value) => {
+  await work((key, value) => {
     counts.add(contractOfKey(key), blockOfKey(key), -idCountOf(value.subarray(payloadAt)))
     removed++
     return null
-  }
-  await changeRows(transaction, { chain, contract }, interval, remove)
-  if (removed > 0) await counts.store(transaction, slots, { chain, ...interval, to: Math.min(interval.to, 2 ** 32) })
+  })
+  if (removed > 0) await counts.store(transaction, slots, { ...place, to: Math.min(place.to, blockEnd) })
   return removed
+}
+
+/** Of one contract; a pack has more. */
+const rowsPerPack = 16
+
+/** About so many rows of a contract, from one run that has any; 0 where none has. */
+export async function removeSomeTransfers(
+  transaction: Transaction,
+  slots: Slots,
+  { chain, contract }: { chain: number; contract: number },
+  rowsMax: number,
+): Promise<number> {
+  const every = { chain, from: 0, to: Infinity }
+  const span = spanOfBlocks(contract, every)
+  await lockRuns(transaction, chain)
+  for (const run of await runsOf(transaction, transferView, every, contract)) {
+    const find = `SELECT key FROM packs WHERE slot = $1 AND run = $2 AND key > $3::bytea AND key < $4::bytea
+      ORDER BY key LIMIT 1 OFFSET $5`
+    const packs = Math.ceil(rowsMax / rowsPerPack)
+    const [[beyond] = []] = await transaction.query(find, run.slot, run.id, span.from, span.to, packs)
+    const to = beyond === null || beyond === undefined ? span.to : bytesOf(beyond)
+    const removed = await subtracting(transaction, slots, { ...every, from: run.from, to: run.to }, remove =>
+      changeRun(transaction, transferView, run, remove, { from: span.from, to }),
+    )
+    if (removed > 0) return removed
+  }
+  return 0
 }
 
 /** Gives rows of blocks that turned out to be others the hash and the time of the right ones. */
