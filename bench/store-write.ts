@@ -1,15 +1,18 @@
 // How fast transfers and wallets go into the store, newest first, whether that stays so, and how much disk and memory
 // they take.
 // Run: npm run bench:write [-- --shape ethereum --transfers 20000000 --wallets 40000000 --touches 2 --memory 1024]
-// `--touches`: wallets for each transfer, all equally likely, instead of those of the shape.
+// `--touches`: wallets for each transfer, all equally likely, instead of those of the shape. `--engine postgres`: into a
+// server of its own within the same bound of memory, with 256 MB of shared buffers and every write made durable.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import type { ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { views } from '../src/store/sqlite/runs/merges.ts'
+import { startPostgres } from '../test/postgres-server.ts'
 import { generateTransfers } from './generate.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
 import { shapeOf } from './shape.ts'
@@ -22,6 +25,7 @@ const { values } = parseArgs({
     touches: { type: 'string' },
     activity: { type: 'boolean', default: false },
     memory: { type: 'string' },
+    engine: { type: 'string', default: 'sqlite' },
   },
 })
 const transfers = Number(values.transfers)
@@ -66,13 +70,66 @@ function bytesPerRecord(path: string): Record<string, number> {
   }
 }
 
+type Place = {
+  url: string
+  /** Bytes handed to the disk so far. */
+  written: () => Promise<number>
+  measure: () => Promise<{ bytes: number } & Record<string, unknown>>
+  close: () => Promise<void>
+}
+
+function openFile(): Place {
+  const path = join(directory, 'almanac.db')
+  return {
+    url: `file:${path}`,
+    written: async () => bytesWritten(),
+    measure: async () => ({
+      bytes: readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0),
+      bytesPerRecord: bytesPerRecord(path),
+      bytesByTable: bytesByTable(path),
+    }),
+    close: async () => {},
+  }
+}
+
+async function openServer(): Promise<Place> {
+  const server = await startPostgres({
+    ...{ fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', max_wal_size: '1GB' },
+  })
+  const url = await server.createDatabase()
+  const client = new pg.Client(url)
+  await client.connect()
+  const value = async (sql: string): Promise<number> => Number(Object.values((await client.query(sql)).rows[0])[0])
+  return {
+    url,
+    written: async () => {
+      await client.query('CHECKPOINT')
+      return await value('SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FROM pg_stat_io')
+    },
+    async measure() {
+      const { rows } = await client.query(
+        `SELECT relname AS name, pg_total_relation_size(oid)::float8 AS bytes FROM pg_class
+         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_total_relation_size(oid) > 1000000`,
+      )
+      return {
+        bytes: await value('SELECT pg_database_size(current_database())'),
+        bytesByTable: Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes])),
+      }
+    },
+    async close() {
+      await client.end()
+      await server.stop()
+    },
+  }
+}
+
 try {
   console.log(values.memory === undefined ? 'memory is not bounded' : boundMemory(Number(values.memory)))
-  const path = join(directory, 'almanac.db')
-  const store = await openStore(`file:${path}`, { role: 'owner' })
+  const place = values.engine === 'postgres' ? await openServer() : openFile()
+  const store = await openStore(place.url, { role: 'owner' })
   let peakRss = 0
   const cpuBefore = process.cpuUsage()
-  const writtenBefore = bytesWritten()
+  const writtenBefore = await place.written()
   const tenths: Tenth[] = Array.from({ length: tenthCount }, () => ({ transfers: 0, touches: 0, commitMs: 0 }))
   let done = 0
   const startedAt = performance.now()
@@ -93,12 +150,13 @@ try {
   const wallMs = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
   await store.close()
-  const written = bytesWritten() - writtenBefore
-  const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+  const written = (await place.written()) - writtenBefore
+  const { bytes, ...details } = await place.measure()
   const touches = tenths.reduce((sum, tenth) => sum + tenth.touches, 0)
   const rates = tenths.map(tenth => perSecond(tenth.transfers, tenth.commitMs))
   const result = {
     benchmark: 'store-write',
+    engine: values.engine,
     shape: values.shape,
     transfers,
     touches,
@@ -113,9 +171,9 @@ try {
     writtenPerStoredByte: Number((written / bytes).toFixed(1)),
     bytesPerTransfer: Number((bytes / transfers).toFixed(1)),
     peakResidentMegabytes: Math.round(peakRss / 2 ** 20),
-    bytesPerRecord: bytesPerRecord(path),
-    bytesByTable: bytesByTable(path),
+    ...details,
   }
+  await place.close()
   const isSmall = values.shape === 'small' && !hasActivity
   console.table([
     { measure: 'transfers/s inside the store', value: result.transfersPerSecond, target: isSmall ? '>= 80000' : '' },

@@ -7,7 +7,7 @@ import type { Database } from '../database.ts'
 import { packsFrom } from './runs.ts'
 import type { Slots } from './slots.ts'
 
-/** Wallets have a record for each chain; other keys are of one. */
+/** Wallets have a record for each chain. Contracts are of one: their records have the chain 0. */
 export type ColdRecord = { key: Uint8Array; chain: number; value: Uint8Array }
 export type ColdPlace = Pick<ColdRecord, 'key' | 'chain'>
 
@@ -21,8 +21,10 @@ export type ColdSource = {
   inTable: (limit: number) => Promise<ColdRecord[]>
 }
 
-const packsAtFirst = 2
+/** Of each run; more are read where they give few records of a page, up to a bound of memory. */
+const packsAtFirst = 8
 const packsGrowth = 4
+const packsMost = 512
 
 /** Up to `limit` records after a place, and at least one where there is any; `isLast` where none follows them. */
 export async function coldPage(
@@ -43,7 +45,8 @@ export async function coldPage(
         (lastInTable === undefined || comparePlaces(record, lastInTable) <= 0),
     )
     const isWhole = until === undefined && lastInTable === undefined
-    if (known.length === 0 && !isWhole) continue
+    const isEnough = known.length >= limit / 4 || (known.length > 0 && packs >= packsMost)
+    if (!isEnough && !isWhole) continue
     return { records: known.slice(0, limit), isLast: isWhole && known.length <= limit }
   }
 }
@@ -71,7 +74,7 @@ async function recordsFrom(
       const lastKey = bytesOf(packs.at(-1)![2])
       if (packs.length === packsMax && (until === undefined || compareKeys(lastKey, until) < 0)) until = lastKey
     }
-    for (const [, of, , bytes] of rows) addRecords(view, bytesOf(bytes), Number(of), records)
+    for (const [, of, , bytes] of rows) addRecords(view, bytesOf(bytes), view.byContract ? 0 : Number(of), records)
   }
   return { records: records.filter(({ key }) => compareKeys(key, from) >= 0), until }
 }
