@@ -1,8 +1,8 @@
 // The commits of EVM chains: cold and hot rows, finality, coverage, each as the parts that `Commit` names.
 //
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
-// change), rows of blocks and transfers, kept counts, the chain's coverage. Two backfills of one chain write their rows
-// side by side.
+// change), its runs (where rows in them go), rows of blocks and transfers, kept counts, the chain's coverage. Two
+// backfills of one chain write their rows side by side.
 import { joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import {
@@ -124,8 +124,8 @@ async function takeBack(
   { ordinal, slots, contract }: Placed & { contract?: number },
   interval: Interval,
 ): Promise<void> {
-  await transfers.deleteCold(transaction, contract === undefined ? { ordinal } : { contract }, interval)
   await removeTransfers(transaction, slots, { chain: ordinal, contract }, interval)
+  await transfers.deleteCold(transaction, contract === undefined ? { ordinal } : { contract }, interval)
 }
 
 /** Blocks are forgotten before their rows go and known after they came: rows of no block are of an unended commit. */

@@ -15,6 +15,7 @@ import { keyStore } from './keys.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
+import { runSummaries } from './runs/merges.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { solanaStaging } from './solana-staging.ts'
 import { databaseOptions, type Merging, StoreDatabase } from './store-database.ts'
@@ -81,6 +82,7 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
       const { location } = database
       return { engine: 'postgres', location, schemaVersion, sizeBytes, usedBytes: sizeBytes, disk: undefined }
     },
+    runs: () => runSummaries(store),
     problems: async () => (await workers?.problems()) ?? [],
     close: () => store.close(),
     ...chainReader(store),

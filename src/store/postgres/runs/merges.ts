@@ -9,12 +9,13 @@ import { mergeRecords, RunCursor } from '../../runs/merge.ts'
 import { compareKeys, type Pack, PackWriter } from '../../runs/pack.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
+import type { RunSummary } from '../../store.ts'
 import { byteaArray, bytesOf, int8Array } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { dropRun, insertPacks, lockRuns, packBytesOf, readMembers } from './runs.ts'
 
-export const views: readonly View[] = [activityView, transferView, countView]
+const views: readonly View[] = [activityView, transferView, countView]
 
 /** Each commit pays its share, after it is stored. */
 export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdded: number): Promise<void> {
@@ -171,4 +172,19 @@ async function takeAway(transaction: Transaction, view: View, slot: number, curs
   await transaction.run(drop, slot, run, byteaArray(keys))
   await insertPacks(transaction, { slot, id: run }, rest)
   await transaction.run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, run, passed)
+}
+
+const summarise = `SELECT chain, view, count(*), sum(records), coalesce(sum(records) FILTER (WHERE target IS NOT NULL), 0)
+  FROM runs GROUP BY chain, view ORDER BY chain, view`
+
+/** By chain and view: a look at one small table. */
+export async function runSummaries({ database, dictionary }: StoreDatabase): Promise<RunSummary[]> {
+  const rows = await database.read(summarise)
+  return await Promise.all(
+    rows.map(async ([ordinal, view, runs, records, mergingRecords]) => ({
+      chain: await dictionary.chainOf(Number(ordinal)),
+      view: views.find(({ id }) => id === Number(view))?.name ?? String(view),
+      ...{ runs: Number(runs), records: Number(records), mergingRecords: Number(mergingRecords) },
+    })),
+  )
 }

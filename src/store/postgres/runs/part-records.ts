@@ -1,13 +1,13 @@
 // The parts of a store that tables and runs hold together, as records of their views. Pure.
-import type { PartRow, PlaceRow, ReadableName } from '../parts.ts'
-import { activityView, refsOf } from '../runs/activity-view.ts'
-import { bucketOfKey, countKey, countOf, countValue, countView } from '../runs/count-view.ts'
-import { contractOfKey, positionOfKey, transferKey, transferView } from '../runs/transfer-view.ts'
-import type { View } from '../runs/view.ts'
-import { bytesOf } from './arrays.ts'
-import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from './place.ts'
-import type { ColdPlace, ColdRecord } from './runs/cold-pages.ts'
-import { payloadAt } from './runs/transfer-runs.ts'
+import type { PartRow, PlaceRow, ReadableName } from '../../parts.ts'
+import { activityView, refsOf } from '../../runs/activity-view.ts'
+import { bucketOfKey, countKey, countOf, countValue, countView } from '../../runs/count-view.ts'
+import { contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import type { View } from '../../runs/view.ts'
+import { bytesOf } from '../arrays.ts'
+import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from '../place.ts'
+import type { ColdPlace, ColdRecord } from './cold-pages.ts'
+import { payloadAt } from './transfer-runs.ts'
 
 type Layout = {
   view: View
