@@ -154,11 +154,19 @@ const boundedCountSql = `SELECT ${hotCountSql} +
   $6::int8 * ${edge('$7', '$8')} + $9::int8 * ${edge('$10', '$11')}`
 
 const ofTablesKind = 0
-const bothCounts = (inTables: string, parameters: number): string =>
-  `SELECT ${ofTablesKind}, int8send((${inTables})::int8) UNION ALL ${countSql(parameters + 1)}`
-const wholeCounts = bothCounts(wholeCountSql, 3)
-const boundedCounts = bothCounts(boundedCountSql, 11)
-const runCounts = countSql()
+const countSqls = {
+  whole: countSqlsOf(wholeCountSql, { parameters: 3, hasEdges: false }),
+  bounded: countSqlsOf(boundedCountSql, { parameters: 11, hasEdges: true }),
+}
+
+function countSqlsOf(
+  sql: string,
+  { parameters, hasEdges }: { parameters: number; hasEdges: boolean },
+): Record<'inTables' | 'inRuns' | 'inBoth', string> {
+  const inTables = `SELECT ${ofTablesKind}, int8send((${sql})::int8)`
+  const inBoth = `${inTables} UNION ALL ${countSql({ first: parameters + 1, hasEdges })}`
+  return { inTables, inRuns: countSql({ hasEdges }), inBoth }
+}
 
 /** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
 async function transferCount({ store, ordinal, contract }: PageContext, range: TransferRange): Promise<number> {
@@ -168,7 +176,7 @@ async function transferCount({ store, ordinal, contract }: PageContext, range: T
   const isWhole = from === 0 && to === blockMax - 1
   const { buckets, lower, upper } = isWhole ? wholeRange : splitRange(from, to)
   const slot = slotOfContract(await store.slots(), contract)
-  const inRuns: CountQuery = { slot, chain: ordinal, contract, buckets, edges: [lower, upper] }
+  const inRuns: CountQuery = { slot, chain: ordinal, contract, buckets, edges: isWhole ? [] : [lower, upper] }
   const inTables = isWhole ? [contract, from, to] : [contract, from, to, ...buckets, ...lower, ...upper]
   const rows = await readCounts(store, isWhole, inTables, inRuns)
   const ofTables = rows.find(([kind]) => Number(kind) === ofTablesKind)
@@ -183,16 +191,13 @@ async function readCounts(
 ): Promise<Row[]> {
   const key = keyOf(inRuns.contract)
   const values = countValues(inRuns)
-  if (!store.distributed) {
-    const both = isWhole ? wholeCounts : boundedCounts
-    return await store.readOf(key, both, ...inTables, ...values)
-  }
-  const ofTables = isWhole ? wholeCountSql : boundedCountSql
-  const [inTable, packs] = await Promise.all([
-    store.readOf(key, `SELECT ${ofTablesKind}, int8send((${ofTables})::int8)`, ...inTables),
-    store.readOf({ table: 'packs', value: inRuns.slot }, runCounts, ...values),
-  ])
-  return [...inTable, ...packs]
+  const sqls = isWhole ? countSqls.whole : countSqls.bounded
+  if (!store.distributed) return await store.readOf(key, sqls.inBoth, ...inTables, ...values)
+  const both = [
+    store.readOf(key, sqls.inTables, ...inTables),
+    store.readOf({ table: 'packs', value: inRuns.slot }, sqls.inRuns, ...values),
+  ]
+  return (await Promise.all(both)).flat()
 }
 
 function readInt8(bytes: Buffer): number {

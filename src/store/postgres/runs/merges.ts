@@ -95,7 +95,7 @@ async function begin(transaction: Transaction, { slot, view, level, chain, perMe
 const recordsPerPack = new Map([
   [activityView, 13],
   [transferView, 28],
-  [countView, 300],
+  [countView, 80],
 ])
 
 const findPacks = `SELECT id, key, bytes FROM runs CROSS JOIN LATERAL (SELECT key, bytes FROM packs

@@ -65,7 +65,7 @@ const oldest = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
 
 /** Enough for a page of which the rows lie together; what follows is asked for eight times as much. */
 export function packsAtFirst(limit: number): number {
-  return Math.ceil(limit / 20) + 2
+  return Math.ceil(limit / 12) + 2
 }
 
 export const packsGrowth = 8

@@ -4,6 +4,7 @@ import type { Interval } from '../../../model.ts'
 import { levelOf } from '../../runs/levels.ts'
 import { packMembers } from '../../runs/members.ts'
 import { compareKeys, type Pack, PackReader, PackWriter } from '../../runs/pack.ts'
+import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import { byteaArray, bytesOf, int4Array, int8Array } from '../arrays.ts'
 import type { Row, Transaction } from '../database.ts'
@@ -15,11 +16,11 @@ export type Run = Interval & { slot: number; id: number }
 export type OfChain = Interval & { chain: number }
 
 /**
- * A page of the server holds two packs of rows that a page of answers reads one after the other, and eight packs of
- * those that are looked up alone, because the server hands over whole packs.
+ * A page of the server holds two packs of transfers, which a page of answers reads one after the other, and eight packs
+ * of what is looked up alone, because the server hands over whole packs.
  */
-export function packBytesOf({ byContract }: View): number {
-  return byContract ? 4_000 : 940
+export function packBytesOf(view: View): number {
+  return view === transferView ? 4_000 : 940
 }
 
 type Part = Pick<Run, 'slot' | 'id'>
