@@ -37,9 +37,12 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
   }
 }
 
-// Rows that are not claimed yet may have to go again, which is quick only while they are a run of their own.
-const mergeable = `NOT growing AND target IS NULL AND NOT EXISTS (SELECT 1 FROM pending_ranges AS pending
-  WHERE pending.chain = runs.chain AND pending.from_block <= runs.to_block AND pending.to_block >= runs.from_block)`
+// Transfers that are not claimed yet may have to go again, which is quick only while they are a run of their own: that
+// begins or ends within the range which waits.
+const mergeable = `NOT growing AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
+  SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
+  AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
+    OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`
 const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${mergeable}
   GROUP BY slot, view, level HAVING count(*) >= $2 ORDER BY level LIMIT 1`
 const findGrowing = 'SELECT slot, view, level FROM runs WHERE chain = $1 AND growing ORDER BY level LIMIT 1'
