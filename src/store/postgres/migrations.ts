@@ -268,9 +268,9 @@ ALTER TABLE watched_contracts ADD COLUMN asked_on int8;
 UPDATE watched_contracts SET asked_on = floor(extract(epoch FROM now()) / 86400);
 `
 
-// Rows of whole blocks that come in bulk, sorted and in packs (`runs/`). A run has a part in each slot, and a slot is what
-// one shard of a cluster holds. `first_contract`, `has_list`, `contracts`: which contracts a part has. Packs fit into
-// pages as they are: they are neither compressed nor stored elsewhere.
+// Rows of whole blocks that come in bulk, sorted and in packs (`runs/`). A run has a part in each slot, and a slot is
+// what one shard of a cluster holds. `first_contract`, `has_list`, `contracts`: which contracts a part has. Packs fit
+// into pages as they are: they are neither compressed nor stored elsewhere.
 const runs = `
 CREATE SEQUENCE run_numbers;
 CREATE TABLE slots (slot int4 PRIMARY KEY);

@@ -1,5 +1,5 @@
-// Keeps runs few, as in a file (`../../sqlite/runs/merges.ts`): sixteen of like size become one, some records at a time,
-// each time within one transaction and one slot.
+// Keeps runs few, as in a file (`../../sqlite/runs/merges.ts`): sixteen of like size become one, some records at a
+// time, each time within one transaction and one slot.
 import { AlmanacError } from '../../../errors.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'

@@ -1,5 +1,5 @@
-// What requests read from runs beside pages: a wallet's records, and counts. Each is the packs of one slot that may have
-// the records, in one statement, opened here.
+// What requests read from runs beside pages: a wallet's records, and counts. Each is the packs of one slot that may
+// have the records, in one statement, opened here.
 import { activityView, refsOf } from '../../runs/activity-view.ts'
 import { countKey, countOf, countView } from '../../runs/count-view.ts'
 import { compareKeys, PackReader } from '../../runs/pack.ts'

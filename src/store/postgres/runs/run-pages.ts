@@ -1,5 +1,6 @@
-// Pages of transfers from runs. One statement gives the runs that may have the contract, with their stretches of blocks,
-// and the first packs of the first of them; where these are not enough for the page, it is asked again for more.
+// Pages of transfers from runs. One statement gives the runs that may have the contract, with their stretches of
+// blocks, and the first packs of the first of them; where these are not enough for the page, it is asked again for
+// more.
 import type { Position } from '../../../model.ts'
 import { mergePages } from '../../page-merge.ts'
 import { OpenPack } from '../../runs/open-pack.ts'
