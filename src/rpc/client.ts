@@ -1,5 +1,6 @@
 // JSON-RPC over the endpoints of one chain: asks the best one, fails over, hedges and retries, and says which one
 // answered. It checks the form of answers; whether they are true is up to the caller.
+import { isDeepStrictEqual } from 'node:util'
 import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '../abort.ts'
 import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { EndpointStatus } from '../model.ts'
@@ -46,7 +47,8 @@ const deadlinePassed = new Error('the deadline has passed')
 const overtaken = new Error('another endpoint was faster')
 
 export class RpcClient {
-  readonly endpoints: readonly RpcEndpoint[]
+  #endpoints: readonly RpcEndpoint[] = []
+  #settings: readonly EndpointSettings[] = []
   readonly #options: RpcClientOptions
   readonly #family: RpcFamily
   readonly #clock: Clock
@@ -55,14 +57,34 @@ export class RpcClient {
   #hedges = 0
 
   constructor(options: RpcClientOptions) {
-    const { family, clock = realClock, observer, failsFast = false } = options
+    const { family, clock = realClock } = options
     this.#options = options
     this.#family = family
     this.#clock = clock
-    const urls = options.endpoints.map(({ url }) => url)
-    this.endpoints = endpointAddresses(urls, options).map(
-      (address, at) => new RpcEndpoint(address, { ...options.endpoints[at], family, clock, observer, failsFast }),
-    )
+    this.setEndpoints(options.endpoints)
+  }
+
+  get endpoints(): readonly RpcEndpoint[] {
+    return this.#endpoints
+  }
+
+  /**
+   * Asks these endpoints from now on. One that stays as it was keeps what was learnt of it; calls that are under way
+   * at one that goes end there, and what waits for it is asked of another.
+   */
+  setEndpoints(settings: readonly EndpointSettings[]): void {
+    const [family, clock] = [this.#family, this.#clock]
+    const { observer, failsFast = false } = this.#options
+    const before = this.#endpoints.map((endpoint, at) => ({ endpoint, settings: this.#settings[at]! }))
+    const urls = settings.map(({ url }) => url)
+    this.#settings = settings
+    this.#endpoints = endpointAddresses(urls, this.#options).map((address, at) => {
+      const isSame = (known: (typeof before)[number]): boolean =>
+        known.endpoint.name === address.name && isDeepStrictEqual(known.settings, settings[at])
+      const known = before.find(isSame)?.endpoint
+      return known ?? new RpcEndpoint(address, { ...settings[at], family, clock, observer, failsFast })
+    })
+    for (const { endpoint } of before) if (!this.#endpoints.includes(endpoint)) endpoint.retire()
   }
 
   /** All calls go to one endpoint. Whatever `accept` throws is the endpoint's failure, and the next one is asked. */

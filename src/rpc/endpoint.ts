@@ -81,6 +81,7 @@ export class RpcEndpoint {
   readonly limit: AdaptiveLimit
   /** Requests in flight or waiting. */
   pending = 0
+  #isRetired = false
   readonly #family: RpcFamily
   readonly #address: EndpointAddress
   readonly #clock: Clock
@@ -116,7 +117,15 @@ export class RpcEndpoint {
       return { bodies, bytes: bodies.reduce((sum, body) => sum + body.length, 0) }
     } finally {
       this.pending--
+      if (this.#isRetired && this.pending === 0) void this.close()
     }
+  }
+
+  /** It is no longer asked: what waits is refused, and what is under way ends before it closes. */
+  retire(): void {
+    this.#isRetired = true
+    this.limit.refuseWaiting(0)
+    if (this.pending === 0) void this.close()
   }
 
   /** Reads the bodies of an answer; what cannot be read counts against the endpoint. */

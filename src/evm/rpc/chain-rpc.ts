@@ -31,13 +31,22 @@ export type ChainRpcOptions = Omit<RpcClientOptions, 'family' | 'behind' | 'fail
 export type RpcAskOptions = AskOptions & Pick<ClientAsk, 'endpoint'>
 
 export class ChainRpc implements RpcPort {
-  readonly endpoints: readonly string[]
+  /** Another list where the endpoints changed. */
+  endpoints: readonly string[]
   readonly #client: RpcClient
+  readonly #queueMax: number
   readonly #heads = new Map<string, number>()
 
   constructor({ chain, queueMax = 2_000, ...options }: ChainRpcOptions) {
+    this.#queueMax = queueMax
     const endpoints = options.endpoints.map(endpoint => ({ queueMax, ...endpoint }))
     this.#client = new RpcClient({ ...options, endpoints, family: familyOf(chain) })
+    this.endpoints = this.#client.endpoints.map(({ name }) => name)
+  }
+
+  /** No call is lost: see `RpcClient`. */
+  setEndpoints(settings: readonly EndpointSettings[]): void {
+    this.#client.setEndpoints(settings.map(endpoint => ({ queueMax: this.#queueMax, ...endpoint })))
     this.endpoints = this.#client.endpoints.map(({ name }) => name)
   }
 

@@ -12,6 +12,43 @@ export type HeadsOptions = {
   silenceMaxMs?: number
 }
 
+/** The feed of a chain: there is one while somebody listens and a URL is set, which may change meanwhile. */
+export class HeadsNews {
+  #url: string | undefined
+  #look: (() => void) | undefined
+  #feed: HeadsFeed | undefined
+
+  constructor(url: string | undefined) {
+    this.#url = url
+  }
+
+  /** Returns what ends it. */
+  tell(look: () => void): () => void {
+    this.#look = look
+    this.#open()
+    return () => {
+      this.#look = undefined
+      this.#open()
+    }
+  }
+
+  move(url: string | undefined): void {
+    if (url === this.#url) return
+    this.#url = url
+    this.#open()
+  }
+
+  status(): { ws?: SocketStatus } {
+    return this.#feed === undefined ? {} : { ws: this.#feed.status() }
+  }
+
+  #open(): void {
+    this.#feed?.close()
+    const [url, lookNow] = [this.#url, this.#look]
+    this.#feed = url === undefined || lookNow === undefined ? undefined : new HeadsFeed({ url, lookNow })
+  }
+}
+
 export class HeadsFeed {
   readonly #socket: ReconnectingSocket
   readonly #endpoint: string

@@ -29,8 +29,9 @@ const silenceMsMax = 600_000
 export class Finality {
   readonly #chain: Chain
   readonly #rpc: RpcPort
-  readonly #sources: ReadonlyMap<string, HeaderSource>
-  readonly #voteEveryMs: number
+  /** Of each endpoint; endpoints may change. */
+  #known: { endpoints: readonly string[]; sources: ReadonlyMap<string, HeaderSource> } | undefined
+  voteEveryMs: number
   #agreed: Header | undefined
   #dispute: Dispute | undefined
   #disputedMs = 0
@@ -41,8 +42,17 @@ export class Finality {
   constructor({ chain, rpc, voteEveryMs = 0 }: FinalityOptions) {
     this.#chain = chain
     this.#rpc = rpc
-    this.#voteEveryMs = voteEveryMs
-    this.#sources = new Map(rpc.endpoints.map(name => [name, new HeaderSource(chain, onlyAt(rpc, name))]))
+    this.voteEveryMs = voteEveryMs
+  }
+
+  get #sources(): ReadonlyMap<string, HeaderSource> {
+    const [chain, rpc] = [this.#chain, this.#rpc]
+    const { endpoints } = rpc
+    if (this.#known?.endpoints !== endpoints) {
+      const sources = new Map(endpoints.map(name => [name, new HeaderSource(chain, onlyAt(rpc, name))]))
+      this.#known = { endpoints, sources }
+    }
+    return this.#known!.sources
   }
 
   get dispute(): Dispute | undefined {
@@ -61,7 +71,7 @@ export class Finality {
   async look(report: HeadReport, stored: StoredBlocks, signal: AbortSignal): Promise<Header | undefined> {
     const moves = this.#numberOf([report]) > (this.#agreed?.number ?? -1) || this.#dispute !== undefined
     const sinceMs = performance.now() - this.#votedMs
-    const isDue = this.#sources.size === 1 ? moves : sinceMs >= this.#voteEveryMs * (moves ? 1 : idleFactor)
+    const isDue = this.#sources.size === 1 ? moves : sinceMs >= this.voteEveryMs * (moves ? 1 : idleFactor)
     if (isDue && this.#voting === undefined) {
       this.#votedMs = performance.now()
       this.#voting = this.#vote(report, stored, signal).finally(() => {
