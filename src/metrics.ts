@@ -115,6 +115,11 @@ export function createEvmMetrics() {
     blockTime: gauge('almanac_evm_block_time_seconds', 'Usual time between blocks, which the age is held against.', [
       'chain',
     ]),
+    backfillHeld: gauge(
+      'almanac_evm_backfill_held',
+      '1 while history is held: paused by an operator (`paused`), or outside of its hours (`hours`).',
+      ['chain', 'reason'],
+    ),
     contractReadings: counter(
       'almanac_evm_contract_readings_total',
       'Readings of the name and interfaces of a contract, by outcome. Failed ones are retried.',

@@ -158,15 +158,31 @@ export type ChainStatus = {
   /** Days without a request after which it is let go; 0: never. */
   retention?: { contract_days: number; wallet_days: number }
   complete: boolean
-  /** Null if nothing is left to do or no rate is known yet. */
+  /** Null if no rate is known yet, or while history is paused. */
   eta_seconds: number | null
+  /** Of the history that is being filled. */
+  blocks_left?: number
   /** Of the last minute; null if nothing is read. */
   rates?: { blocks_per_second: number; rows_per_second: number; bytes_per_second: number } | null
+  /** Absent where another process has the chain. */
+  backfill?: BackfillStatus
   rpc: readonly EndpointStatus[]
   /** Absent where none is set. */
   daily_budget?: BudgetStatus
   /** Absent where no WebSocket is configured. */
   ws?: SocketStatus
+}
+
+/** Whether history may be filled, and how fast. The head is followed, and requests are served, whatever it says. */
+export type BackfillStatus = {
+  state: 'open' | 'paused' | 'outside_hours'
+  /** Who paused it; when, unless the settings did. */
+  paused?: { by: string; at?: string | undefined } | undefined
+  /** In UTC. */
+  hours?: string | undefined
+  /** Only outside of the hours: when they begin, as ISO 8601. */
+  opens_at?: string | undefined
+  blocks_per_second?: number | undefined
 }
 
 /** Contracts that are indexed on demand, and those that wait for it. */

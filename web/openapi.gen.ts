@@ -29,6 +29,13 @@ export interface paths {
     /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
     get: operations["listContracts"];
   };
+  "/chains/{chain}/backfill": {
+    /**
+     * Pause, resume or throttle the history of a chain; needs the scope `control`
+     * @description The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
+     */
+    post: operations["orderBackfill"];
+  };
   "/health": {
     /** The process runs */
     get: operations["getHealth"];
@@ -80,6 +87,25 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    BackfillOrder: {
+      chain: string;
+      paused: {
+        /** @description Who gave the order. */
+        by: string;
+        /** Format: date-time */
+        at: string;
+      } | null;
+      throttle: {
+        /** @description Maximum, on average. */
+        blocks_per_second?: number;
+        /** @description Hours of the day in UTC in which history is filled, such as 22:00-06:00. */
+        hours?: string;
+        /** @description Who gave the order. */
+        by: string;
+        /** Format: date-time */
+        at: string;
+      } | null;
+    };
     ContractList: {
       chain: string;
       contracts: ({
@@ -355,6 +381,27 @@ export interface components {
             rows_per_second: number;
             bytes_per_second: number;
           } | null;
+          /** @description Of the history that is being filled. */
+          blocks_left?: number;
+          /** @description Whether history may be filled, and how fast. Absent where another process has the chain. */
+          backfill?: {
+            /** @enum {string} */
+            state: "open" | "paused" | "outside_hours";
+            /** @description Who paused it and when; by `settings` where the configuration does. */
+            paused?: {
+              by: string;
+              /** Format: date-time */
+              at?: string;
+            };
+            /** @description In UTC. */
+            hours?: string;
+            /**
+             * Format: date-time
+             * @description When the hours begin; only outside of them.
+             */
+            opens_at?: string;
+            blocks_per_second?: number;
+          };
           coverage: {
             /** @description Sorted. Only the longest ones where there are very many. */
             intervals: ({
@@ -472,9 +519,18 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    NewBackfillOrder: {
+      paused?: boolean;
+      throttle?: {
+        /** @description Maximum, on average. */
+        blocks_per_second?: number;
+        /** @description Hours of the day in UTC in which history is filled, such as 22:00-06:00. */
+        hours?: string;
+      } | null;
+    };
     NewKey: {
       name: string;
-      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "keys")[];
+      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Defaults to 50. */
@@ -1237,6 +1293,43 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Pause, resume or throttle the history of a chain; needs the scope `control`
+   * @description The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
+   */
+  orderBackfill: {
+    parameters: {
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewBackfillOrder"];
+      };
+    };
+    responses: {
+      /** @description What is ordered now. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BackfillOrder"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
       500: components["responses"]["Failure500"];
     };
   };

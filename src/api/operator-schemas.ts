@@ -1,7 +1,8 @@
 // The schemas of the operators' routes, for the OpenAPI document and the clients that are typed by it.
 import { z } from 'zod'
+import { parseHours } from '../daily-hours.ts'
 import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
-import { type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
+import { type BackfillStatus, type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
 import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
@@ -76,6 +77,40 @@ export const newKey = z.strictObject({
   index_waiting: limit(1).describe(`How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}.`),
 })
 
+const throttle = {
+  blocks_per_second: z.number().positive().optional().describe('Maximum, on average.'),
+  hours: z
+    .string()
+    .refine(text => parseHours(text) !== undefined)
+    .optional()
+    .describe('Hours of the day in UTC in which history is filled, such as 22:00-06:00.'),
+}
+
+/** What is left out stays; within `throttle` it is as the settings say. */
+export const newBackfillOrder = z.strictObject({
+  paused: z.boolean().optional(),
+  throttle: z.strictObject(throttle).nullable().optional(),
+})
+
+const ordered = { by: z.string().describe('Who gave the order.'), at: moment }
+
+export const backfillOrder = z.object({
+  chain: z.string(),
+  paused: z.object(ordered).nullable(),
+  throttle: z.object({ ...throttle, ...ordered }).nullable(),
+})
+
+const backfill = z.object({
+  state: z.enum(['open', 'paused', 'outside_hours']),
+  paused: z
+    .object({ by: z.string(), at: moment.optional() })
+    .optional()
+    .describe('Who paused it and when; by `settings` where the configuration does.'),
+  hours: z.string().optional().describe('In UTC.'),
+  opens_at: moment.optional().describe('When the hours begin; only outside of them.'),
+  blocks_per_second: z.number().optional(),
+}) satisfies z.ZodType<BackfillStatus>
+
 const evidence = z.enum(evidences)
 
 const coverage = {
@@ -133,6 +168,10 @@ const chain = z.object({
     .object({ blocks_per_second: z.number(), rows_per_second: z.number(), bytes_per_second: z.number() })
     .nullish()
     .describe('Of the last minute; null where nothing is being read.'),
+  blocks_left: z.int().optional().describe('Of the history that is being filled.'),
+  backfill: backfill
+    .optional()
+    .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
   coverage: z.object(coverage),
   contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
   rpc: z.array(endpoint),

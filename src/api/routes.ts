@@ -5,6 +5,7 @@
 // - the schema of its answer in `schemas.ts`, with an example of the same name in `openapi-examples.json`;
 // - a scope in `keys/keys.ts`, unless it shares one.
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
+import { backfill } from './backfill.ts'
 import { events } from './events.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },
+  { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
   { path: '/health', ...health },
   { path: '/ready', ...readiness },
   { path: '/status', ...status },

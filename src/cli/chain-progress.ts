@@ -38,9 +38,11 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
     for (const [name, chain] of Object.entries(report.chains)) {
       const last = logged.get(name)
       const now = performance.now()
-      const state = chain.head_old === true ? `${chain.state}, old` : chain.state
-      // A change is logged at once; a chain that stays live has no other news.
-      if (last?.state === state && (chain.state === 'live' || now - last.atMs < logLineMs)) continue
+      const held = heldText(chain)
+      const state = `${chain.state}${held}${chain.head_old === true ? ', old' : ''}`
+      // A change is logged at once; a chain that stays live, or whose history is held, has no other news.
+      const isQuiet = chain.state === 'live' || held !== ''
+      if (last?.state === state && (isQuiet || now - last.atMs < logLineMs)) continue
       logged.set(name, { state, atMs: now })
       // Said once for all chains where the room of the store is watched.
       if (chain.state !== 'store_full') logChain(log, name, chain)
@@ -70,9 +72,20 @@ export function logChain(log: Log, chain: string, status: ChainStatus): void {
   const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds } = status
   if (isHeldUp(state)) log.warn({ chain, reason }, `Chain ${state}`)
   else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
+  else if (heldText(status) !== '')
+    log.info({ chain, head, ...coveredBlocks(status), backfill: status.backfill, eta_seconds }, 'Chain history held')
   else log.info({ chain, head, ...coveredBlocks(status), ...shortRates(rates), eta_seconds }, 'Chain backfilling')
   if (status.head_old === true)
     log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
+}
+
+type Held = { state: ChainStatus['state']; backfill?: ChainStatus['backfill'] | undefined }
+
+/** Why history is not filled though some is left; empty where it is. */
+export function heldText({ state, backfill }: Held): string {
+  if (state !== 'backfilling' || backfill === undefined || backfill.state === 'open') return ''
+  if (backfill.state === 'paused') return `paused by ${printable(backfill.paused?.by ?? 'unknown')}`
+  return `waits for ${backfill.hours} UTC`
 }
 
 /** With one decimal: more are noise to a reader. */
@@ -98,6 +111,7 @@ function chainLine(label: string, status: ChainStatus): string {
   const { state, reason, head, lag_seconds, rates, eta_seconds } = status
   if (isHeldUp(state)) return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
   const blocks = coveredBlocks(status)
+  const held = heldText(status)
   const contracts = contractsText(status.contracts ?? 0)
   if (state === 'live') {
     const live = `live  head ${countText(head)}${ageText(status)}  ${behindText(lag_seconds)}`
@@ -106,8 +120,12 @@ function chainLine(label: string, status: ChainStatus): string {
     return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${live}`
   }
   if (blocks === undefined)
-    return `${label}  ${emptyBar('on demand')}${state}  ${head < 0 ? 'no head yet' : `head ${countText(head)}`}  ${contracts}`
+    return `${label}  ${emptyBar('on demand')}${held || state}  ${head < 0 ? 'no head yet' : `head ${countText(head)}`}  ${contracts}`
   const blocksPerSecond = rates?.blocks_per_second
+  if (held !== '') {
+    const { done, total } = blocks
+    return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${held}  head ${countText(head)}  ${behindText(lag_seconds)}`
+  }
   return progressText({ label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }, { bar: true })
 }
 

@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, Entry>> = {
     'Remove a chain, a contract or a view from the store.',
     async () => (await import('./forget.ts')).forgetCommand(),
   ],
+  backfill: ['Pause, resume and throttle history.', async () => (await import('./backfill.ts')).backfillCommand()],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
   keys: ['Create, limit, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
@@ -52,6 +53,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac sync --chain eth --from 0 --to 9999  index one range, then exit
   almanac verify --chain eth                   compare random ranges of the store with the node
   almanac forget polygon                       remove a chain from the store
+  almanac backfill pause eth                   hold the history of a chain; its head is followed
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration

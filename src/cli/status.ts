@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
-import { barText, coveredBlocks } from './chain-progress.ts'
+import { barText, coveredBlocks, heldText } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { sandboxMeant } from './running-demo.ts'
 import {
@@ -43,6 +43,15 @@ const chainStatus = z.looseObject({
   contracts: z.number().optional(),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
+  backfill: z
+    .looseObject({
+      state: z.enum(['open', 'paused', 'outside_hours']),
+      paused: z.looseObject({ by: z.string() }).optional(),
+      hours: z.string().optional(),
+    })
+    .optional()
+    // A server of another version may say more.
+    .catch(undefined),
   rpc: endpoints,
 })
 const solanaStatus = z.looseObject({
@@ -194,7 +203,11 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
         return printable(why.startsWith(called) ? why : `${called}: ${why}`)
       }),
   )
-  return [...stalled, ...failing]
+  const held = Object.entries(chains).flatMap(([name, { state, backfill }]) => {
+    const why = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
+    return why === '' ? [] : [`${printable(name)} history ${printable(why)}`]
+  })
+  return [...stalled, ...held, ...failing]
 }
 
 /** The configured server; one that listens everywhere is asked on this machine. */

@@ -1,6 +1,7 @@
 // Every setting, spelled as in the file, with its default, what it accepts and what it does. Documents, environment
 // names, flags and error messages all come from this one table.
 import { z } from 'zod'
+import { parseHours } from '../daily-hours.ts'
 import { parseAddress } from '../model.ts'
 import { keptViews, viewNames } from '../views.ts'
 import { camelKeys, setting } from './setting.ts'
@@ -9,6 +10,7 @@ const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
 const socketUrl = z.string().refine(text => /^wss?:$/.test(URL.parse(text)?.protocol ?? ''))
 const count = z.int().min(1)
+const hours = z.string().refine(text => parseHours(text) !== undefined)
 const countOrNone = z.int().min(0)
 const address = z.string().transform((text, context) => {
   const parsed = parseAddress(text)
@@ -95,6 +97,22 @@ const chainSettings = section({
     about:
       'In full mode the sender of one transaction in N, at random, is recovered from its signature and compared with what the endpoint says. 1: of all, at a high price; 0: of none.',
     accepts: 'a whole number, at least 0',
+  }),
+  backfill: optionalSection({
+    paused: setting(z.boolean().default(false), {
+      about:
+        'Fills no history. The head is followed, and what requests ask for is indexed. `almanac backfill pause` does the same without a change of the configuration.',
+      accepts: '`true` or `false`',
+    }),
+    hours: setting(hours.optional(), {
+      about: 'Hours of the day, in UTC, in which history is filled. Unset: all.',
+      accepts: 'two times of the day such as 22:00-06:00',
+    }),
+    blocks_per_second: setting(z.number().positive().optional(), {
+      about:
+        'Maximum blocks of history per second, on average. Contracts that are indexed on demand are not held back. Unset: as fast as the endpoints answer.',
+      accepts: 'a number above 0',
+    }),
   }),
 })
 

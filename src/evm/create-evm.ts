@@ -14,13 +14,15 @@ import type { Store } from '../store/store.ts'
 import { type View, wholeScopeOf } from '../views.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
-import { CallBudget, callsPerSecond } from './facts/contract-reader.ts'
+import { callsPerSecond } from './facts/contract-reader.ts'
+import type { BackfillSettings } from './index/backfill-control.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import type { Asker } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import type { RetentionDays } from './index/retention.ts'
+import { RateBudget } from './rate-budget.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
-import { HeadsFeed } from './rpc/heads.ts'
+import { HeadsNews } from './rpc/heads.ts'
 import { DecodePool } from './source/decode-pool.ts'
 
 export type EvmOptions = {
@@ -53,6 +55,8 @@ export type Evm = {
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
+  /** Takes endpoints, their limits and the pace of history from another reading of the settings, chain by chain. */
+  configure(settings: Readonly<Record<string, EvmChainSettings>>): Promise<void>
   /** In Prometheus text format. */
   metrics(): Promise<string>
   close(): Promise<void>
@@ -65,7 +69,7 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
-    const { rpc: urls, ws, index, views, from, contracts, senderSample } = settings
+    const { index, views, from, contracts, senderSample } = settings
     const observer: RpcObserver = {
       request: ({ endpoint, outcome, elapsedMs, bytes }) => {
         metrics.rpcRequests.inc({ chain: name, endpoint, outcome })
@@ -74,25 +78,18 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
       },
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
     }
-    const { chain, rpc, budget: daily } = connectChain(name, settings, { chains, observer })
-    const keeper = daily === undefined ? undefined : new BudgetKeeper(daily, store)
-    const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
-    // Often on the operator's own nodes, less often elsewhere.
-    const pollMs = isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2))
-    const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, senderSample, retention }
-    let heads: HeadsFeed | undefined
-    const followHeads = (url: string) => (lookNow: () => void) => {
-      const feed = new HeadsFeed({ url, lookNow })
-      heads = feed
-      return () => feed.close()
-    }
-    const news = ws === undefined ? {} : { onNews: followHeads(ws) }
-    const { requestsPerSecond, dailyBudget: requestsPerDay } = settings
-    const budget = new CallBudget(callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }))
+    const { chain, rpc, budget: firstBudget } = connectChain(name, settings, { chains, observer })
+    let daily = firstBudget
+    let keeper = daily && new BudgetKeeper(daily, store)
+    const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
+    const { backfill } = settings
+    const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
+    const heads = new HeadsNews(settings.ws)
+    const budget = new RateBudget(backgroundPerSecond)
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
       const parts = { rpc, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
-      return new ChainIndexer({ ...setup, ...news, ...parts })
+      return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
     }
     // A file has one owner; several processes on a server may want to index the same chain.
     const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeIndexer }) : undefined
@@ -100,12 +97,28 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
     const job = leased ?? alone!
     job.start()
     const derive = transactionDeriver(chain, rpc)
+    const indexer = () => leased?.indexer ?? alone
+    const configure = async (next: EvmChainSettings): Promise<void> => {
+      if (next.dailyBudget !== daily?.callsPerDay) {
+        await keeper?.close()
+        daily = dailyBudgetOf(name, next)
+        keeper = daily && new BudgetKeeper(daily, store)
+      }
+      rpc.setEndpoints(endpointsOf(next, daily))
+      const { pollMs, backgroundPerSecond } = paceOf(chain, next)
+      budget.perSecond = backgroundPerSecond
+      heads.move(next.ws)
+      // An indexer that is made later, when this process takes the chain over, reads them from there.
+      Object.assign(setup, { pollMs, backfill: next.backfill })
+      indexer()?.configure(setup)
+    }
     const status = async () => ({
       ...(await job.status()),
-      ...(heads === undefined ? {} : { ws: heads.status() }),
+      ...heads.status(),
       ...(daily === undefined ? {} : { daily_budget: { calls: daily.callsPerDay, left: Math.max(0, daily.left) } }),
     })
-    return { keeper, name, chain: chain.id, job, status, indexer: () => leased?.indexer ?? alone, rpc, derive }
+    const closeBudget = async () => await keeper?.close()
+    return { closeBudget, configure, name, chain: chain.id, job, status, indexer, rpc, derive }
   }
 
   return {
@@ -131,6 +144,9 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
       const asked = running.find(({ name }) => name === chain)
       return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
     },
+    async configure(settings) {
+      for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])
+    },
     metrics() {
       for (const { indexer } of running) indexer()?.measureHeadAge()
       return metrics.registry.metrics()
@@ -138,7 +154,7 @@ export function createEvm({ settings, chains, store, room, log, pageSizeMax, ret
     async close() {
       await Promise.all(running.map(({ job }) => job.stop()))
       await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
-      await Promise.all(running.map(({ keeper }) => keeper?.close()))
+      await Promise.all(running.map(({ closeBudget }) => closeBudget()))
     },
   }
 }
@@ -156,6 +172,7 @@ export type EvmChainSettings = {
   dailyBudget?: number | undefined
   finality?: 'tag' | number | undefined
   senderSample?: number | undefined
+  backfill?: BackfillSettings | undefined
 }
 
 /** An operator who names a depth below the chain's least one means it. */
@@ -171,7 +188,7 @@ export function connectChain(
   settings: Pick<EvmChainSettings, 'rpc' | 'finality' | 'requestsPerSecond' | 'dailyBudget'>,
   { chains, observer }: { chains: ChainTable; observer: RpcObserver },
 ): ConnectedChain {
-  const { rpc: urls, finality, requestsPerSecond, dailyBudget } = settings
+  const { finality } = settings
   const known = chains.parse(name)
   if (known === undefined) throw new Error(`The chain table lacks ${name}.`)
   const chain = {
@@ -179,12 +196,28 @@ export function connectChain(
     ...(finality === 'tag' ? { finalizedTag: true } : {}),
     ...(typeof finality === 'number' ? byDepth(known, finality) : {}),
   }
-  // Limits are set for the whole chain: each endpoint gets its share of the rate, and all share one daily budget.
+  const budget = dailyBudgetOf(name, settings)
+  return { chain, budget, rpc: new ChainRpc({ chain, endpoints: endpointsOf(settings, budget), observer }) }
+}
+
+type Limits = Pick<EvmChainSettings, 'rpc' | 'requestsPerSecond' | 'dailyBudget'>
+
+function dailyBudgetOf(name: string, { dailyBudget }: Limits): DailyBudget | undefined {
   const setting = `chains.${name}.daily_budget`
-  const budget = dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, realClock, setting)
-  const limits: Omit<EndpointSettings, 'url'> = {
-    requestsPerSecond: requestsPerSecond === undefined ? undefined : requestsPerSecond / urls.length,
-    budget,
+  return dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, realClock, setting)
+}
+
+/** Limits are set for the whole chain: each endpoint gets its share of the rate, and all share one daily budget. */
+function endpointsOf({ rpc: urls, requestsPerSecond }: Limits, budget: DailyBudget | undefined): EndpointSettings[] {
+  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / urls.length
+  return urls.map(url => ({ url, requestsPerSecond: share, budget }))
+}
+
+/** How often the head is asked for, and what background work may ask: often of own nodes, less often elsewhere. */
+function paceOf(chain: Chain, { rpc: urls, requestsPerSecond, dailyBudget: requestsPerDay }: Limits) {
+  const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
+  return {
+    pollMs: isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2)),
+    backgroundPerSecond: callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }),
   }
-  return { chain, budget, rpc: new ChainRpc({ chain, endpoints: urls.map(url => ({ url, ...limits })), observer }) }
 }

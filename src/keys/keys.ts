@@ -112,12 +112,17 @@ async function putKey(
   return key
 }
 
-/** What a key may do: one scope for each operation, `ops` to look at status and metrics, `keys` to administer keys. */
-export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops', 'keys'] as const
+/**
+ * What a key may do: one scope for each operation, `ops` to look at status and metrics, `control` to pause and throttle
+ * history, `keys` to administer keys.
+ */
+export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops', 'control', 'keys'] as const
 export type Scope = (typeof scopes)[number]
 
+const operatorScopes: readonly Scope[] = ['ops', 'control', 'keys']
+
 /** All that clients need. */
-export const clientScopes: readonly Scope[] = scopes.filter(scope => scope !== 'ops' && scope !== 'keys')
+export const clientScopes: readonly Scope[] = scopes.filter(scope => !operatorScopes.includes(scope))
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 

@@ -1,7 +1,7 @@
 // A made-up chain of labelled collections, and what the running indexer says of them.
 import type { Chain } from '../../src/chains.ts'
 import { ContractAnnotator } from '../../src/evm/facts/contract-annotator.ts'
-import { CallBudget } from '../../src/evm/facts/contract-reader.ts'
+import { RateBudget } from '../../src/evm/rate-budget.ts'
 import { ChainRpc } from '../../src/evm/rpc/chain-rpc.ts'
 import { createLog } from '../../src/log.ts'
 import { createEvmMetrics } from '../../src/metrics.ts'
@@ -83,7 +83,7 @@ export function eagerAnnotator(
   const chain: Chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })), timeoutMs: 5_000 })
   const annotator = new ContractAnnotator({
-    ...{ chain, store, rpc, budget: new CallBudget(Number.POSITIVE_INFINITY), metrics: createEvmMetrics() },
+    ...{ chain, store, rpc, budget: new RateBudget(Number.POSITIVE_INFINITY), metrics: createEvmMetrics() },
     log: createLog({ level: 'silent', format: 'text' }),
     pace: { restPerWork: 0, restPerWorkFilling: 0 },
   })

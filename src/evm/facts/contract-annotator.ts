@@ -11,15 +11,16 @@ import type { EvmMetrics } from '../../metrics.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { ContractFacts } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { RateBudget } from '../rate-budget.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { ContractJudge, isWorthWriting } from './contract-judge.ts'
-import { type CallBudget, noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
+import { noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
 
 export type ContractAnnotatorOptions = {
   chain: { id: ChainId; name: string }
   store: Store
   rpc: RpcPort
-  budget: CallBudget
+  budget: RateBudget
   metrics: EvmMetrics
   log: Log
   pace?: Partial<AnnotatorPace>

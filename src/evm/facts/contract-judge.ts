@@ -26,15 +26,16 @@ import type { ContractFacts, ContractReading } from '../../store/annotation-stor
 import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
 import { createdContractDigits } from '../decode/activity.ts'
+import type { RateBudget } from '../rate-budget.ts'
 import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
-import type { CallBudget, ContractPort, SelfDescription } from './contract-reader.ts'
+import type { ContractPort, SelfDescription } from './contract-reader.ts'
 import { checkHolders } from './holder-check.ts'
 
 export type ContractJudgeOptions = {
   chain: { id: ChainId; name: string }
   store: Store
   rpc: RpcPort
-  budget: CallBudget
+  budget: RateBudget
   metrics: EvmMetrics
   /** Whether endpoints failed and get a rest. */
   endpointsRest: () => boolean

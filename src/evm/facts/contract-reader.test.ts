@@ -3,8 +3,9 @@ import * as AbiParameters from 'ox/AbiParameters'
 import { expect, test } from 'vitest'
 import type { Address } from '../../model.ts'
 import { type RpcFailureKind, rpcError } from '../../rpc/failures.ts'
+import { RateBudget } from '../rate-budget.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
-import { CallBudget, callsPerSecond, readContracts } from './contract-reader.ts'
+import { callsPerSecond, readContracts } from './contract-reader.ts'
 
 const contract = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as Address
 const text = (value: string) => AbiParameters.encode([{ type: 'string' }], [value])
@@ -32,7 +33,7 @@ function port(behaviours: Record<Address, Behaviour>) {
     },
   }
   const { signal } = new AbortController()
-  return { asked, port: { rpc, budget: new CallBudget(Number.POSITIVE_INFINITY), signal } }
+  return { asked, port: { rpc, budget: new RateBudget(Number.POSITIVE_INFINITY), signal } }
 }
 
 const ordinary: Behaviour = data => {
@@ -105,10 +106,10 @@ test('a share of what was allowed, the least of all bounds', () => {
 
 test('calls are paid for before the next ones are made', async () => {
   const { signal } = new AbortController()
-  const budget = new CallBudget(1_000, () => 0)
+  const budget = new RateBudget(1_000, () => 0)
   const started = performance.now()
   await budget.take(50, signal)
   await budget.take(1, signal)
   expect(performance.now() - started).toBeGreaterThanOrEqual(45)
-  await new CallBudget(Number.POSITIVE_INFINITY).take(1_000_000, signal)
+  await new RateBudget(Number.POSITIVE_INFINITY).take(1_000_000, signal)
 })

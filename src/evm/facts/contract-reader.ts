@@ -1,11 +1,11 @@
 // Asks contracts for their names and interfaces, many in one batch and within a call budget. A contract that refuses,
 // loops or answers nonsense counts as silent; only an endpoint's failure is an error.
-import { pause } from '../../abort.ts'
 import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import type { ContractInterface } from '../../store/annotation-store.ts'
+import type { RateBudget } from '../rate-budget.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
 
 export type SelfDescription = {
@@ -15,7 +15,7 @@ export type SelfDescription = {
 }
 
 /** Contracts are asked at low priority and within a budget. */
-export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: CallBudget; signal: AbortSignal }
+export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: RateBudget; signal: AbortSignal }
 
 export const noDescription: SelfDescription = { name: undefined, symbol: undefined, interfaces: [] }
 
@@ -119,23 +119,4 @@ export function callsPerSecond(limits: {
   const { isPrivate, requestsPerSecond = Infinity, requestsPerDay = Infinity } = limits
   const perSecond = Math.min(requestsPerSecond, requestsPerDay / daySeconds) * share
   return Math.min(isPrivate ? Infinity : publicPerSecond, perSecond)
-}
-
-export class CallBudget {
-  readonly #perSecond: number
-  readonly #now: () => number
-  #freeAtMs = 0
-
-  constructor(perSecond: number, now: () => number = () => performance.now()) {
-    this.#perSecond = perSecond
-    this.#now = now
-  }
-
-  /** Waits until earlier calls have used up their time. */
-  async take(calls: number, signal: AbortSignal): Promise<void> {
-    const now = this.#now()
-    const waitMs = Math.max(0, this.#freeAtMs - now)
-    this.#freeAtMs = Math.max(now, this.#freeAtMs) + (calls / this.#perSecond) * 1_000
-    if (waitMs > 0) await pause(waitMs, signal)
-  }
 }

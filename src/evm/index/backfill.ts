@@ -21,6 +21,7 @@ import {
 } from '../../model.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { ColdCommit, HotBlock, Store, StoredRange } from '../../store/store.ts'
+import type { RateBudget } from '../rate-budget.ts'
 import { RangeRefused } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
@@ -39,6 +40,8 @@ export type BackfillOptions = {
   /** Connects whole blocks to the chain; without it a range is claimed as it comes. */
   links?: LinkedClaims
   rangeSize: RangeSize
+  /** Blocks a second; absent: as fast as the endpoints answer. */
+  rate?: RateBudget
   /** Ranges under way at once. */
   parallel: number
   /** Rows gathered before a commit: large commits cost less per row, but nothing is fetched meanwhile. */
@@ -104,9 +107,10 @@ async function worker(
       await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
-    const interval = work.take(options.rangeSize.blocks)
+    const interval = work.take(Math.min(options.rangeSize.blocks, rangeMax(options)))
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
+    await options.rate?.take(blocks, signal)
     try {
       const range = missingOf(
         await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to)),
@@ -139,6 +143,11 @@ async function worker(
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     }
   }
+}
+
+/** A range takes at most a second of the rate, so that what is asked of nodes is even. */
+function rangeMax({ rate }: BackfillOptions): number {
+  return Math.max(1, Math.floor(rate?.perSecond ?? Number.POSITIVE_INFINITY))
 }
 
 /** What is not stored of a range. Its claim rests on rows that were read before, so on the weaker proof of both. */

@@ -2,7 +2,6 @@
 // do, it keeps trying and reports why it cannot go on.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
-import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
@@ -10,7 +9,7 @@ import type { Address } from '../../model.ts'
 import { finishForgetting } from '../../store/forget.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { type View, type WholeScope, wholeScopeOf } from '../../views.ts'
+import { type View, wholeScopeOf } from '../../views.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
@@ -19,18 +18,18 @@ import { Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
-import { dropLostRanges, linkedClaims } from './anchors.ts'
-import { type BackfillOptions, fill, historyPace, reasonOf } from './backfill.ts'
+import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
+import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
 import { Follower, type FollowPace } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
+import { History } from './history.ts'
 import { type Asker, operator, waitFor } from './job-queue.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
 import { Retention, type RetentionDays, type WatchedContracts } from './retention.ts'
-import { wholeBlocks } from './whole-blocks.ts'
 
 export type ChainSetup = {
   chain: Chain
@@ -40,6 +39,8 @@ export type ChainSetup = {
   from: number
   contracts: readonly Address[]
   pollMs: number
+  /** When history is filled, and how fast; absent: always, as fast as the endpoints answer. */
+  backfill?: BackfillSettings | undefined
   /** What nobody asks for is let go after so many days; absent: never. */
   retention?: RetentionDays | undefined
   /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
@@ -93,16 +94,16 @@ export class ChainIndexer {
   readonly #follower: Follower
   readonly #mutex = new Mutex()
   readonly #stats: ChainStats
+  readonly #control: BackfillControl
   readonly #contracts: ContractJobs | undefined
   readonly #wallets: WalletJobs | undefined
-  readonly #recheck: Recheck | undefined
+  readonly #history: History
   readonly #retention: Retention | undefined
   readonly #told: StatusOptions
   readonly #stopping = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   readonly #headPause: HeadPause
   #caughtUp = false
-  #historyDone = false
   #lastContactMs = Date.now()
   /** Why the last wallet look-up failed. The chain does not stall then. */
   #walletFailure: string | undefined
@@ -116,6 +117,12 @@ export class ChainIndexer {
     this.#options = { ...options, store }
     this.setup = options
     this.#stats = new ChainStats(options.chain.name, options)
+    const { progress } = this.#stats
+    this.#control = new BackfillControl({
+      ...{ chain, store, log: options.log, metrics: options.metrics, settings: options.backfill },
+      measuredRate: () => progress.rates()?.blocks_per_second,
+      onChange: () => progress.restart(),
+    })
     this.#pace = { ...usualPace, ...options.pace }
     const scope = options.index === 'full' ? wholeScopeOf(options.views) : 'watched'
     this.#source =
@@ -138,10 +145,11 @@ export class ChainIndexer {
       onStored: ranges => this.#stats.stored(ranges),
     })
     const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
-    this.#told = { setup: options, store, room, rpc, source, finality, follower, stats }
+    this.#told = { setup: options, store, room, rpc, source, finality, follower, stats, control: this.#control }
     const [shared, mutex] = [{ store, rpc, room, follower }, this.#mutex]
     if (scope !== 'full') this.#wallets = new WalletJobs({ ...shared, chain })
     let watched: WatchedContracts | undefined
+    let recheck: Recheck | undefined
     if (source instanceof WatchedSource) {
       this.#contracts = new ContractJobs({
         ...{ ...shared, mutex, chain: chain.id, source, from },
@@ -151,13 +159,21 @@ export class ChainIndexer {
         looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
       })
-      this.#recheck = new Recheck({
+      recheck = new Recheck({
         ...{ ...shared, chain: chain.id, source, contracts: this.#contracts },
         rangeSize: new RangeSize(historySizes.contract),
         mayClaim: () => finality.dispute === undefined,
       })
       watched = { source, jobs: this.#contracts, mutex, listed: options.contracts }
     }
+    this.#history = new History({
+      ...{ setup: options, store, rpc, source, follower, stats, annotator, recheck },
+      ...{
+        control: this.#control,
+        contracts: this.#contracts,
+        backfill: () => this.#backfillOptions(historySizes.full),
+      },
+    })
     if (days !== undefined && this.#wallets !== undefined)
       this.#retention = new Retention({ ...shared, chain, contracts: watched, days, everyMs: this.#pace.sweepMs })
   }
@@ -170,12 +186,21 @@ export class ChainIndexer {
       this.#rounds('history', () => this.#fillOnce(signal), signal),
     ]
     this.#options.annotator?.start()
+    this.#control.start()
     this.#running = Promise.all(parts).finally(() => stopNews?.())
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#control.stop()
     await Promise.allSettled([this.#running, this.#options.annotator?.stop()])
+  }
+
+  /** Takes what another reading of the configuration says. */
+  configure({ pollMs, backfill }: Pick<ChainSetup, 'pollMs' | 'backfill'>): void {
+    this.setup.pollMs = pollMs
+    this.#finality.voteEveryMs = pollsPerVote * pollMs
+    this.#control.configure(backfill)
   }
 
   /**
@@ -225,7 +250,7 @@ export class ChainIndexer {
   get #indexing(): IndexingState {
     return {
       caughtUp: this.#caughtUp,
-      historyDone: this.#historyDone,
+      historyDone: this.#history.isDone,
       lastContactMs: this.#lastContactMs,
       contractsUnderWay: this.#contracts?.underWay ?? 0,
       queue: this.#contracts?.queue,
@@ -293,48 +318,9 @@ export class ChainIndexer {
     await this.#afterFirstStep()
     // What is fetched now could not be claimed.
     if (this.#finality.dispute !== undefined) return this.#pace.historyCheckMs
-    await dropLostRanges(this.#options, signal)
-    await this.#fillMissing(signal)
-    if (!signal.aborted && !this.#historyDone) {
-      this.#historyDone = true
-      this.#options.annotator?.historyEnded()
-    }
-    return this.#pace.historyCheckMs
-  }
-
-  async #fillMissing(signal: AbortSignal): Promise<void> {
-    const { chain, store } = this.#options
-    const { from, contracts } = this.setup
-    const { finalized: to, finalHeader: final } = this.#follower
-    if (this.#source instanceof FullSource) {
-      await this.#retention?.sweepIfDue()
-      const { scope } = this.#source
-      const { covered, missing, stored } = await wholeBlocks(store, { chain: chain.id, scope, wanted: { from, to } })
-      this.#stats.blocksLeft = blockCount(missing)
-      if (missing.length === 0) return
-      this.#historyDone = false
-      this.#options.annotator?.historyBegan()
-      const links = await linkedClaims(missing, { ...this.#options, source: this.#source, covered, final }, signal)
-      return await fill(missing, { ...this.#historyOptions(scope), stored, links }, signal)
-    }
-    // What the followed contracts missed while the service was down.
-    const covered = await store.coverage(chain.id, 'watched')
-    const start = covered[0]?.from
-    if (start !== undefined)
-      await fill(missingIntervals(covered, { from: start, to }), this.#historyOptions('watched'), signal)
-    await this.#recheck?.next(signal)
-    await this.#contracts?.ensureListed(contracts, signal)
     await this.#retention?.sweepIfDue()
-  }
-
-  #historyOptions(scope: WholeScope | 'watched'): BackfillOptions {
-    return {
-      ...this.#backfillOptions(historySizes.full),
-      chain: this.setup.chain.id,
-      store: this.#options.store,
-      scope,
-      fetchRange: (interval, signal, lastHash) => this.#source.range(interval, 'range', signal, lastHash),
-    }
+    await this.#history.round(signal)
+    return this.#pace.historyCheckMs
   }
 
   #backfillOptions(size: HistorySize): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {

@@ -133,6 +133,11 @@ export class Progress {
     this.#forget()
   }
 
+  /** Forgets what was measured: what comes has another pace. */
+  restart(): void {
+    this.#samples = []
+  }
+
   /** Undefined with fewer than two samples. */
   rates(): { blocks_per_second: number; rows_per_second: number; bytes_per_second: number } | undefined {
     this.#forget()

@@ -11,6 +11,7 @@ import type { RpcPort } from '../rpc/port.ts'
 import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { WatchedSource } from '../source/watched-source.ts'
+import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
 import type { Follower } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
@@ -32,6 +33,7 @@ export type StatusOptions = {
   finality: Finality
   follower: Follower
   stats: ChainStats
+  control: BackfillControl
 }
 
 /** What the loops of the indexer know of themselves. */
@@ -45,16 +47,18 @@ export type IndexingState = {
 }
 
 export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
-  const { setup, store, room, rpc, source, finality, follower, stats } = options
+  const { setup, store, room, rpc, source, finality, follower, stats, control } = options
   const { chain, from, index } = setup
   const covered = await chainCoverage(store, chain.id)
   const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
   const whole = wholeCoverage(covered, wholeScopeOf(setup.views))
   const missing = missingIntervals(whole, { from, to: head })
   // Until the head is known, nothing is known to be complete.
-  const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0
+  const isHeldBack = control.isHeld && !indexing.historyDone
+  const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0 && !isHeldBack
   const complete = nothingLeft && head >= from
   const { dispute } = finality
+  const backfill: Pick<ChainStatus, 'backfill'> = { backfill: control.status() }
   const storeFull = room.full
   const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
   const reason = stalledBy ?? (dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`)
@@ -73,10 +77,10 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,
-    eta_seconds:
-      (storeFull === undefined || stats.blocksLeft === 0 ? stats.progress.secondsFor(stats.blocksLeft) : null) ?? null,
+    eta_seconds: storeFull === undefined || stats.blocksLeft === 0 ? control.secondsFor(stats.blocksLeft) : null,
     rates: stats.pace.rates() ?? null,
     blocks_left: stats.blocksLeft,
+    ...backfill,
     index,
     ...shownViews(setup),
     from,

@@ -100,12 +100,21 @@ export class ContractJobs {
     await Promise.all(Array.from({ length: this.#options.parallel }, () => this.#ensureEach(listed, signal)))
   }
 
+  async areComplete(contracts: readonly Address[]): Promise<boolean> {
+    for (const contract of contracts) if (!(await this.#isComplete(contract))) return false
+    return true
+  }
+
+  async #isComplete(contract: Address): Promise<boolean> {
+    const { chain, store, follower, from } = this.#options
+    const wanted = { from, to: follower.tip?.number ?? follower.finalized }
+    return missingIntervals(await store.contractCoverage(chain, contract), wanted).length === 0
+  }
+
   /** Takes contracts from the list until it is empty. */
   async #ensureEach(listed: Address[], signal: AbortSignal): Promise<void> {
-    const { chain, store, follower, from } = this.#options
     for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
-      const wanted = { from, to: follower.tip?.number ?? follower.finalized }
-      if (missingIntervals(await store.contractCoverage(chain, contract), wanted).length === 0) continue
+      if (await this.#isComplete(contract)) continue
       try {
         await this.ensure(contract, signal)
       } catch (error) {

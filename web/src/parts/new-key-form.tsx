@@ -11,8 +11,11 @@ const scopes: Readonly<Record<Scope, string>> = {
   'wallet-chains': 'wallet chains',
   portfolio: 'Solana portfolios',
   ops: 'this console: status and metrics',
+  control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',
 }
+
+const forOperators: ReadonlySet<string> = new Set<Scope>(['ops', 'control', 'keys'])
 
 const limits = [
   { name: 'expires', title: 'Ends', hint: '90d, or 2027-01-31', numeric: false },
@@ -50,7 +53,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
           <legend>May ask for</legend>
           {Object.entries(scopes).map(([name, about]) => (
             <label key={name} class="pill">
-              <input type="checkbox" name="scopes" value={name} defaultChecked={name !== 'ops' && name !== 'keys'} />
+              <input type="checkbox" name="scopes" value={name} defaultChecked={!forOperators.has(name)} />
               {about}
             </label>
           ))}
