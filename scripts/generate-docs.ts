@@ -1,6 +1,6 @@
 // Writes the pages that are generated from the code. A test compares them with what this would write.
 import { writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import type { Argument, Command } from 'commander'
 import type { Registry } from 'prom-client'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
@@ -104,6 +104,9 @@ solana:
   mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
 \`\`\`
 
+Settings marked with ↻ change without a restart: \`almanac config reload\`, or SIGHUP, has the service read its configuration
+again, and says which changed settings need one. See [operating](guides/operating.md).
+
 \`ALMANAC_KEY\` is not a setting of the file: it registers a key with every scope and no limits when the service starts.
 `
 
@@ -139,7 +142,7 @@ export function settingsPage(leaves: readonly SettingLeaf[] = listedLeaves): str
 
 function settingRow(leaf: SettingLeaf): string {
   const variable = variableOf(leaf.path).replace('__NAME_', '_<NAME>').replace('_MAINNET_', '_<NETWORK>_')
-  const names = [`\`${leaf.path.join('.').replace('mainnet', '<network>')}\``, `\`${variable}\``]
+  const names = [`\`${leaf.path.join('.').replace('mainnet', '<network>')}\`${leaf.reloads === true ? ' ↻' : ''}`, `\`${variable}\``]
   if (leaf.flag === true) names.push(`\`${flagOf(leaf.path)}\``)
   return `| ${names.join('<br>')} | ${defaultText(leaf.defaultValue)} | ${leaf.accepts} | ${leaf.about} |`
 }
@@ -179,10 +182,14 @@ function leafCommands(parent: Command, prefix = parent.name()): NamedCommand[] {
   })
 }
 
+function argumentText(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`
+}
+
 function commandSection({ name, command }: NamedCommand): string {
-  const inputs = command.registeredArguments.map(argument => `<${argument.name()}>`)
+  const inputs = command.registeredArguments.map(argumentText)
   const rows = [
-    ...command.registeredArguments.map(argument => [`<${argument.name()}>`, argument.description, '']),
+    ...command.registeredArguments.map(argument => [argumentText(argument), argument.description, '']),
     ...command.options.map(option => [
       option.flags,
       option.description,

@@ -192,6 +192,21 @@ function walk(): void {
     await page.getByText('This process does not index nowhere.').waitFor(patience)
   })
 
+  test('history is paused and resumed, and says who did it', async () => {
+    const page = await open('/chain/sim')
+    await page.getByRole('button', { name: 'Pause' }).click(patience)
+    const resume = page.getByRole('button', { name: 'Resume' })
+    await resume.waitFor(patience)
+    await page.getByText('Paused by key ALMANAC_KEY').waitFor(patience)
+    await page.getByText('Change the pace').click()
+    await page.getByLabel('Hours of the day (UTC)').fill('midnight')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText(/^throttle must be null, or an object/).waitFor(patience)
+    await accept(page, 'chain-paused')
+    await resume.click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor(patience)
+  })
+
   test('NFT transfers: asked by form, read in a table, paged to the end', async () => {
     const page = await open('/explore')
     await page.getByRole('heading', { name: 'Contracts with transfers' }).waitFor(patience)

@@ -1,8 +1,14 @@
-// Checks the configuration and shows the settings in force with secrets hidden. It opens and starts nothing.
+// Checks the configuration and shows the settings in force with secrets hidden, and has running services read theirs
+// again. It starts nothing.
 import { Command } from 'commander'
 import { stringify } from 'yaml'
 import type { LoadedConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
+import { AlmanacError } from '../errors.ts'
+import { type Report, silentMsMax } from '../processes/heartbeat.ts'
+import { processTopic, RemoteWork, type WorkOutcome } from '../processes/remote-work.ts'
+import type { Store } from '../store/store.ts'
+import { withStore } from './open-store.ts'
 import { withConfig } from './options.ts'
 import { printData, printJson, printNote } from './terminal.ts'
 
@@ -10,9 +16,49 @@ export function configCommand(): Command {
   const command = new Command('check')
     .description('Check file, environment and flags, and print the settings in force with secrets hidden.')
     .option('--json', 'Print the settings as JSON.')
+  const reload = new Command('reload')
+    .description(
+      'Have every process that indexes into the store read its configuration again, as SIGHUP does for one: endpoints, their limits and the pace of history change without a restart. What needs one is named. A configuration that is not valid changes nothing.',
+    )
+    .option('--json', 'Print the result as JSON.')
   return new Command('config')
-    .description('Check the configuration.')
+    .description('Check or reload the configuration.')
     .addCommand(withConfig(command, undefined, checkConfig))
+    .addCommand(withStore(reload, reloadConfig))
+}
+
+/** Where several run, others may have taken theirs. */
+function ofSome(error: AlmanacError, processes: number): AlmanacError {
+  const { code, cause, hint, retryable } = error
+  const whose = processes === 1 ? '' : `One of ${processes} processes at least did not reload. `
+  return new AlmanacError(code, `${whose}${error.message}`, { cause, retryable, ...(hint && { hint }) })
+}
+
+const reloadWaitMs = 10_000
+
+async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: true }): Promise<void> {
+  const beats = await store.heartbeats()
+  const running = beats.filter(({ process, ageMs, report }) => {
+    const { topics } = JSON.parse(report) as Report
+    return ageMs < silentMsMax && topics.includes(processTopic(process))
+  })
+  if (running.length === 0)
+    throw new AlmanacError('not_found', 'No process that indexes runs on this store.', {
+      hint: 'start one; a process with --only api reads its configuration again at SIGHUP.',
+    })
+  const remote = new RemoteWork(store)
+  const results = await Promise.all(running.map(({ process }) => remote.ask({ kind: 'reload', process }, reloadWaitMs)))
+  const failed = results.find(result => result === undefined || 'error' in result)
+  if (failed !== undefined && 'error' in failed) throw ofSome(failed.error, running.length)
+  if (results.includes(undefined))
+    throw new AlmanacError('timeout', `A process did not answer within ${reloadWaitMs / 1_000} s.`, { retryable: true })
+  const outcomes = results.map(result => (result as WorkOutcome).reload ?? { applied: [], needRestart: [] })
+  const applied = [...new Set(outcomes.flatMap(outcome => outcome.applied))]
+  const needRestart = [...new Set(outcomes.flatMap(outcome => outcome.needRestart))]
+  if (json) return printJson({ processes: running.length, applied, need_restart: needRestart })
+  const processes = running.length === 1 ? '1 process' : `${running.length} processes`
+  printData(`${processes} reloaded: ${applied.length === 0 ? 'nothing changed that can' : applied.join(', ')}.`)
+  if (needRestart.length > 0) printData(`Needs a restart: ${needRestart.join(', ')}.`)
 }
 
 function checkConfig({ config, file }: LoadedConfig, { json }: { json?: true }): void {

@@ -35,7 +35,7 @@ const commands: Readonly<Record<string, Entry>> = {
     async () => (await import('./collections.ts')).collectionsCommand(),
   ],
   explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
-  config: ['Check the configuration.', async () => (await import('./config.ts')).configCommand()],
+  config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
   store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
 }
 
@@ -57,6 +57,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
   almanac config check                         check the configuration
+  almanac config reload                        have the service take other endpoints without a restart
   almanac store backup FILE                    copy the store while the service runs
   almanac store restore FILE                   put such a copy back, with the service stopped
 

@@ -19,7 +19,7 @@ export function startCommand(): Command {
       return
     }
     const { start } = await import('./service/service.ts')
-    await start(loaded, options)
+    await start(loaded, { ...options, load: () => loadConfigFor(command) })
   })
   return command
 }

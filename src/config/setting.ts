@@ -11,6 +11,8 @@ export type About = {
   secret?: 'endpoint' | 'store'
   /** It has a command-line flag. */
   flag?: true
+  /** A running service takes another value when it reads its configuration again. */
+  reloads?: true
 }
 
 const abouts = z.registry<About>()

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseHours } from '../daily-hours.ts'
 import { parseAddress } from '../model.ts'
 import { keptViews, viewNames } from '../views.ts'
-import { camelKeys, setting } from './setting.ts'
+import { type About, camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
@@ -41,31 +41,36 @@ function optionalSection<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess(value => value ?? {}, section(shape))
 }
 
+const wsAbout: About = {
+  about: 'WebSocket endpoint for new blocks and account changes. Unset: polls the JSON-RPC endpoints.',
+  accepts: 'a ws:// or wss:// URL',
+  secret: 'endpoint',
+}
+
 const endpoints = {
   rpc: setting(oneOrMore(httpUrl), {
     about: 'JSON-RPC endpoints, preferred first. Only the host is ever shown.',
     accepts: 'an http:// or https:// URL, or a list of them',
     secret: 'endpoint',
-  }),
-  ws: setting(socketUrl.optional(), {
-    about: 'WebSocket endpoint for new blocks and account changes. Unset: polls the JSON-RPC endpoints.',
-    accepts: 'a ws:// or wss:// URL',
-    secret: 'endpoint',
+    reloads: true,
   }),
   requests_per_second: setting(z.number().positive().optional(), {
     about:
       'Maximum JSON-RPC calls per second to all endpoints together; each call of a batch counts. Unset: adapts to what the endpoints allow.',
     accepts: 'a number above 0',
+    reloads: true,
   }),
   daily_budget: setting(count.optional(), {
     about:
       'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. Unset: no limit.',
     accepts: 'a whole number, at least 1',
+    reloads: true,
   }),
 }
 
 const chainSettings = section({
   ...endpoints,
+  ws: setting(socketUrl.optional(), { ...wsAbout, reloads: true }),
   index: setting(z.enum(['full', 'on-demand']).default('on-demand'), {
     about:
       '`full` indexes every block and serves every contract and wallet; `on-demand` indexes a contract when it is first requested.',
@@ -103,21 +108,25 @@ const chainSettings = section({
       about:
         'Fills no history. The head is followed, and what requests ask for is indexed. `almanac backfill pause` does the same without a change of the configuration.',
       accepts: '`true` or `false`',
+      reloads: true,
     }),
     hours: setting(hours.optional(), {
       about: 'Hours of the day, in UTC, in which history is filled. Unset: all.',
       accepts: 'two times of the day such as 22:00-06:00',
+      reloads: true,
     }),
     blocks_per_second: setting(z.number().positive().optional(), {
       about:
         'Maximum blocks of history per second, on average. Contracts that are indexed on demand are not held back. Unset: as fast as the endpoints answer.',
       accepts: 'a number above 0',
+      reloads: true,
     }),
   }),
 })
 
 const solanaSettings = section({
   ...endpoints,
+  ws: setting(socketUrl.optional(), wsAbout),
   max_age_ms: setting(countOrNone.default(2_000), {
     about:
       'Maximum age of a portfolio that no subscription keeps fresh; an older one is read again from the endpoints.',

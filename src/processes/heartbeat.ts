@@ -18,7 +18,7 @@ export type Report = {
 
 const beatMs = 1_000
 /** A process that is silent for longer counts as gone. */
-const silentMsMax = 5_000
+export const silentMsMax = 5_000
 
 /** Writes the report of this process until it is closed. */
 export class HeartbeatWriter {

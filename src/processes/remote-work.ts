@@ -14,6 +14,8 @@ export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }
   | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+  /** Reading the configuration of one process again. */
+  | { kind: 'reload'; process: string }
   /** What a node says of a transaction. */
   | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
 
@@ -39,13 +41,20 @@ export function nodesTopic(chain: ChainId): string {
   return `nodes/${chain}`
 }
 
+/** Of one process alone. */
+export function processTopic(process: string): string {
+  return `process/${process}`
+}
+
 function topicOf(work: Work): string {
+  if (work.kind === 'reload') return processTopic(work.process)
   if (work.kind === 'portfolio') return solanaTopic(work.network)
   if (work.kind === 'wallet') return walletsTopic(work.chain)
   return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
 }
 
 function nameOf(work: Work): string {
+  if (work.kind === 'reload') return `reload/${work.process}`
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
@@ -61,6 +70,7 @@ function workOf(name: string): Work | undefined {
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'transaction')
     return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: id as Hash }
+  if (kind === 'reload') return { kind, process: where }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
 }
@@ -204,7 +214,11 @@ export type WorkOutcome = {
   freshness?: PortfolioFreshness | undefined
   /** Of a transaction: null where the node does not know it. */
   transaction?: Exclude<NodeAnswer, undefined> | null
+  reload?: ReloadOutcome
 }
+
+/** Names of settings: those that changed and are in force, and those that changed and are not. */
+export type ReloadOutcome = { applied: string[]; needRestart: string[] }
 
 export type WorkResult = WorkOutcome | { error: AlmanacError }
 

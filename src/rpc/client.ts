@@ -23,6 +23,8 @@ export type RpcClientOptions = AddressOptions & {
   deadlineMs?: number | undefined
   bytesMax?: number | undefined
   attemptsMax?: number | undefined
+  /** Instead of `attemptsMax`: so many for each endpoint. */
+  attemptsEach?: number | undefined
   /** While a node catches up, it is asked this often, with this pause. */
   behind?: { attemptsMax: number; pauseMs: number }
   /** Never asks an endpoint that rests, and fails at once while all do. */
@@ -159,7 +161,8 @@ export class RpcClient {
   }
 
   #attemptsMax(last: AlmanacError | undefined): number {
-    const { attemptsMax = 4, behind } = this.#options
+    const { attemptsEach, behind } = this.#options
+    const { attemptsMax = attemptsEach === undefined ? 4 : attemptsEach * this.#endpoints.length } = this.#options
     return rpcFailureOf(last)?.kind === 'behind' ? (behind?.attemptsMax ?? attemptsMax) : attemptsMax
   }
 

@@ -48,7 +48,7 @@ export type NetworkStatus = SolanaStatus & {
 
 export class Network {
   readonly #rpc: SolanaRpc
-  readonly #keeper: BudgetKeeper | undefined
+  #keeper: BudgetKeeper | undefined
   readonly #onDemand: OnDemand
   readonly #follower: OwnerFollower | undefined
   readonly #feed: YellowstoneFeed | undefined
@@ -93,6 +93,15 @@ export class Network {
       this.#sampler.unref()
     }
     void this.#checkGenesis(log)
+  }
+
+  /** Takes endpoints and their limits from another reading of the settings. */
+  async configure({ rpc: urls, requestsPerSecond, dailyBudget }: SolanaNetworkSettings): Promise<void> {
+    const { budget } = this.#rpc
+    this.#rpc.configure({ urls, requestsPerSecond, dailyBudget })
+    if (this.#rpc.budget === budget) return
+    await this.#keeper?.close()
+    this.#keeper = this.#rpc.budget && new BudgetKeeper(this.#rpc.budget, this.#store)
   }
 
   async freshen(owner: Uint8Array): Promise<Freshness> {
@@ -230,6 +239,7 @@ export type Solana = {
   freshen: { portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<Freshness> }
   /** By the name of the network. */
   status(): Record<string, NetworkStatus>
+  configure(settings: SolanaOptions['settings']): Promise<void>
   close(): Promise<void>
 }
 
@@ -251,6 +261,9 @@ export function createSolana({ settings, store, log, metrics, ownerDays }: Solan
       },
     },
     status: () => Object.fromEntries([...networks].map(([name, network]) => [name, network.status()])),
+    async configure(settings) {
+      for (const [name, network] of networks) if (settings[name] !== undefined) await network.configure(settings[name])
+    },
     async close() {
       await Promise.all([...networks.values()].map(network => network.close()))
     },

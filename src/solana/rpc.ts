@@ -38,45 +38,60 @@ const deadlineMs = 30_000
 
 export type At<T> = { slot: number; value: T }
 
-export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' | 'clock' | 'isPrivate'> & {
-  network: SolanaNetwork
+type EndpointLimits = {
   urls: readonly string[]
   /** Of all endpoints together, as is the budget. */
   requestsPerSecond?: number | undefined
   dailyBudget?: number | undefined
-  reader?: Omit<PoolOptions, 'module' | 'threads'>
 }
+
+export type SolanaRpcOptions = Pick<RpcClientOptions, 'timeoutMs' | 'bytesMax' | 'clock' | 'isPrivate'> &
+  EndpointLimits & {
+    network: SolanaNetwork
+    reader?: Omit<PoolOptions, 'module' | 'threads'>
+  }
 
 export class SolanaRpc {
   readonly network: SolanaNetwork
-  readonly budget: DailyBudget | undefined
+  budget: DailyBudget | undefined
+  readonly #clock: Clock
   readonly #client: RpcClient
   readonly #reader: ThreadPool<AccountsThread>
   readonly #progress = new Map<RpcEndpoint, SlotProgress>()
 
   constructor(options: SolanaRpcOptions) {
-    const { network, urls, requestsPerSecond: whole, dailyBudget, timeoutMs = 10_000, clock = realClock } = options
+    const { network, timeoutMs = 10_000, clock = realClock } = options
     this.network = network
+    this.#clock = clock
     const module = threadModule('read-accounts', import.meta.url)
     // One: accounts large enough for it are rare, and serving needs the cores.
     this.#reader = new ThreadPool({ module, threads: 1, ...options.reader })
-    const requestsPerSecond = whole === undefined ? undefined : whole / urls.length
-    const setting = `solana.${network}.daily_budget`
-    const budget = dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, setting)
-    this.budget = budget
     this.#client = new RpcClient({
       ...options,
       timeoutMs,
       deadlineMs,
       clock,
       family: familyOf(network),
-      endpoints: urls.map(url => ({ url, requestsPerSecond, budget, queueMax, waitMaxMs })),
-      attemptsMax: 2 * urls.length,
+      endpoints: [],
+      attemptsEach: 2,
       // A node that is a moment behind gets the time to catch up.
       behind: { attemptsMax: 10, pauseMs: 250 },
       failsFast: true,
     })
-    for (const endpoint of this.#client.endpoints) this.#progress.set(endpoint, new SlotProgress(clock))
+    this.configure(options)
+  }
+
+  /** Asks these endpoints, within these limits, from now on. No call is lost. */
+  configure({ urls, requestsPerSecond: whole, dailyBudget }: EndpointLimits): void {
+    const clock = this.#clock
+    if (dailyBudget !== this.budget?.callsPerDay) {
+      const setting = `solana.${this.network}.daily_budget`
+      this.budget = dailyBudget === undefined ? undefined : new DailyBudget(dailyBudget, clock, setting)
+    }
+    const limits = { requestsPerSecond: whole === undefined ? undefined : whole / urls.length, budget: this.budget }
+    this.#client.setEndpoints(urls.map(url => ({ url, ...limits, queueMax, waitMaxMs })))
+    for (const endpoint of this.#client.endpoints)
+      if (!this.#progress.has(endpoint)) this.#progress.set(endpoint, new SlotProgress(clock))
   }
 
   /** The accounts of up to 100 keys, undefined for those that do not exist. */

@@ -24,17 +24,26 @@ type Last = { atMs: number; chains: EvmStatus }
 
 export class Indexer {
   readonly #thread: SupervisedThread<IndexThread>
+  readonly #data: IndexThreadData
   #last: Last | undefined
 
   static async start(options: IndexThreadOptions): Promise<Indexer> {
     const module = threadModule('index-chains', import.meta.url)
     // What supervises the process starts it again.
     const giveUp = () => process.exit(exitCodes.tryLater)
-    return new Indexer(await SupervisedThread.start<IndexThread>({ name: 'The indexer', module, giveUp, ...options }))
+    const thread = await SupervisedThread.start<IndexThread>({ name: 'The indexer', module, giveUp, ...options })
+    return new Indexer(thread, options.data)
   }
 
-  private constructor(thread: SupervisedThread<IndexThread>) {
+  private constructor(thread: SupervisedThread<IndexThread>, data: IndexThreadData) {
     this.#thread = thread
+    this.#data = data
+  }
+
+  /** Takes other endpoints, limits and paces. A thread that has ended starts again with them. */
+  async configure(settings: IndexThreadData['settings']): Promise<void> {
+    this.#data.settings = settings
+    if (this.#thread.isReady) await this.far.configure(settings)
   }
 
   /** Calls that take as long as they say. */

@@ -34,6 +34,7 @@ import { showProgress, tinted } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { printNote, Screen, stderrColours } from '../terminal.ts'
+import { onHangup, Reloader } from './reload.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
 import { StoreWatch } from './store-watch.ts'
 
@@ -43,6 +44,8 @@ export type StartOptions = {
   only?: Role | undefined
   /** Registered instead of the operator's. */
   key?: string | undefined
+  /** Reads the configuration again, as for this start; absent where there is none to read. */
+  load?: (() => LoadedConfig) | undefined
   /** Called once the service listens; `say` writes lines for people beside the log. */
   whenListening?: (service: Listening) => Promise<void>
 }
@@ -54,8 +57,9 @@ export type Listening = {
   status: () => Promise<StatusReport>
 }
 
-export async function start(loaded: LoadedConfig, { only, key, whenListening }: StartOptions): Promise<void> {
+export async function start(loaded: LoadedConfig, { only, key, load, whenListening }: StartOptions): Promise<void> {
   const { config } = loaded
+  const hangup = load === undefined ? undefined : onHangup()
   const hasChains = Object.keys(config.chains).length + Object.keys(config.solana).length > 0
   if (only === 'index' && !hasChains) {
     throw new AlmanacError('not_configured', 'No chain is configured, so there is nothing to index.', {
@@ -76,9 +80,11 @@ export async function start(loaded: LoadedConfig, { only, key, whenListening }: 
   const metrics = createMetrics({ ofProcess: true })
   const { store, room, indexers } =
     only === 'api'
-      ? await openForServing(config, log, opened)
-      : await startIndexers({ loaded, log, logOptions: logOptionsOf(config), metrics, write, opened })
+      ? await openForServing({ loaded, load, log, opened })
+      : await startIndexers({ loaded, load, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
+  // What went wrong is in the log.
+  hangup?.ready(() => void indexers.reloader?.reload().catch(() => {}))
   const watch = new StoreWatch({ store, room, url: config.store, log, metrics, checks: only !== 'api' })
   opened.defer(() => watch.close())
   if (only !== 'api') await providePack(store, log)
@@ -119,17 +125,22 @@ async function providePack(store: Store, log: Log): Promise<void> {
   }
 }
 
-async function openForServing(
-  config: Config,
-  log: Log,
-  opened: AsyncDisposableStack,
-): Promise<{ store: Store; room: StoreRoom; indexers: Indexers }> {
+type ServingParts = Pick<Parts, 'loaded' | 'log' | 'opened'> & Pick<StartOptions, 'load'>
+
+async function openForServing({
+  loaded,
+  load,
+  log,
+  opened,
+}: ServingParts): Promise<{ store: Store; room: StoreRoom; indexers: Indexers }> {
+  const { config } = loaded
   const plain = await openStore(config.store, { role: 'reader' })
   opened.defer(() => plain.close())
   const { room, store } = await watchRoom(plain, { config, opened, log })
   const reports = new Reports(store)
   const remote = { freshen: remoteFreshen(store, reports, new IndexingLimits(store)), status: () => reports.status() }
-  return { store, room, indexers: { ...remote, metrics: async () => '' } }
+  const reloader = load && new Reloader({ loaded, load, log })
+  return { store, room, indexers: { ...remote, metrics: async () => '', reloader } }
 }
 
 type Parts = {

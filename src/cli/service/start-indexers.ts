@@ -15,6 +15,7 @@ import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import {
   evmTopic,
   nodesTopic,
+  processTopic,
   solanaTopic,
   type Work,
   WorkClaimer,
@@ -28,6 +29,7 @@ import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskTransaction } from '../open-chain.ts'
 import { Indexer } from './index-thread.ts'
+import { Reloader } from './reload.ts'
 
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
@@ -41,10 +43,14 @@ export type Indexers = {
   askTransaction?: AskTransaction | undefined
   /** The counts of other threads, in the text format of Prometheus. */
   metrics(): Promise<string>
+  /** Reads the configuration again; absent where there is none to read. */
+  reloader?: Reloader | undefined
 }
 
 type Parts = {
   loaded: LoadedConfig
+  /** Reads the configuration again; absent where there is none to read. */
+  load: (() => LoadedConfig) | undefined
   log: Log
   logOptions: Pick<LogOptions, 'level' | 'format' | 'colours'>
   metrics: Metrics
@@ -56,7 +62,7 @@ type Parts = {
 
 /** Opens the store for the thread that serves, and starts the indexers. */
 export async function startIndexers(parts: Parts): Promise<{ store: Store; room: StoreRoom; indexers: Indexers }> {
-  const { loaded, log, logOptions, metrics, write, opened } = parts
+  const { loaded, load, log, logOptions, metrics, write, opened } = parts
   const { config, chains } = loaded
   const hasEvm = Object.keys(config.chains).length > 0
   const evm = hasEvm
@@ -90,8 +96,14 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   )
   const networks = solanaNetworks.filter(network => config.solana[network] !== undefined)
   const status = async () => ({ chains: {}, ...(await evm?.status()), solana: solana.status() })
+  const apply = async (next: Config): Promise<void> => {
+    await evm?.configure(next.chains)
+    await solana.configure(next.solana)
+  }
+  const reloader = load && new Reloader({ loaded, load, log, apply })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
     if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
@@ -105,14 +117,16 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   }
   if (hasEvm || networks.length > 0) {
     const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
+    const process = randomUUID()
     const topics = async () => [
+      ...(reloader === undefined ? [] : [processTopic(process)]),
       ...(await onDemand()).contracts.map(evmTopic),
       ...(await onDemand()).wallets.map(walletsTopic),
       ...withNodes.map(nodesTopic),
       ...networks.map(solanaTopic),
     ]
     const report = async () => ({ ...reportOf(await status(), chains), topics: await topics() })
-    const heartbeat = new HeartbeatWriter(store, { process: randomUUID(), report, log })
+    const heartbeat = new HeartbeatWriter(store, { process, report, log })
     opened.defer(() => heartbeat.close())
     const claimer = new WorkClaimer({ store, log, topics, perform })
     opened.defer(() => claimer.close())
@@ -125,6 +139,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
       metrics: async () => (await evm?.metrics()) ?? '',
+      reloader,
     },
   }
 }

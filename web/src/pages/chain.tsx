@@ -5,6 +5,7 @@ import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-ba
 import { evidences } from '../parts/evidence.ts'
 import { Fact } from '../parts/fact.tsx'
 import { HealthStrip } from '../parts/health-strip.tsx'
+import { HistoryControl } from '../parts/history-control.tsx'
 import { KnownContracts } from '../parts/known-contracts.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
@@ -59,6 +60,7 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
         <Fact title="Rows/s">{rateText(rates?.rows_per_second ?? 0)}</Fact>
         <Fact title="Left">{eta_seconds === null ? '–' : spanText(eta_seconds)}</Fact>
       </dl>
+      <HistoryControl name={name} chain={chain} />
       {index === 'full' && <CoverageSection name={name} chain={chain} from={from} />}
       {chain.contracts.total > 0 && <ContractsSection name={name} chain={chain} from={from} />}
       {index === 'full' && <KnownContracts chain={name} />}

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { Badge } from '../parts/badge.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { Fact } from '../parts/fact.tsx'
+import { State } from '../parts/history-control.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
 import { bytesText, countText, percentText, rateText, spanText } from '../quantities.ts'
@@ -97,7 +98,7 @@ function NothingIndexed() {
 
 function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
   const { state, head, lag_seconds, rates, eta_seconds, coverage, rpc, index, from = 0, reason } = chain
-  const { head_age_seconds, head_old } = chain
+  const { head_age_seconds, head_old, backfill } = chain
   const total = head - from + 1
   return (
     <li class="card">
@@ -113,6 +114,11 @@ function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
       {reason !== undefined && <p class="card-trouble">{reason}</p>}
       {head_old === true && head_age_seconds != null && (
         <p class="card-trouble">The newest block is {spanText(head_age_seconds)} old.</p>
+      )}
+      {state === 'backfilling' && backfill !== undefined && backfill.state !== 'open' && (
+        <p class="card-note">
+          History: <State backfill={backfill} />
+        </p>
       )}
       {index === 'on-demand' ? (
         <Contracts name={name} chain={chain} from={from} />

@@ -1,0 +1,129 @@
+// Whether the history of a chain is being filled, who paused it and when, and the buttons that pause, resume and
+// throttle it. What was ordered shows once the process that fills the history tells of it.
+import { useSignal } from '@preact/signals'
+import { exactText, rateText } from '../quantities.ts'
+import type { LiveChain } from '../state/live.ts'
+import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
+import { Age } from './age.tsx'
+import { Badge } from './badge.tsx'
+import { FailureNote } from './failure-note.tsx'
+
+type Backfill = NonNullable<LiveChain['backfill']>
+type Order = Schemas['NewBackfillOrder']
+
+export function HistoryControl({ name, chain }: { name: string; chain: LiveChain }) {
+  const problem = useSignal<Problem | undefined>(undefined)
+  /** What was shown when the last order was given: it has been followed when something else is. */
+  const asked = useSignal<string | undefined>(undefined)
+  const { backfill } = chain
+  if (backfill === undefined) return null
+  const isPaused = backfill.state === 'paused'
+  const shown = JSON.stringify(backfill)
+  const isWaiting = asked.value === shown
+  const order = async (body: Order) => {
+    problem.value = undefined
+    try {
+      const path = { chain: name }
+      const { error, response } = await service.POST('/chains/{chain}/backfill', { params: { path }, body })
+      if (response.ok) asked.value = shown
+      else problem.value = problemOf(error, response)
+    } catch {
+      problem.value = unreachable
+    }
+  }
+  return (
+    <section aria-labelledby="history">
+      <div class="history-heading">
+        <h2 id="history">History</h2>
+        <Badge word={wordOf(backfill, chain)} tone={backfill.state === 'open' ? 'good' : 'quiet'} />
+        <button type="button" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
+          {isPaused ? 'Resume' : 'Pause'}
+        </button>
+        <small class="soft" role="status">
+          {isWaiting && 'Asked for; it takes up to two seconds.'}
+        </small>
+      </div>
+      <p class="soft">
+        <State backfill={backfill} /> <Pace backfill={backfill} />
+        {backfill.state !== 'open' && ' The head is followed, and what requests ask for is indexed.'}
+      </p>
+      {problem.value !== undefined && <FailureNote problem={problem.value} />}
+      <ThrottleForm key={name} backfill={backfill} onOrder={order} />
+    </section>
+  )
+}
+
+function wordOf({ state }: Backfill, { complete }: LiveChain): string {
+  if (state === 'paused') return 'paused'
+  if (state === 'outside_hours') return 'waits for its hours'
+  return complete ? 'complete' : 'filling'
+}
+
+/** Why history is not filled; nothing where it is. */
+export function State({ backfill: { state, paused, opens_at } }: { backfill: Backfill }) {
+  if (state === 'outside_hours' && opens_at !== undefined) return <>Goes on at {exactText(Date.parse(opens_at))}.</>
+  if (state !== 'paused' || paused === undefined) return null
+  if (paused.by === 'settings') return <>Paused by the configuration.</>
+  return (
+    <>
+      Paused by <b>{paused.by}</b>, {paused.at !== undefined && <Age moment={Date.parse(paused.at)} />}.
+    </>
+  )
+}
+
+function Pace({ backfill: { hours, blocks_per_second } }: { backfill: Backfill }) {
+  const rate = blocks_per_second === undefined ? '' : `at most ${rateText(blocks_per_second)} blocks a second`
+  const when = hours === undefined ? '' : `from ${hours.replace('-', ' to ')} UTC`
+  const pace = [rate, when].filter(Boolean).join(', ')
+  return <>{pace === '' ? 'As fast as the endpoints answer.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
+}
+
+function ThrottleForm({ backfill, onOrder }: { backfill: Backfill; onOrder: (order: Order) => void }) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const text = (name: string) => String(form.get(name) ?? '').trim()
+    const [rate, hours] = [text('blocks_per_second'), text('hours')]
+    // One that is no number goes as it is, for the service to refuse.
+    const given = { ...(rate && { blocks_per_second: Number(rate) || rate }), ...(hours && { hours }) }
+    onOrder({ throttle: Object.keys(given).length === 0 ? null : (given as Order['throttle'] & object) })
+  }
+  return (
+    <details class="more">
+      <summary>Change the pace</summary>
+      <form class="operation" onSubmit={submit}>
+        <div class="field">
+          <label for="history-rate">Blocks a second, at most</label>
+          <input
+            id="history-rate"
+            name="blocks_per_second"
+            type="text"
+            inputMode="decimal"
+            placeholder="no limit"
+            autocomplete="off"
+            defaultValue={backfill.blocks_per_second?.toString() ?? ''}
+          />
+        </div>
+        <div class="field">
+          <label for="history-hours">Hours of the day (UTC)</label>
+          <input
+            id="history-hours"
+            name="hours"
+            type="text"
+            placeholder="22:00-06:00"
+            autocomplete="off"
+            defaultValue={backfill.hours ?? ''}
+          />
+        </div>
+        <div class="form-end">
+          <button type="button" onClick={() => onOrder({ throttle: null })}>
+            As configured
+          </button>
+          <button type="submit" class="primary">
+            Apply
+          </button>
+        </div>
+      </form>
+    </details>
+  )
+}
