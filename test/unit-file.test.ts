@@ -37,6 +37,14 @@ test.skipIf(!canFilter)('the service indexes, answers and stops under the filter
   expect((await service.ended()).code).toBe(0)
 })
 
+test('a reload gives the service the file as it is now, readable by it alone, and then the signal', () => {
+  const reloads = [...unit.matchAll(/^ExecReload=(.*)$/gm)].map(([, line]) => line)
+  const [before] = [...unit.matchAll(/^ExecStartPre=(.*)$/gm)].map(([, line]) => line)
+  expect(reloads).toEqual([before, '/bin/kill -HUP $MAINPID'])
+  expect(before).toContain('install -m 600 /etc/almanac/almanac.yaml /run/almanac/almanac.yaml')
+  expect(unit).toMatch(/^ExecStart=.* --config \/run\/almanac\/almanac\.yaml$/m)
+})
+
 test('systemd restarts the service after a defect, and not after a wrong setting', () => {
   expect(unit).toMatch(/^Restart=on-failure$/m)
   expect(unit).toMatch(/^RestartPreventExitStatus=1$/m)

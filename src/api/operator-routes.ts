@@ -6,6 +6,7 @@ import type { ErrorCode } from '../errors.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
+import { measureRuns } from '../query/run-metrics.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import { lentBytes } from './answer-memory.ts'
 import type { Context } from './context.ts'
@@ -21,7 +22,6 @@ import {
 } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
-import { measureRuns } from './run-metrics.ts'
 
 const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 

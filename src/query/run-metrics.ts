@@ -1,13 +1,13 @@
 // Measures the runs of the store for /metrics.
-import { storeRuns } from '../query/problems.ts'
-import type { Context } from './context.ts'
+import type { ChainTable } from '../chains.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Store } from '../store/store.ts'
+import { storeRuns } from './problems.ts'
+
+type Measured = { store: Pick<Store, 'runs'>; chains: ChainTable; metrics: Pick<Metrics, 'storeRuns'> }
 
 /** What a store that does not answer had last is not shown: `almanac_problem` says why. */
-export async function measureRuns({
-  store,
-  chains,
-  metrics,
-}: Pick<Context, 'store' | 'chains' | 'metrics'>): Promise<void> {
+export async function measureRuns({ store, chains, metrics }: Measured): Promise<void> {
   const found = await storeRuns(store).catch(() => [])
   const { runs, records, mergingRecords } = metrics.storeRuns
   for (const gauge of [runs, records, mergingRecords]) gauge.reset()
