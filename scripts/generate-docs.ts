@@ -1,5 +1,5 @@
 // Writes the pages that are generated from the code. A test compares them with what this would write.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { Argument, Command } from 'commander'
 import type { Registry } from 'prom-client'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
@@ -8,6 +8,7 @@ import { openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { ChainTable } from '../src/chains.ts'
 import { packageVersion } from '../src/cli/current-process.ts'
+import { modelMarkdown } from '../src/cli/plan-model.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
@@ -142,7 +143,10 @@ export function settingsPage(leaves: readonly SettingLeaf[] = listedLeaves): str
 
 function settingRow(leaf: SettingLeaf): string {
   const variable = variableOf(leaf.path).replace('__NAME_', '_<NAME>').replace('_MAINNET_', '_<NETWORK>_')
-  const names = [`\`${leaf.path.join('.').replace('mainnet', '<network>')}\`${leaf.reloads === true ? ' ↻' : ''}`, `\`${variable}\``]
+  const names = [
+    `\`${leaf.path.join('.').replace('mainnet', '<network>')}\`${leaf.reloads === true ? ' ↻' : ''}`,
+    `\`${variable}\``,
+  ]
   if (leaf.flag === true) names.push(`\`${flagOf(leaf.path)}\``)
   return `| ${names.join('<br>')} | ${defaultText(leaf.defaultValue)} | ${leaf.accepts} | ${leaf.about} |`
 }
@@ -201,6 +205,14 @@ function commandSection({ name, command }: NamedCommand): string {
   return `${[`## ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`
 }
 
+/** One table of a page that is written by hand. */
+function withModel(page: string): string {
+  const [begin, end] = ['<!-- almanac plan --model -->', '<!-- end -->']
+  const [before, rest = ''] = page.split(begin)
+  const after = rest.slice(rest.indexOf(end))
+  return `${before}${begin}\n${modelMarkdown()}\n${after}`
+}
+
 export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/settings.md', settingsPage()],
@@ -208,6 +220,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/errors.md', errorsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     ['docs/spam-rules.md', spamRulesPage()],
+    ['docs/scale.md', withModel(readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8'))],
     [
       'docs/openapi.json',
       openApiText({

@@ -8,7 +8,7 @@ export type DailyHours = {
   lengthMs: number
 }
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** Undefined for anything else, and for a whole day. */
 export function parseHours(text: string): DailyHours | undefined {

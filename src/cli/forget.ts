@@ -9,7 +9,7 @@ import { roomInStore } from '../store/open.ts'
 import type { Forgotten, ForgottenSize, Store } from '../store/store.ts'
 import { confirm } from './confirm.ts'
 import { commandLine, interruption } from './current-process.ts'
-import { diskBytes } from './disk-bytes.ts'
+import { engineCosts } from './measured-costs.ts'
 import { takeChainAsItIs } from './open-chain.ts'
 import { parseChain, requireAddress, withConfig } from './options.ts'
 import { compactedText, compactNow } from './store.ts'
@@ -110,7 +110,7 @@ async function remove({ store, what, size, name, opened, signal }: Removal): Pro
 }
 
 function sizeText({ engine }: Store, { transfers, wallets }: ForgottenSize): string {
-  const { transfer, address } = diskBytes[engine === 'sqlite' ? 'file' : 'postgres']
+  const { transfer, address } = engineCosts[engine === 'sqlite' ? 'file' : 'postgres']
   const bytes = bytesText(transfers * transfer + wallets * address)
   return `about ${countText(transfers)} transfers and ${countText(wallets)} wallets, ${bytes}`
 }

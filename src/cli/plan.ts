@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import type { ChainSettings } from '../config/settings.ts'
+import { dayMs, parseHours } from '../daily-hours.ts'
 import { AlmanacError } from '../errors.ts'
 import { type CostEstimate, estimateCost } from '../evm/audit/sample-cost.ts'
 import { MeteredRpc } from '../evm/rpc/chain-rpc.ts'
@@ -11,12 +12,13 @@ import { FullSource } from '../evm/source/full-source.ts'
 import type { Address, Interval } from '../model.ts'
 import { type View, wholeScopeOf } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
-import { diskBytes } from './disk-bytes.ts'
+import { type EngineCosts, engineCosts } from './measured-costs.ts'
 import { connectNodes } from './open-chain.ts'
 import { chooseChain, wholeNumber, withConfig } from './options.ts'
+import { modelledChains, modelText } from './plan-model.ts'
 import { bytesText, countText, durationText, printData, printJson, printNote, table } from './terminal.ts'
 
-type PlanFlags = { chain?: string; samples: number; json?: true }
+type PlanFlags = { chain?: string; samples: number; model?: true; json?: true }
 
 export function planCommand(): Command {
   const command = new Command('plan')
@@ -30,18 +32,20 @@ export function planCommand(): Command {
       wholeNumber('--samples', 1),
       16,
     )
+    .option(
+      '--model',
+      'Ask no node: print what Ethereum, Polygon and a mid-size chain take in full, from measured costs.',
+    )
     .option('--json', 'Print the estimate as JSON.')
   return withConfig(command, [], plan)
 }
 
-type DiskBytes = (typeof diskBytes)['file']
-
-const assumptionsOf = (disk: DiskBytes): string[] => [
-  `disk: ${disk.transfer} bytes a transfer (measured: ${disk.measured}), ${disk.address} an address (full chains only), ${disk.block} a block with transfers`,
-  ...(disk === diskBytes.file
+const assumptionsOf = (costs: EngineCosts): string[] => [
+  `disk: ${costs.transfer} bytes a transfer (measured: ${costs.measured}), ${costs.address} an address (full chains only), ${costs.block} a block with transfers`,
+  ...(costs === engineCosts.file
     ? ['merging: rows are moved some at a time and need no disk of their own; the write-ahead log takes up to 100 MB']
     : []),
-  'time: the endpoints answer as fast as now, within requests_per_second and daily_budget; writing is not the bottleneck',
+  `time: the endpoints answer as fast as now, within requests_per_second, daily_budget and backfill; two cores index ${bytesText(costs.jsonPerSecond)} of answers a second in full mode`,
   'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
   'addresses: estimated from how often samples share them; the least certain figure',
 ]
@@ -57,10 +61,22 @@ type Work = Interval & {
   /** Of these, what the activity of wallets takes. */
   activityBytes: number
 }
-type Limit = 'endpoints' | 'requests_per_second' | 'daily_budget'
+type Limit =
+  | 'endpoints'
+  | 'requests_per_second'
+  | 'daily_budget'
+  | 'backfill.blocks_per_second'
+  | 'backfill.hours'
+  /** What this machine indexes in a second. */
+  | 'machine'
 type Spent = { calls: number; bytes: number; seconds: number }
 
 export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void> {
+  if (flags.model) {
+    if (flags.json) printJson({ model: modelledChains() })
+    else printData(modelText())
+    return
+  }
   const configured = Object.entries(loaded.config.chains)
   const chosen = flags.chain === undefined ? undefined : chooseChain(loaded, flags.chain)
   if (configured.length === 0) {
@@ -72,13 +88,13 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   const startedAt = performance.now()
   const spent: Spent = { calls: 0, bytes: 0, seconds: 0 }
   const works: Work[] = []
-  const disk = loaded.config.store.startsWith('file:') ? diskBytes.file : diskBytes.postgres
+  const costs = loaded.config.store.startsWith('file:') ? engineCosts.file : engineCosts.postgres
   for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
     if (process.stderr.isTTY) printNote(`Sampling ${name} …`)
-    works.push(...(await planChain({ name, settings, loaded, samples: flags.samples, spent, disk }, signal)))
+    works.push(...(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs }, signal)))
   }
   spent.seconds = (performance.now() - startedAt) / 1_000
-  const assumptions = assumptionsOf(disk)
+  const assumptions = assumptionsOf(costs)
   if (flags.json) printJson({ ...shown(works, spent), assumptions })
   else {
     const room = roomLines(totalOf(works).disk_bytes, loaded.config.limits.storeBytesMax)
@@ -98,11 +114,11 @@ type ChainTask = {
   loaded: LoadedConfig
   samples: number
   spent: Spent
-  disk: DiskBytes
+  costs: EngineCosts
 }
 
 async function planChain(
-  { name, settings, loaded, samples, spent, disk }: ChainTask,
+  { name, settings, loaded, samples, spent, costs }: ChainTask,
   signal: AbortSignal,
 ): Promise<Work[]> {
   await using opened = new AsyncDisposableStack()
@@ -124,9 +140,9 @@ async function planChain(
         chain: name,
         contract,
         views: settings.views,
-        ...limited(estimate, settings),
-        diskBytes: diskOf(estimate, disk),
-        activityBytes: estimate.addresses * disk.address,
+        ...limited(estimate, settings, costs),
+        diskBytes: diskOf(estimate, costs),
+        activityBytes: estimate.addresses * costs.address,
       })
     }
     if (settings.index === 'full') await add(undefined, history, 0)
@@ -142,21 +158,29 @@ async function planChain(
   }
 }
 
-/** The configuration may allow less than the endpoints could give. */
+/** The configuration may allow less than the endpoints could give, and the machine may take less. */
 function limited(
   estimate: CostEstimate,
-  { requestsPerSecond, dailyBudget }: ChainSettings,
+  { requestsPerSecond, dailyBudget, index, backfill }: ChainSettings,
+  { jsonPerSecond }: EngineCosts,
 ): { estimate: CostEstimate; limitedBy: Limit } {
+  const { blocksPerSecond } = backfill
+  const isFull = index === 'full'
   const times: [Limit, number][] = [
     ['endpoints', estimate.seconds],
     ['requests_per_second', requestsPerSecond === undefined ? 0 : estimate.calls / requestsPerSecond],
     ['daily_budget', dailyBudget === undefined ? 0 : (estimate.calls / dailyBudget) * 86_400],
+    ['backfill.blocks_per_second', isFull && blocksPerSecond !== undefined ? estimate.blocks / blocksPerSecond : 0],
+    ['machine', isFull ? estimate.bytes / jsonPerSecond : 0],
   ]
   const [limitedBy, seconds] = times.reduce((longest, next) => (next[1] > longest[1] ? next : longest))
-  return { estimate: { ...estimate, seconds }, limitedBy }
+  const hours = backfill.hours === undefined ? undefined : parseHours(backfill.hours)
+  if (hours === undefined) return { estimate: { ...estimate, seconds }, limitedBy }
+  const elapsed = seconds * (dayMs / hours.lengthMs)
+  return { estimate: { ...estimate, seconds: elapsed }, limitedBy: 'backfill.hours' }
 }
 
-function diskOf({ transfers, addresses, transferBlocks }: CostEstimate, disk: DiskBytes): number {
+function diskOf({ transfers, addresses, transferBlocks }: CostEstimate, disk: EngineCosts): number {
   return transfers * disk.transfer + addresses * disk.address + transferBlocks * disk.block
 }
 
@@ -220,17 +244,22 @@ function described(works: readonly Work[], room: readonly string[], spent: Spent
     ...cells(figuresOf(work)),
   ])
   const total = ['total', '', '', '', ...cells(totalOf(works))]
-  const limits = works.filter(({ limitedBy }) => limitedBy !== 'endpoints')
+  const limits = works.filter(({ limitedBy }) => limitedBy !== 'endpoints' && limitedBy !== 'machine')
   return [
     works.length === 0
       ? 'No contract is configured: nothing is indexed until one is requested.'
       : table(heading, [...rows, total]),
     '',
     ...works.filter(({ contract }) => contract === undefined).map(viewsLine),
+    ...works.filter(({ limitedBy }) => limitedBy === 'machine').map(machineLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     ...room,
     `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ].join('\n')
+}
+
+function machineLine({ chain }: Work): string {
+  return `${chain}: the endpoints are faster than two cores index; more cores take less time.`
 }
 
 /** What the activity of wallets costs, or that it is left out. */

@@ -1,0 +1,29 @@
+// What indexing costs, measured: everything that `plan`, `forget` and the model in docs/scale.md reckon with is here.
+//
+//   npm run bench:constants                          measures the file and the JSON, and prints these constants
+//   npm run bench:constants -- --store postgres://…  the same on a server, in an empty database
+//
+// Run it on an idle machine and put in what it prints. Figures are of two cores.
+
+export type EngineCosts = {
+  /** Bytes on the disk, indexes and free space included: a transfer, an address with activity, a block with transfers. */
+  transfer: number
+  address: number
+  block: number
+  /** The range of measurements of a transfer. */
+  measured: string
+  /** Bytes of JSON that are fetched, checked, decoded and stored in a second, in full mode in the shape of Ethereum. */
+  jsonPerSecond: number
+}
+
+export const engineCosts = {
+  file: { transfer: 100, address: 108, block: 55, measured: '96 to 118', jsonPerSecond: 38_000_000 },
+  postgres: { transfer: 211, address: 251, block: 109, measured: '209 to 213', jsonPerSecond: 36_000_000 },
+  citus: { transfer: 211, address: 251, block: 109, measured: '209 to 213', jsonPerSecond: 18_000_000 },
+} as const satisfies Record<string, EngineCosts>
+
+/** Of blocks with transactions and receipts, as nodes send them: JSON, not compressed. */
+export const jsonBytes = { block: 1_360, transaction: 1_846, log: 631 }
+
+/** A block and its receipts. */
+export const callsPerBlock = 2
