@@ -187,7 +187,8 @@ describe('plan', () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 2_063, hashes: 'cheap', denseEvery: 7 } })
     const planned = JSON.parse((await place.run(['plan', '--json', '--samples', '6'])).stdout)
     const part = planned.chains.sim.parts[0]
-    expect(part).toMatchObject({ from: 0, to: 1_999, blocks: 2_000, limited_by: 'endpoints' })
+    expect(part).toMatchObject({ from: 0, to: 1_999, blocks: 2_000 })
+    expect(['endpoints', 'machine']).toContain(part.limited_by)
     expect(part.blocks_sampled).toBeLessThan(600)
     expect(existsSync(place.storeFile)).toBe(false)
     expectWithin(1.1, planned.sampling.calls, callsOf(node))
@@ -233,6 +234,11 @@ describe('plan', () => {
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     expect(stdout).toContain('\nAssumed: merging: rows are moved some at a time and need no disk of their own')
     expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 100 bytes /)
+    // One block a second, in two of 24 hours.
+    const backfill = { blocks_per_second: 1, hours: '22:00-00:00' }
+    place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', backfill } })
+    const slow = JSON.parse((await place.runHere(['plan', '--json'])).stdout).chains.sim.parts[0]
+    expect(slow).toMatchObject({ limited_by: 'backfill.hours', seconds: 301 * 12 })
     // A row takes more room on a server; no store is opened.
     const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
@@ -241,6 +247,19 @@ describe('plan', () => {
     expect(onServer).toContain('\nAssumed: disk: 211 bytes a transfer')
     expect(onServer).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
+  })
+
+  test('models whole chains without a node', async () => {
+    const { stdout } = await place.runHere(['plan', '--model'])
+    expect(stdout).toMatch(
+      /^CHAIN +STORE +CALLS +BYTES +TIME +DISK +WITHOUT WALLETS\nEthereum +one machine, file +46,000,000 /,
+    )
+    const { model } = JSON.parse((await place.runHere(['plan', '--model', '--json'])).stdout)
+    expect(model).toHaveLength(9)
+    for (const { bytes, seconds, disk_bytes, transfers_disk_bytes } of model) {
+      expect(bytes / seconds).toBeGreaterThan(1e6)
+      expect(disk_bytes).toBeGreaterThan(transfers_disk_bytes)
+    }
   })
 
   test('says what the activity of wallets costs, and leaves it out where it is not kept', async () => {

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
 import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
+  backfillOrder,
   contractList,
   issuedKey,
   keyList,
@@ -50,6 +51,38 @@ async function send(method: string, path: string, body?: unknown, key = api.key)
 async function keyWith(wanted: Partial<NewKey>): Promise<string> {
   return (await issueKey(api.store, { name: 'giver', scopes: ['keys', 'ops', 'portfolio'], ...wanted })).secret
 }
+
+describe('history over HTTP', () => {
+  const order = (body: unknown, key?: string) => send('POST', '/chains/eth/backfill', body, key)
+
+  test('is paused and throttled by keys with the scope control alone', async () => {
+    await serve()
+    const scraper = await keyWith({ scopes: ['ops', 'keys'] })
+    expect((await order({ paused: true }, scraper)).status).toBe(403)
+    const key = await keyWith({ name: 'night shift', scopes: ['control'] })
+    const paused = backfillOrder.parse(await (await order({ paused: true }, key)).json())
+    expect(paused).toEqual({ chain: 'eth', paused: { by: 'key night shift', at: expect.any(String) }, throttle: null })
+    const throttle = { blocks_per_second: 0.5, hours: '22:00-06:00' }
+    const both = backfillOrder.parse(await (await order({ throttle }, key)).json())
+    expect(both).toMatchObject({ paused: paused.paused, throttle: { ...throttle, by: 'key night shift' } })
+    const none = backfillOrder.parse(await (await order({ paused: false, throttle: null }, key)).json())
+    expect(none).toEqual({ chain: 'eth', paused: null, throttle: null })
+    expect(api.logged.join('')).toContain('History ordered')
+  })
+
+  test.each([
+    ['{', 'The body must be JSON'],
+    [{ stopped: true }, 'The body must be an object with known fields'],
+    [{ paused: 'yes' }, 'paused must be true or false'],
+    [{ throttle: { hours: '22-6' } }, /^throttle must be null, or an object/],
+    [{ throttle: { blocks_per_second: 0 } }, /^throttle must be null, or an object/],
+  ])('refuses %j', async (body, message) => {
+    await serve()
+    const answer = await order(body)
+    expect(answer.status).toBe(400)
+    expect(((await answer.json()) as { message: string }).message).toMatch(message)
+  })
+})
 
 describe('keys over HTTP', () => {
   test('are issued with a secret that works, listed without it, and revoked', async () => {
