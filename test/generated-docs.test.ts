@@ -13,6 +13,7 @@ test('there are pages to compare', () => {
     'docs/errors.md',
     'docs/metrics.md',
     'docs/spam-rules.md',
+    'docs/scale.md',
     'docs/openapi.json',
   ])
 })
