@@ -108,7 +108,11 @@ test('an order given at one process reaches another, and a restart', { timeout: 
       expect(await status()).toMatchObject({ state: 'backfilling', head: 120, backfill: { state: 'paused' } }),
     patience,
   )
-  expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'ready' })
+  // Once the head has caught up, nothing is wrong.
+  await vi.waitFor(
+    async () => expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'ready' }),
+    patience,
+  )
   expect(indexer.stderr).toContain('"msg":"History paused"')
 
   indexer.child.kill('SIGTERM')

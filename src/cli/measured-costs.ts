@@ -6,7 +6,7 @@
 // Run it on an idle machine and put in what it prints. Figures are of two cores.
 
 export type EngineCosts = {
-  /** Bytes on the disk, indexes and free space included: a transfer, an address with activity, a block with transfers. */
+  /** Bytes on the disk, indexes included: of a transfer, an address with activity, a block with transfers. */
   transfer: number
   address: number
   block: number
