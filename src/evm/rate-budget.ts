@@ -21,6 +21,11 @@ export class RateBudget {
     this.#freeAtMs = 0
   }
 
+  /** The most to take at once, so that what is asked of nodes is even. */
+  get ofOneSecond(): number {
+    return Math.max(1, Math.floor(this.#perSecond))
+  }
+
   /** Waits until what was taken before has used up its time. */
   async take(amount: number, signal: AbortSignal): Promise<void> {
     const now = this.#now()

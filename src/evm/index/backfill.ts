@@ -107,7 +107,9 @@ async function worker(
       await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
-    const interval = work.take(Math.min(options.rangeSize.blocks, rangeMax(options)))
+    const interval = work.take(
+      Math.min(options.rangeSize.blocks, options.rate?.ofOneSecond ?? Number.POSITIVE_INFINITY),
+    )
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     await options.rate?.take(blocks, signal)
@@ -143,11 +145,6 @@ async function worker(
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     }
   }
-}
-
-/** A range takes at most a second of the rate, so that what is asked of nodes is even. */
-function rangeMax({ rate }: BackfillOptions): number {
-  return Math.max(1, Math.floor(rate?.perSecond ?? Number.POSITIVE_INFINITY))
 }
 
 /** What is not stored of a range. Its claim rests on rows that were read before, so on the weaker proof of both. */
