@@ -143,7 +143,11 @@ describe('keys over HTTP', () => {
     ['name', { name: 'a\nb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
     ['name', { name: 'a\u2028b', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
     ['name', { name: 'a\u202eb', scopes: ['ops'] }, 'name must be 1 to 100 characters on one line'],
-    ['scopes', { name: 'a', scopes: [] }, 'scopes must be some of nft-transfers, wallet-chains, portfolio, ops, control, keys'],
+    [
+      'scopes',
+      { name: 'a', scopes: [] },
+      'scopes must be some of nft-transfers, wallet-chains, portfolio, ops, control, keys',
+    ],
     [
       'scopes',
       { name: 'a', scopes: ['root'] },

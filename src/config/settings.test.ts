@@ -30,7 +30,14 @@ describe('the table of settings', () => {
   test('a chain has the defaults of the table too', () => {
     const { chains } = settingsSchema.parse({ chains: { eth: { rpc: 'http://a' } } })
     const views = ['transfers', 'activity']
-    const usual = { backfill: { paused: false }, index: 'on-demand', views, contracts: [], from: 0, senderSample: 2_000 }
+    const usual = {
+      backfill: { paused: false },
+      index: 'on-demand',
+      views,
+      contracts: [],
+      from: 0,
+      senderSample: 2_000,
+    }
     expect(chains.eth).toEqual({ rpc: ['http://a'], ...usual })
   })
 })
