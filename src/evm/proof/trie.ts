@@ -20,8 +20,15 @@ function encodedNode(leaves: Leaves, start: number, end: number, depth: number):
   let shared = depth
   while (first[shared] === last[shared]) shared++
   const branch = encodedBranch(leaves, start, end, shared)
-  return shared === depth ? branch : encodeRlpList([encodeRlp(compactPath(first, depth, shared, false)), child(branch)])
+  if (shared === depth) return branch
+  const reference = Buffer.allocUnsafe(referenceBytes)
+  const length = putChild(reference, 0, branch)
+  return encodeRlpList([encodeRlp(compactPath(first, depth, shared, false)), reference.subarray(0, length)])
 }
+
+/** A hash behind its prefix. */
+const referenceBytes = 33
+const emptyString = 0x80
 
 /** Each leaf is written here, and hashed before the next one. */
 let leaf = new Uint8Array(4_096)
@@ -54,25 +61,40 @@ function leafPath(position: number, depth: number): Uint8Array {
   return path
 }
 
+// By depth: a branch is hashed before the next one of its depth, and holds at most 16 hashes and the end of the list.
+const branches: Buffer[] = []
+const branchPrefixMax = 3
+const branchBytesMax = branchPrefixMax + 16 * referenceBytes + 1
+
+/** A view that the next branch of this depth overwrites. */
 function encodedBranch(leaves: Leaves, start: number, end: number, depth: number): Uint8Array {
-  const children: Uint8Array[] = new Array<Uint8Array>(17).fill(emptyString)
-  for (let from = start; from < end; ) {
-    const nibble = keyOf(leaves.order[from]!)[depth]!
-    let to = from + 1
+  branches[depth] ??= Buffer.allocUnsafeSlow(branchBytesMax)
+  const branch = branches[depth]
+  let at = branchPrefixMax
+  let from = start
+  for (let nibble = 0; nibble < 16; nibble++) {
+    let to = from
     while (to < end && keyOf(leaves.order[to]!)[depth] === nibble) to++
-    children[nibble] = child(encodedNode(leaves, from, to, depth + 1))
+    if (to === from) branch[at++] = emptyString
+    else at = putChild(branch, at, encodedNode(leaves, from, to, depth + 1))
     from = to
   }
-  return encodeRlpList(children)
+  branch[at++] = emptyString
+  const length = at - branchPrefixMax
+  const first = branchPrefixMax - rlpPrefixLength(length)
+  putRlpPrefix(branch, first, 0xc0, length)
+  return branch.subarray(first, at)
 }
 
-/** A node inside another one: itself if it is shorter than a hash, else its hash. */
-function child(encoded: Uint8Array): Uint8Array {
-  if (encoded.length < 32) return Uint8Array.from(encoded)
-  const reference = Buffer.allocUnsafe(33)
-  reference[0] = 0xa0
-  putKeccak256(encoded, reference, 1)
-  return reference
+/** Writes a node inside another one: itself if it is shorter than a hash, else its hash. Returns where it ends. */
+function putChild(bytes: Buffer, at: number, encoded: Uint8Array): number {
+  if (encoded.length < 32) {
+    bytes.set(encoded, at)
+    return at + encoded.length
+  }
+  bytes[at] = 0xa0
+  putKeccak256(encoded, bytes, at + 1)
+  return at + referenceBytes
 }
 
 /** The hex-prefix encoding of a path: a flag nibble for leaves, and one for an odd number of nibbles. */
@@ -118,4 +140,3 @@ function positionBytes(position: number): Uint8Array {
 }
 
 const noBytes = new Uint8Array(0)
-const emptyString = Uint8Array.of(0x80)
