@@ -31,9 +31,8 @@ export function checkSender(transaction: RpcTransaction): string | undefined {
     ...signature.map(each => Buffer.concat([Buffer.alloc(32 - each!.length), each!])),
   ])
   try {
-    const compressed = secp256k1.recoverPublicKey(bytes, keccak256(part.bytes), { prehash: false })
-    const point = secp256k1.Point.fromBytes(compressed).toBytes(false)
-    const recovered = `0x${keccakDigits(point.subarray(1)).slice(24)}`
+    const point = secp256k1.Signature.fromBytes(bytes, 'recovered').recoverPublicKey(keccak256(part.bytes))
+    const recovered = `0x${keccakDigits(point.toBytes(false).subarray(1)).slice(24)}`
     return recovered === reported ? undefined : `${recovered} signed it, the node says ${reported}`
   } catch {
     return 'nobody can have signed it'
