@@ -12,6 +12,7 @@ import {
   batchOf,
   type EarlyCollectionKind,
   type EarlyCollections,
+  firstByteOf,
   holdsWords,
   topics,
   transferTopic,
@@ -72,6 +73,8 @@ class TransferDecoder {
   readonly #packer = new TransferPacker()
   /** Each contract's address is parsed once, and rows share it. */
   readonly #contracts = new Map<string, Address | undefined>()
+  /** First bytes of listed contracts: they tell most others apart before any text is compared. */
+  readonly #listedBytes: ReadonlySet<number>
   /** The fields of the current row: one object for all, because each row is packed at once. */
   readonly #fields: HexTransfer
   #at = 0
@@ -81,6 +84,7 @@ class TransferDecoder {
 
   constructor(input: DecodeInput) {
     this.#input = input
+    this.#listedBytes = new Set([...input.earlyCollections.keys()].map(firstByteOf))
     const counts = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as MalformedCounts
     this.malformed = { ...counts, place: input.logs.unplaced, removed: input.logs.removed }
     const none = { to: '', toAt: 0, from: '', fromAt: 0, operator: undefined, operatorAt: 0, tokenId: '', tokenIdAt: 0 }
@@ -234,7 +238,8 @@ class TransferDecoder {
   }
 
   #listed(log: RpcLog): EarlyCollectionKind | undefined {
-    if (this.#input.earlyCollections.size === 0) return undefined
+    const text: unknown = log.address
+    if (typeof text !== 'string' || !this.#listedBytes.has(firstByteOf(text))) return undefined
     const contract = this.#contractOf(log)
     return contract === undefined ? undefined : this.#input.earlyCollections.get(contract)
   }

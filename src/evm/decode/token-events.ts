@@ -32,9 +32,13 @@ for (const topic of transferTopics) topicByFirstByte[Number.parseInt(topic.slice
  */
 export function transferTopic(first: unknown): string | undefined {
   if (typeof first !== 'string') return undefined
-  const byte = ((nibbles[first.charCodeAt(2)] ?? noNibble) << 4) | (nibbles[first.charCodeAt(3)] ?? noNibble)
-  const topic = topicByFirstByte[byte]
+  const topic = topicByFirstByte[firstByteOf(first)]
   return topic === undefined || first === topic || first.toLowerCase() === topic ? topic : undefined
+}
+
+/** Of `0x…` text; 256 or more where it does not begin with two digits. */
+export function firstByteOf(text: string): number {
+  return ((nibbles[text.charCodeAt(2)] ?? noNibble) << 4) | (nibbles[text.charCodeAt(3)] ?? noNibble)
 }
 
 export const zeroWord = `0x${'0'.repeat(64)}`
