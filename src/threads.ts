@@ -96,9 +96,12 @@ export function yieldToServing(): void {
 
 const poolThreadsMax = 8
 
-/** Threads that read answers: leaves one core to the network and the store, and one to serving. */
+/**
+ * Threads that read answers: twice the work of the network and the store, for which one core is left where there are
+ * three. Serving needs none left, because it goes before them (`yieldToServing`).
+ */
 export function threadsByCores(cores = availableParallelism()): number {
-  return Math.min(poolThreadsMax, Math.max(1, cores - 2))
+  return Math.min(poolThreadsMax, Math.max(Math.min(2, cores), cores - 1))
 }
 
 // Caches compiled code on disk between starts, which halves the time to start.

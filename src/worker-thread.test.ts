@@ -121,7 +121,7 @@ describe('a supervised thread', () => {
 })
 
 test('threads follow from the cores', () => {
-  expect([1, 2, 3, 4, 6, 64].map(threadsByCores)).toEqual([1, 1, 1, 2, 4, 8])
+  expect([1, 2, 3, 4, 6, 64].map(threadsByCores)).toEqual([1, 2, 2, 3, 5, 8])
 })
 
 test.runIf(process.platform === 'linux').each([
