@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import { transferTopics } from '../src/evm/decode/token-events.ts'
 
 export type Floor = { seconds: number; cpuSeconds: number; bytes: number }
-export type FloorJob = { url: string; head: number; contract?: string; receipts: boolean }
+export type FloorJob = { url: string; head: number; contract?: string | undefined; receipts: boolean }
 
 /** What full mode needs: every block with its transactions, and its receipts (or, without roots, its logs). */
 export async function fullFloor(url: string, { head, receipts }: { head: number; receipts: boolean }): Promise<Floor> {

@@ -42,7 +42,10 @@ const settings = {
 }
 const log = createLog({ level: 'warn', format: 'text' })
 const chains = new ChainTable()
-const evm = createEvm({ settings: { [job.chain]: settings }, chains, store, log, pageSizeMax: 100 })
+const evm = createEvm({
+  ...{ settings: { [job.chain]: settings }, chains, store, log },
+  ...{ pageSizeMax: 100, decodeThreads: job.threads },
+})
 const chain = chains.parse(job.chain)!.id
 const wanted = { from: 0, to: job.head }
 let rssMb = 0

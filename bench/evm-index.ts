@@ -23,6 +23,8 @@ const { values: options } = parseArgs({
     hashes: { type: 'string', default: 'real' },
     /** `full` or `on-demand`; both unless told. */
     only: { type: 'string' },
+    /** Threads that decode, each number in a column of its own: `1,2,4`. As many as `almanac start` takes unless told. */
+    threads: { type: 'string' },
     /** Megabytes that process and page cache of the indexer are held to. */
     memory: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -33,15 +35,20 @@ const shape = shapeNameOf(options.shape)
 const blocks = Number(options.blocks ?? (shape === 'small' ? 5_000 : 2_000))
 const hashes = options.hashes === 'real' ? 'real' : 'cheap'
 const receipts = hashes === 'real'
+const threadCounts = options.threads?.split(',').map(Number) ?? [undefined]
 const profileFolder = options.profile ? mkdtempSync(join(tmpdir(), 'almanac-profile-')) : undefined
 
 const loadAtStart = loadavg()
 const node = await startShapedNode(shape, { height: blocks, chainId: 1, hashes })
 try {
   const contract = await busiestContract(node.url, blocks)
-  const results: { full?: Compared; onDemand?: Compared } = {}
-  if (options.only !== 'on-demand') results.full = await compare(node.url, 'full', contract)
-  if (options.only !== 'full') results.onDemand = await compare(node.url, 'on-demand', contract)
+  const results: Record<string, Compared> = {}
+  for (const threads of threadCounts)
+    if (options.only !== 'on-demand')
+      results[threads === undefined ? 'full' : `full, threads: ${threads}`] = await compare(node.url, 'full', {
+        threads,
+      })
+  if (options.only !== 'full') results.onDemand = await compare(node.url, 'on-demand', { contract })
   if (options.json) process.stdout.write(`${JSON.stringify(results)}\n`)
   else console.table(columnsOf(results))
   console.error(
@@ -55,13 +62,13 @@ try {
 }
 
 type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number; nodeCpuSeconds: number }
+type Only = Pick<IndexJob, 'contract' | 'threads'>
 type Compared = Awaited<ReturnType<typeof compare>>
 
-async function compare(url: string, index: IndexJob['index'], contract: string) {
+async function compare(url: string, index: IndexJob['index'], only: Only) {
   const runs: Run[] = []
-  const only = index === 'full' ? {} : { contract }
   for (let round = 0; round < Number(options.rounds); round++) {
-    const floor = await runFloorJob({ url, head: blocks, receipts, ...only })
+    const floor = await runFloorJob({ url, head: blocks, receipts, contract: only.contract })
     const nodeCpuBefore = cpuSecondsOf(node.processId)
     const { job, bytes } = await indexOnce(url, index, only)
     const nodeCpuSeconds = cpuSecondsOf(node.processId) - nodeCpuBefore
@@ -116,7 +123,7 @@ async function compare(url: string, index: IndexJob['index'], contract: string) 
   }
 }
 
-async function indexOnce(url: string, index: IndexJob['index'], only: { contract?: string }) {
+async function indexOnce(url: string, index: IndexJob['index'], only: Only) {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
   try {
     const store = `file:${join(folder, 'almanac.db')}`

@@ -11,10 +11,12 @@ export type IndexJob = {
   chain: string
   store: string
   index: 'full' | 'on-demand'
-  contract?: string
+  contract?: string | undefined
   head: number
   /** Whether wallets sign: the senders of a sample are recovered then, as `almanac start` does. */
   signed?: boolean
+  /** That decode; absent: as many as `almanac start` takes. */
+  threads?: number | undefined
   /** Bounds process and page cache. */
   memoryMb?: number
 }

@@ -35,6 +35,8 @@ export type EvmOptions = {
   pageSizeMax: number
   /** Absent: nothing is let go. */
   retention?: RetentionDays | undefined
+  /** That parse, check and decode; absent: as many as the machine has cores for. */
+  decodeThreads?: number | undefined
 }
 
 export type EvmStatus = Record<
@@ -62,9 +64,10 @@ export type Evm = {
   close(): Promise<void>
 }
 
-export function createEvm({ settings, chains, store, room, log, pageSizeMax, retention }: EvmOptions): Evm {
+export function createEvm(options: EvmOptions): Evm {
+  const { settings, chains, store, room, log, pageSizeMax, retention, decodeThreads: threads } = options
   const metrics = createEvmMetrics()
-  const decoder = new DecodePool()
+  const decoder = new DecodePool(threads === undefined ? {} : { threads })
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
