@@ -11,25 +11,29 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Address } from '../src/model.ts'
 import { indexingNiceness } from '../src/threads.ts'
-import { benchmarkChain, busiestContracts, startNode } from './evm-node.ts'
+import { busiestContracts, startShapedNode } from './evm-node.ts'
 import { Client } from './load.ts'
 import { key, transfersRequest } from './page-requests.ts'
+import { shapeNameOf } from './shape.ts'
 import { percentile } from './statistics.ts'
 
 const { values: options } = parseArgs({
   options: {
-    blocks: { type: 'string', default: '12000' },
+    shape: { type: 'string', default: 'small' },
+    /** 12,000 of the small shape and 2,000 of others, unless told otherwise. */
+    blocks: { type: 'string' },
     /** How long each state is measured, at the most. */
     seconds: { type: 'string', default: '20' },
     /** Between two requests: clients that come and go, not a load test. */
     'pause-ms': { type: 'string', default: '5' },
   },
 })
-const blocks = Number(options.blocks)
+const shape = shapeNameOf(options.shape)
+const blocks = Number(options.blocks ?? (shape === 'small' ? 12_000 : 2_000))
 const durationMs = Number(options.seconds) * 1_000
 const newestBlocks = 400
 
-const node = await startNode(benchmarkChain({ height: blocks, chainId: 1, hashes: 'cheap' }))
+const node = await startShapedNode(shape, { height: blocks, chainId: 1, hashes: 'cheap' })
 const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
 const config = join(folder, 'almanac.yaml')
 writeFileSync(
@@ -52,7 +56,16 @@ try {
   const idle = await measure(client, async () => true)
   client.close()
   const ratio = (of: 'p50' | 'p99') => Math.round((during[of] / idle[of]) * 100) / 100
-  const report = { blocks, during, idle, p50: ratio('p50'), p99: ratio('p99'), loadAtStart, loadAtEnd: loadavg() }
+  const report = {
+    shape,
+    blocks,
+    during,
+    idle,
+    p50: ratio('p50'),
+    p99: ratio('p99'),
+    loadAtStart,
+    loadAtEnd: loadavg(),
+  }
   const results = fileURLToPath(new URL('results', import.meta.url))
   mkdirSync(results, { recursive: true })
   writeFileSync(join(results, 'evm-serve.json'), `${JSON.stringify(report, null, 2)}\n`)
