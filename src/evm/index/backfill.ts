@@ -78,7 +78,8 @@ export type BackfillProgress = {
 
 /** Returns when nothing is missing, or the signal says stop. */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
-  const work = new WorkList(missing)
+  // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
+  const work = new WorkList(missing, options.stored)
   const batch = new CommitBatch(options, interval => work.add(interval))
   // A failure that is not a node's (a full store, a defect) must end the run, not be retried for ever.
   const stop = new AbortController()

@@ -6,9 +6,12 @@ import type { Interval } from '../../model.ts'
 export class WorkList {
   /** Sorted, disjoint, lowest first. */
   #open: Interval[]
+  /** What is handed out lies in one of these or beside all of them. */
+  readonly #apart: readonly Interval[]
 
-  constructor(missing: readonly Interval[]) {
+  constructor(missing: readonly Interval[], apart: readonly Interval[] = []) {
     this.#open = [...missing].sort((a, b) => a.from - b.from)
+    this.#apart = apart
   }
 
   get highest(): number | undefined {
@@ -19,7 +22,7 @@ export class WorkList {
   take(blocks: number): Interval | undefined {
     const newest = this.#open.pop()
     if (newest === undefined) return undefined
-    const from = Math.max(newest.from, newest.to - blocks + 1)
+    const from = Math.max(newest.from, newest.to - blocks + 1, ...this.#apart.map(each => borderIn(each, newest.to)))
     if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
     return { from, to: newest.to }
   }
@@ -28,4 +31,10 @@ export class WorkList {
   add(interval: Interval): void {
     this.#open = joinIntervals([...this.#open, interval])
   }
+}
+
+/** The lowest block that may be handed out together with block `to`, as far as an interval says. */
+function borderIn(apart: Interval, to: number): number {
+  if (to > apart.to) return apart.to + 1
+  return to >= apart.from ? apart.from : 0
 }
