@@ -139,7 +139,7 @@ export class ChainIndexer {
       scope,
       from,
       finality: this.#finality,
-      rangeSize: new RangeSize({ ...historySizes.full, blocksMax: 200 }),
+      rangeSize: new RangeSize({ ...historySizes.full, blocksInitial: 8, blocksMax: 200 }),
       ...this.#pace,
       now: () => performance.now(),
       onStored: ranges => this.#stats.stored(ranges),
