@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
+import { DecodePool } from '../evm/source/decode-pool.ts'
 import type { Address } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
@@ -44,13 +45,15 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
   const taken = await takeChain({ url: loaded.config.store, chain, opened, mustExist: false })
   const { store } = await guardRoom(taken, loaded, opened)
   shareBudget(connected, store, opened)
+  const decoder = new DecodePool()
+  opened.defer(() => decoder.close())
   const progress = new CommandProgress(chosen.name)
   opened.defer(() => progress.close())
   const startedAt = performance.now()
   const done = { wanted: 0, missing: 0, headers: 0, blocks: 0, transfers: 0, logs: 0 }
   await syncRange(
     {
-      ...{ chain, rpc, store, interval, scope, patienceMs },
+      ...{ chain, rpc, store, interval, scope, decoder, patienceMs },
       senderSample: chosen.settings.senderSample,
       onPlanned: blocks => {
         Object.assign(done, blocks)

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
+import type { Decoder } from '../source/decode-pool.ts'
 import { finalHeaderOf } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
@@ -24,6 +25,8 @@ export type SyncOptions = {
   scope: WholeScope | readonly Address[]
   /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
   senderSample?: number | undefined
+  /** Absent: this thread decodes. */
+  decoder?: Decoder | undefined
   /** How long everything may fail before the run gives up. */
   patienceMs: number
   /** Whether claimed blocks below the range must be of the same chain. */
@@ -40,11 +43,11 @@ export type SyncOptions = {
 /** Returns when the range is complete or the signal says stop; what was committed stays. */
 export async function syncRange(options: SyncOptions, signal: AbortSignal): Promise<void> {
   const { chain, rpc, store, interval, scope } = options
-  const { senderSample } = options
+  const { senderSample, decoder } = options
   const source =
     typeof scope === 'string'
-      ? new FullSource(chain, rpc, undefined, { senderSample, scope })
-      : new WatchedSource(chain, rpc)
+      ? new FullSource(chain, rpc, decoder, { senderSample, scope })
+      : new WatchedSource(chain, rpc, decoder)
   const final = await settle(options, source, signal)
   await dropLostRanges(options, signal)
   const jobs = await jobsOf(options, source)
