@@ -21,8 +21,9 @@ import { byteaArray, byteaColumn, bytesOf, hexTextOf } from './arrays.ts'
 import type { Transaction } from './database.ts'
 import type { StoreDatabase } from './store-database.ts'
 
-const find = `SELECT chain, first, last FROM activity WHERE address = $1
-  UNION ALL SELECT chain, first, last FROM hot_activity WHERE address = $1`
+const findHot = 'SELECT chain, first, last FROM hot_activity WHERE address = $1'
+const findCold = 'SELECT chain, first, last FROM activity WHERE address = $1'
+const findBoth = `${findCold} UNION ALL ${findHot}`
 
 const findWithin = `SELECT address, first, last FROM activity WHERE address > $1 AND chain = $2
   AND (first >= $3 AND first < $4 OR last >= $3 AND last < $4) ORDER BY address LIMIT $5`
@@ -32,7 +33,10 @@ export function activityReader(store: StoreDatabase): ActivityReader {
   return {
     async activityOf(address) {
       const value = bytesOfHex(address)
-      const rows = await store.readOf({ table: 'activity', value }, find, value)
+      const key = { table: 'activity', value } as const
+      // Hot rows first: what becomes final in between is read twice, which changes nothing.
+      const hot = store.distributed ? await store.readHere(findHot, value) : []
+      const rows = [...hot, ...(await store.readOf(key, store.distributed ? findCold : findBoth, value))]
       const stored = rows.map(async ([ordinal, first, last]) => ({
         chain: await dictionary.chainOf(Number(ordinal)),
         first: bytesOf(first),
@@ -104,12 +108,12 @@ export async function dropColdAbove(transaction: Transaction, ordinal: number, b
   await transaction.run('UPDATE activity SET last = NULL WHERE chain = $1 AND last >= $2::bytea', ordinal, above)
 }
 
-export async function moveActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  const moved = await transaction.write(
-    'DELETE FROM hot_activity WHERE chain = $1 AND block <= $2 RETURNING address, first, coalesce(last, first)',
+export async function copyActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  const found = await transaction.query(
+    'SELECT address, first, coalesce(last, first) FROM hot_activity WHERE chain = $1 AND block <= $2',
     ordinal,
     upTo,
   )
-  const rows = moved.map(([address, first, last]) => packedRow(bytesOf(address), bytesOf(first), bytesOf(last)))
+  const rows = found.map(([address, first, last]) => packedRow(bytesOf(address), bytesOf(first), bytesOf(last)))
   await mergeCold(transaction, ordinal, joinActivity(rows))
 }

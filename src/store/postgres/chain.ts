@@ -1,7 +1,8 @@
 // Writing and reading EVM chains: each change is one commit, and numbers of chains and contracts are found before
 // it. What a commit does is `chain-commits.ts`.
 import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
-import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
+import { highestBlock } from '../commit-rules.ts'
+import type { ChainReader, ChainWriter, ColdCommit, HotBlock } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
 import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
@@ -23,10 +24,16 @@ import { withRows } from './transfer-rows.ts'
 import { forgetWallets } from './work.ts'
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
-  const { dictionary } = store
+  const { database, dictionary } = store
+  const finalize = async (ordinal: number, upTo: number, commit?: ColdCommit): Promise<void> => {
+    const end = await commits.finalEnd(database, ordinal, upTo)
+    if (end !== undefined) await store.committing(commits.finalization(ordinal, end, commit))
+  }
   return {
     commitCold: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
+      // Rows that a commit makes final leave the hot tables only once every worker shows them.
+      if (store.distributed) await finalize(numbers.ordinal, highestBlock(commit), commit)
       return await store.committing(commits.coldCommit(numbers, commit))
     },
     commitHot: async commit => {
@@ -37,8 +44,7 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const numbers = await numbersOf(dictionary, chain, rowsOf(blocks))
       await store.committing(commits.hotAddition(numbers, blocks, covered))
     },
-    finalize: (chain, upTo) =>
-      store.writingChain(chain, (transaction, ordinal) => commits.finalize(transaction, ordinal, upTo)),
+    finalize: async (chain, upTo) => finalize(await dictionary.addOrdinal(chain), upTo),
     putHead: (chain, head) =>
       store.writingChain(chain, (transaction, ordinal) => commits.putHead(transaction, ordinal, head)),
     addCoverage: (chain, scope, interval) =>
@@ -55,8 +61,10 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const ordinal = await dictionary.addOrdinal(chain)
       await store.committing(commits.unfinalization({ ordinal, chain }, to))
     },
-    dropActivity: (chain, wallets) =>
-      store.writingChain(chain, (transaction, ordinal) => dropActivity(transaction, ordinal, wallets)),
+    dropActivity: async (chain, wallets) => {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await store.committing({ rows: transaction => dropActivity(transaction, ordinal, wallets) })
+    },
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
     unwatchContract: (chain, contract) =>

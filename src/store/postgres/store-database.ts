@@ -36,8 +36,13 @@ export type Commit<T> = {
   unclaim?: Step<unknown>
   rows: Step<T>
   claim?: Step<unknown>
-  /** On Citus: deletes of whole tables, for which a slow worker gets several connections that exclude each other. */
-  wide?: true
+  /**
+   * On Citus each worker gets one connection: the several that it would get for deletes of whole tables exclude each
+   * other, and with one it shows its part at one moment.
+   */
+  oneConnection?: true
+  /** All that it changes is on the coordinator: one transaction also on Citus. */
+  here?: true
 }
 
 type StoreDatabaseParts = {
@@ -77,6 +82,11 @@ export class StoreDatabase {
       : workers.read(key, sql, ...values)
   }
 
+  /** A read that a request waits for, of tables that stay on the coordinator. */
+  readHere(sql: string, ...values: Value[]): Promise<Row[]> {
+    return this.database.readWithin(requestReadMs, sql, ...values)
+  }
+
   get isOpen(): boolean {
     return !this.#closed
   }
@@ -94,17 +104,17 @@ export class StoreDatabase {
   ofContract<T>(
     { chain, contract }: { chain: ChainId; contract: Address },
     none: T,
-    work: (number: number) => Promise<T>,
+    work: (numbers: { contract: number; ordinal: number }) => Promise<T>,
   ): Promise<T> {
     return this.ofChain(chain, none, async ordinal => {
       const number = await this.dictionary.contractOf(ordinal, contract)
-      return number === undefined ? none : await work(number)
+      return number === undefined ? none : await work({ contract: number, ordinal })
     })
   }
 
   /** One transaction, or on Citus several: see `Commit`. */
-  async committing<T>({ check, unclaim, rows, claim, wide }: Commit<T>): Promise<T> {
-    if (!this.distributed)
+  async committing<T>({ check, unclaim, rows, claim, oneConnection, here }: Commit<T>): Promise<T> {
+    if (!this.distributed || here)
       return await this.writing(async transaction => {
         await check?.(transaction)
         const done = await rows(transaction)
@@ -112,16 +122,17 @@ export class StoreDatabase {
         await claim?.(transaction)
         return done
       })
-    const inTurn = async <R>(step: Step<R>): Promise<R> => {
+    const inTurn = async <R>(step: Step<R>, isSpread = false): Promise<R> => {
       await this.#settle()
-      return await this.writing(async transaction => {
-        if (wide) await useOneConnection(transaction)
+      const work: Step<R> = async transaction => {
+        if (oneConnection) await useOneConnection(transaction)
         await check?.(transaction)
         return await step(transaction)
-      })
+      }
+      return await (isSpread ? this.writingSpread(work) : this.writing(work))
     }
     if (unclaim !== undefined) await inTurn(unclaim)
-    const done = await inTurn(rows)
+    const done = await inTurn(rows, true)
     if (claim !== undefined) await inTurn(claim)
     if (await this.#settle()) await this.#countAgain()
     return done
@@ -145,7 +156,19 @@ export class StoreDatabase {
   }
 
   /** One transaction; the revision counts up when it changed anything. */
-  async writing<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async writing<T>(work: Step<T>): Promise<T> {
+    return (await this.#counting(work)).result
+  }
+
+  /** The same for rows that Citus spreads. */
+  async writingSpread<T>(work: Step<T>): Promise<T> {
+    const { result, counted } = await this.#counting(work)
+    // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
+    if (counted && this.distributed) await this.#countAgain()
+    return result
+  }
+
+  async #counting<T>(work: Step<T>): Promise<{ result: T; counted: boolean }> {
     let counted: number | undefined
     const result = await this.database.transaction(async transaction => {
       counted = undefined
@@ -154,17 +177,14 @@ export class StoreDatabase {
       if (transaction.changed) counted = await this.watch.countUp(transaction)
       return done
     })
-    if (counted === undefined) return result
-    this.watch.committed(counted)
-    // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
-    if (this.distributed) await this.#countAgain()
-    return result
+    if (counted !== undefined) this.watch.committed(counted)
+    return { result, counted: counted !== undefined }
   }
 
   /** The same with the number of a chain, which gets one where it has none. */
   async writingChain<T>(chain: ChainId, work: (transaction: Transaction, ordinal: number) => Promise<T>): Promise<T> {
     const ordinal = await this.dictionary.addOrdinal(chain)
-    return await this.committing({ rows: transaction => work(transaction, ordinal) })
+    return await this.writing(transaction => work(transaction, ordinal))
   }
 
   /** One transaction that changes nothing an answer can show: the revision stays. */
@@ -176,28 +196,18 @@ export class StoreDatabase {
     })
   }
 
-  /**
-   * One transaction that records, where it changed anything, whose labels changed; on Citus in a second one, because a
-   * reader that hears of it reads labels again at once.
-   */
+  /** One transaction that records, where it changed anything, whose labels changed. */
   async writingLabels<T>(
     work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
   ): Promise<T> {
     let counted: number | undefined
-    let later: Uint8Array | undefined
     const done = await this.writing(async transaction => {
       counted = undefined
-      later = undefined
       const { result, changed } = await work(transaction)
       if (!transaction.changed) return result
-      const ranges = packRanges(changed.map(({ address }) => address))
-      if (this.distributed) later = ranges
-      else counted = await this.watch.countLabels(transaction, ranges)
+      counted = await this.watch.countLabels(transaction, packRanges(changed.map(({ address }) => address)))
       return result
     })
-    const ranges = later
-    if (ranges !== undefined)
-      counted = await this.database.transaction(transaction => this.watch.countLabels(transaction, ranges))
     if (counted !== undefined) this.watch.labelsCommitted(counted)
     return done
   }
