@@ -200,21 +200,21 @@ const hotAroundSql = `SELECT 'end', ${coldEndSql('$1')}, NULL, NULL UNION ALL ${
 
 type Around = { before: Block | undefined; after: Block | undefined }
 
-/** On Citus hot blocks are read first, with the highest that is only cold: see `transfer-pages.ts`. */
 export async function blocksAround(store: StoreDatabase, ordinal: number, timestamp: number): Promise<Around> {
-  const found: Around = { before: undefined, after: undefined }
   const key = { table: 'blocks', value: ordinal } as const
-  if (!store.distributed) {
-    for (const [side, ...row] of await store.readOf(key, bothAroundSql, ordinal, timestamp, blockMax))
-      found[side as keyof Around] = blockOf(row)
-    return found
+  if (!store.distributed) return aroundOf(await store.readOf(key, bothAroundSql, ordinal, timestamp, blockMax))
+  const readHot = async () => {
+    const [[, end] = [], ...rows] = await store.readHere(hotAroundSql, ordinal, timestamp)
+    return { rows: aroundOf(rows), coldEnd: Number(end) }
   }
-  let coldEnd = -1
-  for (const [side, ...row] of await store.readHere(hotAroundSql, ordinal, timestamp))
-    if (side === 'end') coldEnd = Number(row[0])
-    else found[side as keyof Around] = blockOf(row)
+  const readCold = async (end: number) => aroundOf(await store.readOf(key, coldAroundSql, ordinal, timestamp, end))
+  const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
   // Cold blocks are below hot ones.
-  for (const [side, ...row] of await store.readOf(key, coldAroundSql, ordinal, timestamp, coldEnd))
-    if (side === 'after' || found.before === undefined) found[side as keyof Around] = blockOf(row)
+  return { before: hot.before ?? cold.before, after: cold.after ?? hot.after }
+}
+
+function aroundOf(rows: readonly Row[]): Around {
+  const found: Around = { before: undefined, after: undefined }
+  for (const [side, ...row] of rows) found[side as keyof Around] = blockOf(row)
   return found
 }

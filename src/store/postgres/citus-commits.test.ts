@@ -167,6 +167,8 @@ test('what becomes final, or is replaced, between the two reads of an answer is 
   const meanwhile = (step: () => Promise<void>): void => {
     world.hooks.beforeCold = async () => {
       world.hooks.beforeCold = async () => {}
+      // Both reads begin at once.
+      await delay(50)
       await step()
     }
   }

@@ -62,6 +62,8 @@ export class StoreDatabase {
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
   #closed = false
+  /** By the number of a chain, as last read. */
+  readonly #coldEnds = new Map<number, number>()
 
   constructor(parts: StoreDatabaseParts) {
     this.#parts = parts
@@ -85,6 +87,28 @@ export class StoreDatabase {
   /** A read that a request waits for, of tables that stay on the coordinator. */
   readHere(sql: string, ...values: Value[]): Promise<Row[]> {
     return this.database.readWithin(requestReadMs, sql, ...values)
+  }
+
+  /**
+   * On Citus a read of hot rows, which are on the coordinator, and of cold ones, which are on a worker: two snapshots, and
+   * rows move from the first to the second meanwhile. Hot rows are read with the highest block whose rows are only cold
+   * at that moment, and cold rows up to it: what becomes final in between is neither missed nor read twice.
+   *
+   * Both reads are under way at once. The block seldom changes, so the cold one begins with the last that was known, which
+   * is right if it is still the same: rows up to it were cold before either read began.
+   */
+  async readHalves<T>(
+    ordinal: number,
+    readHot: () => Promise<{ rows: T; coldEnd: number }>,
+    readCold: (coldEnd: number) => Promise<T>,
+  ): Promise<{ hot: T; cold: T }> {
+    const known = this.#coldEnds.get(ordinal)
+    const early = known === undefined ? undefined : readCold(known)
+    // Where it is not used it may fail.
+    early?.catch(() => {})
+    const { rows: hot, coldEnd } = await readHot()
+    this.#coldEnds.set(ordinal, coldEnd)
+    return { hot, cold: await (early !== undefined && known === coldEnd ? early : readCold(coldEnd)) }
   }
 
   get isOpen(): boolean {

@@ -1,6 +1,5 @@
 // Reading transfers: pages as columns, and counts. Each is one statement and so one snapshot. On Citus, where hot rows are
-// on the coordinator and cold ones on a worker, it is two: the first reads hot rows and up to which block cold ones count
-// at that moment, so that rows which become final in between are neither missed nor read twice.
+// on the coordinator and cold ones on a worker, it is two: see `StoreDatabase.readHalves`.
 import { mergePages } from '../page-merge.ts'
 import { bucketBlocks } from '../schema.ts'
 import {
@@ -58,12 +57,17 @@ async function transferPage(
   const bounds = boundsOf(query, from, to)
   if (!store.distributed)
     return pageOf(await store.readOf(keyOf(contract), bothPageSql[order], contract, ...bounds, limit))
-  const rows = await store.readHere(hotPageSql[order], contract, ...bounds, limit, ordinal)
-  const hot = pageOf(rows)
-  const coldTo = Math.min(to, Number(rows[0]?.[3] ?? -1))
-  if (from > coldTo || (order === 'desc' && hot.length === limit)) return hot
-  const coldBounds = boundsOf(query, from, coldTo)
-  const cold = pageOf(await store.readOf(keyOf(contract), coldPageSql[order], contract, ...coldBounds, limit))
+  const readHot = async () => {
+    const rows = await store.readHere(hotPageSql[order], contract, ...bounds, limit, ordinal)
+    return { rows: pageOf(rows), coldEnd: Number(rows[0]?.[3]) }
+  }
+  const readCold = async (coldEnd: number) => {
+    const coldTo = Math.min(to, coldEnd)
+    if (from > coldTo) return emptyPage
+    const coldBounds = boundsOf(query, from, coldTo)
+    return pageOf(await store.readOf(keyOf(contract), coldPageSql[order], contract, ...coldBounds, limit))
+  }
+  const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
   return mergePages(hot, cold, order, limit)
 }
 
@@ -141,13 +145,18 @@ async function transferCount(
     return isWhole
       ? await read(wholeCountSql, from, to)
       : await read(boundedCountSql, ...splitRange(from, to), from, to)
-  const [[hot, coldEnd] = []] = await store.readHere(hotCountOnlySql, contract, from, to, ordinal)
-  const coldTo = Math.min(to, Number(coldEnd ?? -1))
-  if (from > coldTo) return Number(hot)
-  const cold = isWhole
-    ? await read(coldWholeCountSql, coldTo + 1)
-    : await read(coldBoundedCountSql, ...splitRange(from, coldTo))
-  return Number(hot) + cold
+  const readHot = async () => {
+    const [[rows, coldEnd] = []] = await store.readHere(hotCountOnlySql, contract, from, to, ordinal)
+    return { rows: Number(rows), coldEnd: Number(coldEnd) }
+  }
+  const readCold = async (coldEnd: number) => {
+    const coldTo = Math.min(to, coldEnd)
+    if (from > coldTo) return 0
+    if (isWhole) return await read(coldWholeCountSql, coldTo + 1)
+    return await read(coldBoundedCountSql, ...splitRange(from, coldTo))
+  }
+  const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
+  return hot + cold
 }
 
 /** Blocks to scan, and whether to add their rows to those of the buckets or to subtract them. */
