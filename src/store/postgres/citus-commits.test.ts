@@ -164,7 +164,9 @@ test.each([
 
 test('what becomes final, or is replaced, between the two reads of an answer is read as it was', async () => {
   const world = await openFollowed()
-  const meanwhile = (step: () => Promise<void>): void => {
+  const meanwhile = async (step: () => Promise<void>): Promise<void> => {
+    // The next answer reads cold rows with what this one knows.
+    await world.transferCount({ chain, contract })
     world.hooks.beforeCold = async () => {
       world.hooks.beforeCold = async () => {}
       // Both reads begin at once.
@@ -173,11 +175,11 @@ test('what becomes final, or is replaced, between the two reads of an answer is 
     }
   }
   await world.commitCold(cold(0, 0))
-  meanwhile(() => world.finalize(chain, 1))
+  await meanwhile(() => world.finalize(chain, 1))
   expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
-  meanwhile(() => world.finalize(chain, 2))
+  await meanwhile(() => world.finalize(chain, 2))
   expect(await world.transferCount({ chain, contract })).toBe(4)
-  meanwhile(async () => {
+  await meanwhile(async () => {
     const blocks = [blockOf(3, 1), blockOf(4, 1)]
     await world.commitHot({ chain, ancestor: 2, blocks, covered: { ...covered, from: 3 }, head: blocks[1]! })
     await world.finalize(chain, 3)
@@ -185,7 +187,7 @@ test('what becomes final, or is replaced, between the two reads of an answer is 
   const { blocks, blockHashes } = await world.transferPage({ ...page, order: 'desc' })
   expect(blocks).toEqual([3, 2, 1, 0])
   expect(Buffer.from(blockHashes.subarray(0, 32)).toString('hex')).toBe(blockOf(3).hash.slice(2))
-  meanwhile(() => world.finalize(chain, 4))
+  await meanwhile(() => world.finalize(chain, 4))
   expect(await world.blocksAround(chain, 4)).toEqual({ before: known(3, 1), after: known(4, 1) })
   expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 2 } })
   await world.expectRows([0, 1, 2, 3, 4])
