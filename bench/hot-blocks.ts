@@ -1,5 +1,5 @@
-// How long a block at the head takes to store on a Citus cluster, beside a plain database on the coordinator's server: the
-// same machine, settings and moments. Counts the servers' parts in a commit as well.
+// How long a block at the head takes to store on a Citus cluster, beside a plain database on the coordinator's server:
+// the same machine, settings and moments. Counts the servers' parts in a commit as well.
 // Run: scripts/citus-cluster.sh up, then node bench/hot-blocks.ts --citus <the address that it prints> [--blocks 100]
 import { parseArgs } from 'node:util'
 import pg from 'pg'

@@ -22,8 +22,8 @@ function columnsOf(blocks: readonly Block[]): [Buffer, Buffer, Buffer] {
 }
 
 /**
- * The highest block whose rows are only cold, -1 where none are: those of hot blocks that are final are about to be moved,
- * and then both for a moment.
+ * The highest block whose rows are only cold, -1 where none are: those of hot blocks that are final are about to be
+ * moved, and then both for a moment.
  */
 export const coldEndSql = (chain: string): string => `coalesce((SELECT coalesce(
   (SELECT min(number) - 1 FROM hot_blocks WHERE chain = ordinal AND number <= finalized), finalized)

@@ -148,8 +148,8 @@ export function hotAddition(
 }
 
 /**
- * Up to which block rows are to be moved; undefined where none are. Also those of a finalization that was cut off between
- * its parts are.
+ * Up to which block rows are to be moved; undefined where none are. Also those of a finalization that was cut off
+ * between its parts are.
  */
 export async function finalEnd(database: Database, ordinal: number, upTo: number): Promise<number | undefined> {
   const [[finalized, hasLeft] = []] = await database.read(
@@ -161,7 +161,7 @@ export async function finalEnd(database: Database, ordinal: number, upTo: number
 }
 
 /**
- * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones where
+ * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones once
  * the cold ones can be seen: readers look for hot rows first.
  */
 export function finalization(ordinal: number, upTo: number, commit?: ColdCommit): Commit<void> {

@@ -78,8 +78,8 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
 const reference = ['solana_mints']
 
 /**
- * On the coordinator, where every process connects, like all that are not listed: a block at the head is then a commit of
- * one server, and a request reads from a worker only what is spread. Earlier versions had these on the workers.
+ * On the coordinator, where every process connects, like all that are not listed: a block at the head is then a commit
+ * of one server, and a request reads from a worker only what is spread. Earlier versions had these on the workers.
  */
 const broughtBack = [
   ...['hot_transfers', 'hot_blocks', 'hot_activity', 'chains', 'contracts', 'coverage', 'pending_ranges'],

@@ -90,12 +90,12 @@ export class StoreDatabase {
   }
 
   /**
-   * On Citus a read of hot rows, which are on the coordinator, and of cold ones, which are on a worker: two snapshots, and
-   * rows move from the first to the second meanwhile. Hot rows are read with the highest block whose rows are only cold
-   * at that moment, and cold rows up to it: what becomes final in between is neither missed nor read twice.
+   * On Citus a read of hot rows, which are on the coordinator, and of cold ones, which are on a worker: two snapshots,
+   * and rows move from the first to the second meanwhile. Hot rows are read with the highest block whose rows are only
+   * cold at that moment, and cold rows up to it: what becomes final in between is neither missed nor read twice.
    *
-   * Both reads are under way at once. The block seldom changes, so the cold one begins with the last that was known, which
-   * is right if it is still the same: rows up to it were cold before either read began.
+   * Both reads are under way at once. The block seldom changes, so the cold one begins with the last that was known,
+   * which is right if it is still the same: rows up to it were cold before either read began.
    */
   async readHalves<T>(
     ordinal: number,

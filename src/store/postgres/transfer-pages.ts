@@ -1,5 +1,5 @@
-// Reading transfers: pages as columns, and counts. Each is one statement and so one snapshot. On Citus, where hot rows are
-// on the coordinator and cold ones on a worker, it is two: see `StoreDatabase.readHalves`.
+// Reading transfers: pages as columns, and counts. Each is one statement and so one snapshot. On Citus, where hot rows
+// are on the coordinator and cold ones on a worker, it is two: see `StoreDatabase.readHalves`.
 import { mergePages } from '../page-merge.ts'
 import { bucketBlocks } from '../schema.ts'
 import {
@@ -163,7 +163,9 @@ async function transferCount(
 type Edge = [sign: 1 | -1, from: number, to: number]
 const noEdge: Edge = [1, 1, 0]
 
-/** The buckets and their edges. Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of it. */
+/**
+ * The buckets and their edges. Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of it.
+ */
 function splitRange(from: number, to: number): [first: number, last: number, ...lower: Edge, ...upper: Edge] {
   const first = Math.floor(from / bucketBlocks)
   const last = Math.floor(to / bucketBlocks)
