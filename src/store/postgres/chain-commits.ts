@@ -161,8 +161,8 @@ export async function finalEnd(database: Database, ordinal: number, upTo: number
 }
 
 /**
- * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones once
- * the cold ones can be seen: readers look for hot rows first.
+ * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones
+ * once the cold ones can be seen: readers look for hot rows first.
  */
 export function finalization(ordinal: number, upTo: number, commit?: ColdCommit): Commit<void> {
   return {

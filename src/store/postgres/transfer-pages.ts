@@ -164,7 +164,8 @@ type Edge = [sign: 1 | -1, from: number, to: number]
 const noEdge: Edge = [1, 1, 0]
 
 /**
- * The buckets and their edges. Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of it.
+ * The buckets and their edges. Of a bucket that the range cuts, the side with fewer blocks is scanned: at most half of
+ * it.
  */
 function splitRange(from: number, to: number): [first: number, last: number, ...lower: Edge, ...upper: Edge] {
   const first = Math.floor(from / bucketBlocks)
