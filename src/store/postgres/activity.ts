@@ -27,18 +27,21 @@ import { textOfKey } from './runs/runs.ts'
 import { type Slots, slotOfAddress } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
 
-const inTables = `SELECT chain, first, last, NULL::bytea FROM activity WHERE address = $1
-  UNION ALL SELECT chain, first, last, NULL::bytea FROM hot_activity WHERE address = $1`
+const findHot = 'SELECT chain, first, last, NULL::bytea FROM hot_activity WHERE address = $1'
+const findCold = 'SELECT chain, first, last, NULL::bytea FROM activity WHERE address = $1'
 const inRuns = `SELECT chain, NULL::bytea, NULL::bytea, bytes FROM (${findWallet}) AS in_runs`
-const inBoth = `${inTables} UNION ALL ${inRuns}`
+const findAll = `${findCold} UNION ALL ${findHot} UNION ALL ${inRuns}`
 
-/** Rows move from hot to cold ones, and never between tables and runs: on Citus these are two reads. */
 async function readWallet(store: StoreDatabase, address: Uint8Array, slot: number): Promise<Row[]> {
-  const ofTables = { table: 'activity', value: address } as const
-  if (!store.distributed) return await store.readOf(ofTables, inBoth, address, slot)
-  const ofRuns = { table: 'packs', value: slot } as const
-  const read = [store.readOf(ofTables, inTables, address), store.readOf(ofRuns, inRuns, address, slot)]
-  return (await Promise.all(read)).flat()
+  const ofTable = { table: 'activity', value: address } as const
+  if (!store.distributed) return await store.readOf(ofTable, findAll, address, slot)
+  // Hot rows first: what becomes final in between is read twice, which changes nothing.
+  const hot = await store.readHere(findHot, address)
+  const cold = [
+    store.readOf(ofTable, findCold, address),
+    store.readOf({ table: 'packs', value: slot }, inRuns, address, slot),
+  ]
+  return [...hot, ...(await Promise.all(cold)).flat()]
 }
 
 export function activityReader(store: StoreDatabase): ActivityReader {
@@ -192,12 +195,12 @@ export async function dropColdAbove(
   )
 }
 
-export async function moveActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  const moved = await transaction.write(
-    'DELETE FROM hot_activity WHERE chain = $1 AND block <= $2 RETURNING address, first, coalesce(last, first)',
+export async function copyActivityToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  const found = await transaction.query(
+    'SELECT address, first, coalesce(last, first) FROM hot_activity WHERE chain = $1 AND block <= $2',
     ordinal,
     upTo,
   )
-  const rows = moved.map(([address, first, last]) => packedRow(bytesOf(address), bytesOf(first), bytesOf(last)))
+  const rows = found.map(([address, first, last]) => packedRow(bytesOf(address), bytesOf(first), bytesOf(last)))
   await mergeCold(transaction, ordinal, joinActivity(rows))
 }

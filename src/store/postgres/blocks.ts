@@ -4,7 +4,7 @@ import { bytesOfHex } from '../../hex.ts'
 import type { Block, Hash, Interval } from '../../model.ts'
 import { byteaArray, hexTextOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
-import { requireBlockFits } from './place.ts'
+import { blockMax, requireBlockFits } from './place.ts'
 import { correctBlocks } from './runs/transfer-runs.ts'
 import type { StoreDatabase } from './store-database.ts'
 
@@ -21,6 +21,14 @@ function columnsOf(blocks: readonly Block[]): [Buffer, Buffer, Buffer] {
     byteaArray(newestFirst.map(block => bytesOfHex(block.hash))),
   ]
 }
+
+/**
+ * The highest block whose rows are only cold, -1 where none are: those of hot blocks that are final are about to be
+ * moved, and then both for a moment.
+ */
+export const coldEndSql = (chain: string): string => `coalesce((SELECT coalesce(
+  (SELECT min(number) - 1 FROM hot_blocks WHERE chain = ordinal AND number <= finalized), finalized)
+  FROM chains WHERE ordinal = ${chain}), -1)`
 
 const given = 'unnest($2::int4[], $3::int8[], $4::bytea[]) AS given (number, timestamp, hash)'
 
@@ -109,15 +117,20 @@ export async function lowestBlockOf(
   ordinal: number,
   { from, to }: Interval,
 ): Promise<Block | undefined> {
-  const lowest = (table: string): string =>
-    `(SELECT number, hash, timestamp FROM ${table} WHERE chain = $1 AND number BETWEEN $2::int8 AND $3::int8 ORDER BY number LIMIT 1)`
-  const find = `${lowest('blocks')} UNION ALL ${lowest('hot_blocks')} ORDER BY number LIMIT 1`
-  const [row] = await database.read(find, ordinal, from, to)
-  return row === undefined ? undefined : blockOf(row)
+  let lowest: Block | undefined
+  // Hot ones first: what becomes final in between is found among the cold ones.
+  for (const table of ['hot_blocks', 'blocks']) {
+    const find = `SELECT number, hash, timestamp FROM ${table} WHERE chain = $1 AND number BETWEEN $2::int8 AND $3::int8 ORDER BY number LIMIT 1`
+    const [row] = await database.read(find, ordinal, from, to)
+    if (row !== undefined && Number(row[0]) < (lowest?.number ?? Number.POSITIVE_INFINITY)) lowest = blockOf(row)
+  }
+  return lowest
 }
 
-const hotBlocksSql = 'SELECT number, hash, timestamp FROM hot_blocks WHERE chain = $1 ORDER BY number'
+const hotBlocksSql =
+  'SELECT number, hash, timestamp FROM hot_blocks JOIN chains ON ordinal = chain WHERE chain = $1 AND number > finalized ORDER BY number'
 
+/** Without those that are final and about to be moved. */
 export async function hotBlocksOf(from: Database | Transaction, ordinal: number): Promise<Block[]> {
   const rows = await ('read' in from ? from.read(hotBlocksSql, ordinal) : from.query(hotBlocksSql, ordinal))
   return rows.map(blockOf)
@@ -147,13 +160,13 @@ export async function hasHotBlocksAbove(transaction: Transaction, ordinal: numbe
 }
 
 /** Returns the highest of them; -1 where there are none. */
-export async function moveBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<number> {
-  const moved = await transaction.write(
-    'DELETE FROM hot_blocks WHERE chain = $1 AND number <= $2 RETURNING number, hash, timestamp',
+export async function copyBlocksToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<number> {
+  const found = await transaction.query(
+    'SELECT number, hash, timestamp FROM hot_blocks WHERE chain = $1 AND number <= $2',
     ordinal,
     upTo,
   )
-  const blocks = moved.map(blockOf)
+  const blocks = found.map(blockOf)
   await putColdBlocks(transaction, ordinal, blocks)
   return blocks.reduce((highest, { number }) => Math.max(highest, number), -1)
 }
@@ -162,9 +175,9 @@ export async function moveBlocksToCold(transaction: Transaction, ordinal: number
  * Timestamps never decrease with the number, so halving the numbers finds the first block at or after a moment: about
  * 30 point reads within one statement, and no index of timestamps.
  */
-const blocksAroundSql = `
+const halvingSql = `
   WITH RECURSIVE halving (low, high) AS (
-    SELECT min(number)::int8, max(number)::int8 + 1 FROM blocks WHERE chain = $1
+    SELECT min(number)::int8, max(number)::int8 + 1 FROM blocks WHERE chain = $1 AND number <= $3
     UNION ALL
     SELECT CASE WHEN found.timestamp < $2 THEN found.number + 1 ELSE low END,
       CASE WHEN found.timestamp < $2 THEN high ELSE middle END
@@ -172,23 +185,44 @@ const blocksAroundSql = `
       SELECT number::int8, timestamp FROM blocks WHERE chain = $1 AND number >= middle ORDER BY number LIMIT 1
     ) AS found
     WHERE low < high
-  ), cut (number) AS (SELECT max(low) FROM halving)
-  SELECT 'before', number, hash, timestamp FROM (
-    (SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp < $2 ORDER BY number DESC LIMIT 1) UNION ALL
-    (SELECT * FROM blocks WHERE chain = $1 AND number < (SELECT number FROM cut) ORDER BY number DESC LIMIT 1)
-    ORDER BY number DESC LIMIT 1) AS before
-  UNION ALL SELECT 'after', number, hash, timestamp FROM (
-    (SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp >= $2 ORDER BY number LIMIT 1) UNION ALL
-    (SELECT * FROM blocks WHERE chain = $1 AND number >= (SELECT number FROM cut) ORDER BY number LIMIT 1)
-    ORDER BY number LIMIT 1) AS after`
+  ), cut (number) AS (SELECT max(low) FROM halving)`
+const hotSides = {
+  before: '(SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp < $2 ORDER BY number DESC LIMIT 1)',
+  after: '(SELECT * FROM hot_blocks WHERE chain = $1 AND timestamp >= $2 ORDER BY number LIMIT 1)',
+}
+const coldSides = {
+  before: '(SELECT * FROM blocks WHERE chain = $1 AND number < (SELECT number FROM cut) ORDER BY number DESC LIMIT 1)',
+  after:
+    '(SELECT * FROM blocks WHERE chain = $1 AND number >= (SELECT number FROM cut) AND number <= $3 ORDER BY number LIMIT 1)',
+}
 
-export async function blocksAround(
-  store: StoreDatabase,
-  ordinal: number,
-  timestamp: number,
-): Promise<{ before: Block | undefined; after: Block | undefined }> {
-  const found: { before: Block | undefined; after: Block | undefined } = { before: undefined, after: undefined }
-  const rows = await store.readOf({ table: 'blocks', value: ordinal }, blocksAroundSql, ordinal, timestamp)
-  for (const [side, ...row] of rows) found[side as 'before' | 'after'] = blockOf(row)
+function sidesSql(...sides: readonly (typeof hotSides)[]): string {
+  const nearest = (side: 'before' | 'after', direction: string): string => `SELECT '${side}', number, hash, timestamp
+    FROM (SELECT * FROM (${sides.map(of => of[side]).join(' UNION ALL ')}) AS temperatures ORDER BY number ${direction} LIMIT 1) AS ${side}`
+  return `${nearest('before', 'DESC')} UNION ALL ${nearest('after', 'ASC')}`
+}
+
+const bothAroundSql = `${halvingSql} ${sidesSql(hotSides, coldSides)}`
+const coldAroundSql = `${halvingSql} ${sidesSql(coldSides)}`
+const hotAroundSql = `SELECT 'end', ${coldEndSql('$1')}, NULL, NULL UNION ALL ${sidesSql(hotSides)}`
+
+type Around = { before: Block | undefined; after: Block | undefined }
+
+export async function blocksAround(store: StoreDatabase, ordinal: number, timestamp: number): Promise<Around> {
+  const key = { table: 'blocks', value: ordinal } as const
+  if (!store.distributed) return aroundOf(await store.readOf(key, bothAroundSql, ordinal, timestamp, blockMax))
+  const readHot = async () => {
+    const [[, end] = [], ...rows] = await store.readHere(hotAroundSql, ordinal, timestamp)
+    return { rows: aroundOf(rows), coldEnd: Number(end) }
+  }
+  const readCold = async (end: number) => aroundOf(await store.readOf(key, coldAroundSql, ordinal, timestamp, end))
+  const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
+  // Cold blocks are below hot ones.
+  return { before: hot.before ?? cold.before, after: cold.after ?? hot.after }
+}
+
+function aroundOf(rows: readonly Row[]): Around {
+  const found: Around = { before: undefined, after: undefined }
+  for (const [side, ...row] of rows) found[side as keyof Around] = blockOf(row)
   return found
 }

@@ -11,6 +11,7 @@ import {
   type ChainId,
   type CoverageScope,
   chainScopes,
+  type Hash,
   type Interval,
   isWholeScope,
   type TransferRow,
@@ -30,23 +31,23 @@ import { activityCount } from '../packed-activity.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import * as activity from './activity.ts'
 import {
+  copyBlocksToCold,
   dropBlocksAbove,
   dropBlocksWithin,
   findBlocks,
   hasHotBlocksAbove,
   hotBlocksOf,
-  moveBlocksToCold,
   putColdBlocks,
   putHotBlocks,
   withColdBlocks,
 } from './blocks.ts'
 import { addCoverageRows, lockCoverage, otherScopes, removeCoverageRows } from './coverage-table.ts'
-import type { Transaction } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
 import { addActivityRun } from './runs/activity-runs.ts'
 import type { Slots } from './runs/slots.ts'
-import { addTransferRun, dropHotInRuns, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
+import { addTransferRun, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
 import type { Commit } from './store-database.ts'
 import { storedRows } from './stored-rows.ts'
 import * as transfers from './transfer-rows.ts'
@@ -70,11 +71,12 @@ export function coldCommit(
   return {
     async rows(transaction) {
       const highest = highestBlock(commit)
-      // Cold rows are final by definition, so a commit above the known final block moves it.
+      // Cold rows are final by definition, so a commit above the known final block moves it; on Citus `chain.ts` did.
       if (highest > (await finalizedOf(transaction, ordinal)) && highest > (await lockChain(transaction, ordinal))) {
-        const hot = await hotBlocksOf(transaction, ordinal)
-        requireSameBranch(commit.blocks, new Map(hot.map(block => [block.number, block.hash])))
-        await finalizeRows(transaction, ordinal, highest)
+        await requireHotBranch(transaction, ordinal, commit.blocks)
+        await copyToCold(transaction, ordinal, highest)
+        await writeFinal(transaction, ordinal, highest)
+        await dropMoved(transaction, ordinal, highest)
       }
       await dropPending(transaction, placed, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
       for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
@@ -128,11 +130,11 @@ async function takeBack(
   await transfers.deleteCold(transaction, contract === undefined ? { ordinal } : { contract }, interval)
 }
 
-/** Blocks are forgotten before their rows go and known after they came: rows of no block are of an unended commit. */
 export function hotCommit({ ordinal, contracts }: Numbers, commit: HotCommit): Commit<void> {
   const { ancestor, blocks, covered, head } = commit
   const above = { from: ancestor + 1, to: blockMax }
   return {
+    here: true,
     check: async transaction => requireHotOrder(commit, await lockChain(transaction, ordinal)),
     async unclaim(transaction) {
       if (!(await hasHotBlocksAbove(transaction, ordinal, ancestor))) return
@@ -163,9 +165,10 @@ export function hotAddition(
   covered: ColdCommit['covered'],
 ): Commit<void> {
   return {
+    here: true,
     async check(transaction) {
       await lockChain(transaction, ordinal)
-      const hashes = new Map((await hotBlocksOf(transaction, ordinal)).map(block => [block.number, block.hash]))
+      const hashes = await hotHashes(transaction, ordinal)
       for (const block of blocks) {
         requireStored(block, hashes.get(block.number))
         requireOwnRows(block.number, block.transfers)
@@ -176,8 +179,36 @@ export function hotAddition(
   }
 }
 
-export async function finalize(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  if (upTo > (await lockChain(transaction, ordinal))) await finalizeRows(transaction, ordinal, upTo)
+/**
+ * Up to which block rows are to be moved; undefined where none are. Also those of a finalization that was cut off
+ * between its parts are.
+ */
+export async function finalEnd(database: Database, ordinal: number, upTo: number): Promise<number | undefined> {
+  const [[finalized, hasLeft] = []] = await database.read(
+    `SELECT finalized, EXISTS (SELECT 1 FROM hot_blocks WHERE chain = ordinal AND number <= finalized)
+     FROM chains WHERE ordinal = $1`,
+    ordinal,
+  )
+  return upTo > Number(finalized) || hasLeft === 't' ? Math.max(upTo, Number(finalized)) : undefined
+}
+
+/**
+ * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones
+ * once the cold ones can be seen: readers look for hot rows first.
+ */
+export function finalization(ordinal: number, upTo: number, commit?: ColdCommit): Commit<void> {
+  return {
+    oneConnection: true,
+    async check(transaction) {
+      if (upTo <= (await lockChain(transaction, ordinal)) || commit === undefined) return
+      // What would be refused moves nothing.
+      await requireHotBranch(transaction, ordinal, commit.blocks)
+      await blocksOfRows(transaction, ordinal, commit)
+    },
+    unclaim: transaction => writeFinal(transaction, ordinal, upTo),
+    rows: transaction => copyToCold(transaction, ordinal, upTo),
+    claim: transaction => dropMoved(transaction, ordinal, upTo),
+  }
 }
 
 export async function putHead(transaction: Transaction, ordinal: number, head: Block): Promise<void> {
@@ -211,7 +242,7 @@ export function rangeDrop(
 ): Commit<void> {
   const { ordinal } = placed
   return {
-    wide: true,
+    oneConnection: true,
     async unclaim(transaction) {
       await lockCoverage(transaction, ordinal)
       const scopes: CoverageScope[] | undefined = scope === 'full' ? undefined : [scope, ...chainScopes]
@@ -231,7 +262,7 @@ export function unfinalization({ chain, ...placed }: Placed & { chain: ChainId }
   const { ordinal } = placed
   const above = { from: to + 1, to: blockMax }
   return {
-    wide: true,
+    oneConnection: true,
     check: async transaction => requireBelowFinal(to, await lockChain(transaction, ordinal)),
     async unclaim(transaction) {
       await lockCoverage(transaction, ordinal)
@@ -265,16 +296,31 @@ async function lockChain(transaction: Transaction, ordinal: number): Promise<num
   return Number(finalized)
 }
 
-async function finalizeRows(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  const highest = await moveBlocksToCold(transaction, ordinal, upTo)
-  // Rows above the highest block are of a commit that was cut off between its parts, perhaps of a lost branch.
-  if (highest < upTo) {
-    await dropHotRowsAbove(transaction, ordinal, highest, upTo)
-  }
-  await dropHotInRuns(transaction, ordinal, upTo)
-  await transfers.moveTransfersToCold(transaction, ordinal, upTo)
-  await activity.moveActivityToCold(transaction, ordinal, upTo)
-  await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1', ordinal, upTo)
+async function hotHashes(transaction: Transaction, ordinal: number): Promise<ReadonlyMap<number, Hash>> {
+  return new Map((await hotBlocksOf(transaction, ordinal)).map(block => [block.number, block.hash]))
+}
+
+async function requireHotBranch(transaction: Transaction, ordinal: number, blocks: readonly Block[]): Promise<void> {
+  requireSameBranch(blocks, await hotHashes(transaction, ordinal))
+}
+
+async function writeFinal(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  await transaction.run('UPDATE chains SET finalized = $2 WHERE ordinal = $1 AND finalized < $2', ordinal, upTo)
+}
+
+/** Rows above the highest block are of a commit that was cut off between its parts, perhaps of a lost branch. */
+async function copyToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  const highest = await copyBlocksToCold(transaction, ordinal, upTo)
+  if (highest < 0) return
+  const rows = await transfers.hotRowsUpTo(transaction, ordinal, highest)
+  await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))
+  await activity.copyActivityToCold(transaction, ordinal, highest)
+}
+
+async function dropMoved(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+  for (const table of ['hot_transfers', 'hot_activity'])
+    await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block <= $2`, ordinal, upTo)
+  await transaction.run('DELETE FROM hot_blocks WHERE chain = $1 AND number <= $2', ordinal, upTo)
 }
 
 async function writeHead(transaction: Transaction, ordinal: number, head: Block): Promise<void> {
@@ -313,12 +359,7 @@ async function blocksOfRows(
   return blocks
 }
 
-async function dropHotRowsAbove(
-  transaction: Transaction,
-  ordinal: number,
-  block: number,
-  upTo = blockMax,
-): Promise<void> {
+async function dropHotRowsAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {
   for (const table of ['hot_transfers', 'hot_activity'])
-    await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block > $2 AND block <= $3`, ordinal, block, upTo)
+    await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block > $2`, ordinal, block)
 }

@@ -1,8 +1,9 @@
 // Writing and reading EVM chains: each change is one commit, and numbers of chains and contracts are found before
 // it. What a commit does is `chain-commits.ts`.
 import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
+import { highestBlock } from '../commit-rules.ts'
 import { activityCount } from '../packed-activity.ts'
-import type { ChainReader, ChainWriter, HotBlock } from '../store.ts'
+import type { ChainReader, ChainWriter, ColdCommit, HotBlock } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
 import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
@@ -29,10 +30,16 @@ import { forgetWallets } from './work.ts'
 const recordsPerFinalize = 1_000
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
-  const { dictionary } = store
+  const { database, dictionary } = store
+  const finalize = async (ordinal: number, upTo: number, commit?: ColdCommit): Promise<void> => {
+    const end = await commits.finalEnd(database, ordinal, upTo)
+    if (end !== undefined) await store.committing(commits.finalization(ordinal, end, commit))
+  }
   return {
     commitCold: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
+      // Rows that a commit makes final leave the hot tables only once every worker shows them.
+      if (store.distributed) await finalize(numbers.ordinal, highestBlock(commit), commit)
       const { bulkRows } = store.merging
       const added = await store.committing(
         commits.coldCommit({ ...numbers, slots: await store.slots(), bulkRows }, commit),
@@ -51,7 +58,7 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
     },
     async finalize(chain, upTo) {
       const ordinal = await dictionary.addOrdinal(chain)
-      await store.committing({ rows: transaction => commits.finalize(transaction, ordinal, upTo) })
+      await finalize(ordinal, upTo)
       // What history left to merge ends while the head is followed.
       await mergeRuns(store, ordinal, recordsPerFinalize)
     },
@@ -71,10 +78,10 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
       const ordinal = await dictionary.addOrdinal(chain)
       await store.committing(commits.unfinalization({ ordinal, chain, slots: await store.slots() }, to))
     },
-    dropActivity: (chain, wallets) =>
-      store.writingChain(chain, async (transaction, ordinal) =>
-        dropActivity(transaction, { ordinal, slots: await store.slots() }, wallets),
-      ),
+    dropActivity: async (chain, wallets) => {
+      const placed = { ordinal: await dictionary.addOrdinal(chain), slots: await store.slots() }
+      await store.committing({ rows: transaction => dropActivity(transaction, placed, wallets) })
+    },
     watchContract: (chain, contract, watchedFrom) =>
       store.writingChain(chain, (transaction, ordinal) => watchContract(transaction, ordinal, contract, watchedFrom)),
     unwatchContract: (chain, contract) =>

@@ -72,7 +72,7 @@ export async function forgetStep(
     else await putCheckpoint(transaction, name, JSON.stringify(next))
     return { removed: step.removed, done: next === undefined }
   }
-  return await store.committing({ wide: true, rows })
+  return await store.committing({ oneConnection: true, rows })
 }
 
 async function dropClaims(

@@ -31,14 +31,14 @@ async function migrateOnce(transaction: Transaction, location: string, steps: re
   const onCitus = await hasCitus(transaction)
   if (step === undefined) {
     // A dump was restored, or the extension came after the tables.
-    if (onCitus && (await localTables(transaction)).size > 0) await distributeTables(transaction, location)
+    if (onCitus) await placeTables(transaction, location)
     return true
   }
   if (version === 0) await requireEmpty(transaction, location)
   if (onCitus) await useOneConnection(transaction)
   // One by one, because Citus passes whole texts on to its workers, which take one statement at a time.
   for (const statement of step.sql.split(/;\s*\n/)) if (statement.trim() !== '') await transaction.script(statement)
-  if (onCitus) await distributeTables(transaction, location)
+  if (onCitus) await placeTables(transaction, location)
   if (version === 0) {
     await transaction.script('CREATE TABLE almanac_schema (version int4 NOT NULL)')
     await transaction.run('INSERT INTO almanac_schema VALUES ($1)', step.version)
@@ -63,33 +63,28 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
     })
 }
 
-// How tables are distributed where the Citus extension is installed. Statements are the same; what differs in commits
-// is `citus-commits.ts`.
+// Where tables are on Citus. Statements are the same; what differs in commits is `citus-commits.ts`.
 
 /** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [
-  { column: 'contract', tables: ['transfers', 'hot_transfers', 'transfer_counts'] },
-  { column: 'chain', tables: ['blocks', 'hot_blocks'] },
-  { column: 'address', tables: ['activity', 'hot_activity'] },
+  { column: 'contract', tables: ['transfers', 'transfer_counts'] },
+  { column: 'chain', tables: ['blocks'] },
+  { column: 'address', tables: ['activity'] },
   { column: 'slot', tables: ['runs', 'packs'] },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
   { column: 'account', tables: ['solana_closed'] },
 ]
 
+/** Read together with rows on the workers: a copy on every one. */
+const reference = ['solana_mints']
+
 /**
- * Small, and read beside the others: a copy on every worker. Tables not listed here (revisions, label_changes, leases,
- * checkpoints, keys) stay on the coordinator, where every process connects.
+ * On the coordinator, where every process connects, like all that are not listed: a block at the head is then a commit
+ * of one server, and a request reads from a worker only what is spread. Earlier versions had these on the workers.
  */
-const reference = [
-  'chains',
-  'contracts',
-  'coverage',
-  'pending_ranges',
-  'watched_contracts',
-  'solana_mints',
-  'labels',
-  'contract_facts',
-  'contract_marks',
+const broughtBack = [
+  ...['hot_transfers', 'hot_blocks', 'hot_activity', 'chains', 'contracts', 'coverage', 'pending_ranges'],
+  ...['watched_contracts', 'labels', 'contract_facts', 'contract_marks'],
 ]
 
 export async function hasCitus(from: Database | Transaction): Promise<boolean> {
@@ -105,13 +100,17 @@ export async function useOneConnection(transaction: Transaction): Promise<void> 
   await transaction.script("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
 }
 
-/** Distributes the tables that are not yet, with their rows, in one transaction. */
-async function distributeTables(transaction: Transaction, location: string): Promise<void> {
+/** Distributes the tables that are not yet, with their rows, and brings others back, in one transaction. */
+async function placeTables(transaction: Transaction, location: string): Promise<void> {
+  const names = [...reference, ...distributed.flatMap(({ tables }) => tables)]
+  const local = new Set(await tablesWhere(transaction, 'NOT EXISTS', names))
+  const away = await tablesWhere(transaction, 'EXISTS', broughtBack)
+  if (local.size + away.length === 0) return
   await requireWorkers(transaction, location)
   await useOneConnection(transaction)
   // Rows of a restored store are copied to the workers, which can take long.
   await transaction.script('SET LOCAL statement_timeout = 0')
-  const local = await localTables(transaction)
+  for (const table of away) await transaction.slow(`SELECT undistribute_table('${table}')`)
   for (const table of reference)
     if (local.has(table)) await transaction.slow(`SELECT create_reference_table('${table}')`)
   for (const { column, tables } of distributed) {
@@ -149,13 +148,16 @@ async function requireWorkers(transaction: Transaction, location: string): Promi
   })
 }
 
-/** Tables of this schema that are to be distributed and are not. */
-async function localTables(transaction: Transaction): Promise<ReadonlySet<string>> {
-  const names = [...reference, ...distributed.flatMap(({ tables }) => tables)]
+/** Those of the tables of this schema that Citus manages, or does not. */
+async function tablesWhere(
+  transaction: Transaction,
+  exists: 'EXISTS' | 'NOT EXISTS',
+  names: readonly string[],
+): Promise<string[]> {
   const found = await transaction.query(
     `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass(name))`,
+       AND ${exists} (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass(name))`,
     textArray(names),
   )
-  return new Set(found.map(([name]) => name as string))
+  return found.map(([name]) => name as string)
 }

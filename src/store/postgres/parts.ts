@@ -17,7 +17,7 @@ import {
 import { transferView } from '../runs/transfer-view.ts'
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
-import { visibleEverywhere } from './citus-commits.ts'
+import { visibleEverywhere } from './citus/commits.ts'
 import { Database, type Row, type Transaction } from './database.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'

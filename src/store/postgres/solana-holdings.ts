@@ -304,12 +304,13 @@ export function solanaStore(store: StoreDatabase): SolanaStore {
   return {
     portfolioOf: (network, owner) => portfolioOf(store, network, owner),
     putOwner: (network, account, holdings) =>
-      store.writing(transaction => putOwner(transaction, network, account, holdings)),
+      store.writingSpread(transaction => putOwner(transaction, network, account, holdings)),
     mintsOf: (network, mints) => mintsOf(database, network, mints),
-    putMints: (network, updates) => store.writing(transaction => putMints(transaction, network, updates)),
-    applyHoldings: (network, updates) => store.writing(transaction => applyHoldings(transaction, network, updates)),
+    putMints: (network, updates) => store.writingSpread(transaction => putMints(transaction, network, updates)),
+    applyHoldings: (network, updates) =>
+      store.writingSpread(transaction => applyHoldings(transaction, network, updates)),
     forgetOwners: (network, readBeforeMs, max) =>
-      store.writing(transaction => forgetOwners(transaction, networkNumber(network), readBeforeMs, max)),
-    putLamports: (network, account) => store.writing(transaction => putLamports(transaction, network, account)),
+      store.writingSpread(transaction => forgetOwners(transaction, networkNumber(network), readBeforeMs, max)),
+    putLamports: (network, account) => store.writingSpread(transaction => putLamports(transaction, network, account)),
   }
 }

@@ -61,7 +61,7 @@ export function solanaStaging(tables: StagingTables, store: StoreDatabase, netwo
       for (let part = 0; whole && part < removedInParts; part++) {
         const last = part === removedInParts - 1
         const bounds = [Buffer.of(part), last ? Buffer.alloc(33, 255) : Buffer.of(part + 1)] as const
-        await store.writing(transaction => transaction.run(remove, networkNumber(network), slot, ...bounds))
+        await store.writingSpread(transaction => transaction.run(remove, networkNumber(network), slot, ...bounds))
       }
       await discard()
     },

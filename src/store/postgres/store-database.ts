@@ -7,8 +7,8 @@ import { redactStore } from '../../redact.ts'
 import type { Label } from '../annotation-store.ts'
 import { packRanges } from '../label-changes.ts'
 import { bulkRows, runsPerMerge } from '../runs/levels.ts'
-import { visibleEverywhere } from './citus-commits.ts'
-import type { CitusWorkers, ShardKey } from './citus-workers.ts'
+import { visibleEverywhere } from './citus/commits.ts'
+import type { CitusWorkers, ShardKey } from './citus/workers.ts'
 import {
   type Database,
   type DatabaseOptions,
@@ -38,8 +38,13 @@ export type Commit<T> = {
   unclaim?: Step<unknown>
   rows: Step<T>
   claim?: Step<unknown>
-  /** On Citus: deletes of whole tables, for which a slow worker gets several connections that exclude each other. */
-  wide?: true
+  /**
+   * On Citus each worker gets one connection: the several that it would get for deletes of whole tables exclude each
+   * other, and with one it shows its part at one moment.
+   */
+  oneConnection?: true
+  /** All that it changes is on the coordinator: one transaction also on Citus. */
+  here?: true
 }
 
 type StoreDatabaseParts = {
@@ -62,6 +67,8 @@ export class StoreDatabase {
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
   #closed = false
+  /** By the number of a chain, as last read. */
+  readonly #coldEnds = new Map<number, number>()
 
   constructor(parts: StoreDatabaseParts) {
     this.#parts = parts
@@ -91,6 +98,33 @@ export class StoreDatabase {
       : workers.read(key, sql, ...values)
   }
 
+  /** A read that a request waits for, of tables that stay on the coordinator. */
+  readHere(sql: string, ...values: Value[]): Promise<Row[]> {
+    return this.database.readWithin(requestReadMs, sql, ...values)
+  }
+
+  /**
+   * On Citus a read of hot rows, which are on the coordinator, and of cold ones, which are on a worker: two snapshots,
+   * and rows move from the first to the second meanwhile. Hot rows are read with the highest block whose rows are only
+   * cold at that moment, and cold rows up to it: what becomes final in between is neither missed nor read twice.
+   *
+   * Both reads are under way at once. The block seldom changes, so the cold one begins with the last that was known,
+   * which is right if it is still the same: rows up to it were cold before either read began.
+   */
+  async readHalves<T>(
+    ordinal: number,
+    readHot: () => Promise<{ rows: T; coldEnd: number }>,
+    readCold: (coldEnd: number) => Promise<T>,
+  ): Promise<{ hot: T; cold: T }> {
+    const known = this.#coldEnds.get(ordinal)
+    const early = known === undefined ? undefined : readCold(known)
+    // Where it is not used it may fail.
+    early?.catch(() => {})
+    const { rows: hot, coldEnd } = await readHot()
+    this.#coldEnds.set(ordinal, coldEnd)
+    return { hot, cold: await (early !== undefined && known === coldEnd ? early : readCold(coldEnd)) }
+  }
+
   get isOpen(): boolean {
     return !this.#closed
   }
@@ -108,17 +142,17 @@ export class StoreDatabase {
   ofContract<T>(
     { chain, contract }: { chain: ChainId; contract: Address },
     none: T,
-    work: (number: number, ordinal: number) => Promise<T>,
+    work: (numbers: { contract: number; ordinal: number }) => Promise<T>,
   ): Promise<T> {
     return this.ofChain(chain, none, async ordinal => {
       const number = await this.dictionary.contractOf(ordinal, contract)
-      return number === undefined ? none : await work(number, ordinal)
+      return number === undefined ? none : await work({ contract: number, ordinal })
     })
   }
 
   /** One transaction, or on Citus several: see `Commit`. */
-  async committing<T>({ check, unclaim, rows, claim, wide }: Commit<T>): Promise<T> {
-    if (!this.distributed)
+  async committing<T>({ check, unclaim, rows, claim, oneConnection, here }: Commit<T>): Promise<T> {
+    if (!this.distributed || here)
       return await this.writing(async transaction => {
         await check?.(transaction)
         const done = await rows(transaction)
@@ -126,16 +160,17 @@ export class StoreDatabase {
         await claim?.(transaction)
         return done
       })
-    const inTurn = async <R>(step: Step<R>): Promise<R> => {
+    const inTurn = async <R>(step: Step<R>, isSpread = false): Promise<R> => {
       await this.#settle()
-      return await this.writing(async transaction => {
-        if (wide) await useOneConnection(transaction)
+      const work: Step<R> = async transaction => {
+        if (oneConnection) await useOneConnection(transaction)
         await check?.(transaction)
         return await step(transaction)
-      })
+      }
+      return await (isSpread ? this.writingSpread(work) : this.writing(work))
     }
     if (unclaim !== undefined) await inTurn(unclaim)
-    const done = await inTurn(rows)
+    const done = await inTurn(rows, true)
     if (claim !== undefined) await inTurn(claim)
     if (await this.#settle()) await this.#countAgain()
     return done
@@ -159,7 +194,19 @@ export class StoreDatabase {
   }
 
   /** One transaction; the revision counts up when it changed anything. */
-  async writing<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async writing<T>(work: Step<T>): Promise<T> {
+    return (await this.#counting(work)).result
+  }
+
+  /** The same for rows that Citus spreads. */
+  async writingSpread<T>(work: Step<T>): Promise<T> {
+    const { result, counted } = await this.#counting(work)
+    // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
+    if (counted && this.distributed) await this.#countAgain()
+    return result
+  }
+
+  async #counting<T>(work: Step<T>): Promise<{ result: T; counted: boolean }> {
     let counted: number | undefined
     const result = await this.database.transaction(async transaction => {
       counted = undefined
@@ -168,17 +215,14 @@ export class StoreDatabase {
       if (transaction.changed) counted = await this.watch.countUp(transaction)
       return done
     })
-    if (counted === undefined) return result
-    this.watch.committed(counted)
-    // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
-    if (this.distributed) await this.#countAgain()
-    return result
+    if (counted !== undefined) this.watch.committed(counted)
+    return { result, counted: counted !== undefined }
   }
 
   /** The same with the number of a chain, which gets one where it has none. */
   async writingChain<T>(chain: ChainId, work: (transaction: Transaction, ordinal: number) => Promise<T>): Promise<T> {
     const ordinal = await this.dictionary.addOrdinal(chain)
-    return await this.committing({ rows: transaction => work(transaction, ordinal) })
+    return await this.writing(transaction => work(transaction, ordinal))
   }
 
   /** One transaction that changes nothing an answer can show: the revision stays. */
@@ -190,28 +234,18 @@ export class StoreDatabase {
     })
   }
 
-  /**
-   * One transaction that records, where it changed anything, whose labels changed; on Citus in a second one, because a
-   * reader that hears of it reads labels again at once.
-   */
+  /** One transaction that records, where it changed anything, whose labels changed. */
   async writingLabels<T>(
     work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
   ): Promise<T> {
     let counted: number | undefined
-    let later: Uint8Array | undefined
     const done = await this.writing(async transaction => {
       counted = undefined
-      later = undefined
       const { result, changed } = await work(transaction)
       if (!transaction.changed) return result
-      const ranges = packRanges(changed.map(({ address }) => address))
-      if (this.distributed) later = ranges
-      else counted = await this.watch.countLabels(transaction, ranges)
+      counted = await this.watch.countLabels(transaction, packRanges(changed.map(({ address }) => address)))
       return result
     })
-    const ranges = later
-    if (ranges !== undefined)
-      counted = await this.database.transaction(transaction => this.watch.countLabels(transaction, ranges))
     if (counted !== undefined) this.watch.labelsCommitted(counted)
     return done
   }

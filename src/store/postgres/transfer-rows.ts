@@ -1,7 +1,7 @@
 // Writing transfers, cold and hot, and the kept counts of the cold ones. Callers hold the transaction.
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
-import { byteaArray, int4Array, int8Array } from './arrays.ts'
+import { byteaArray, bytesOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { wholeBucket } from './migrations.ts'
@@ -151,12 +151,13 @@ export async function withRows(
   { database, distributed }: { database: Database; distributed: boolean },
   contracts: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const byCounts = `SELECT contract FROM transfer_counts WHERE contract = ANY($1::int4[]) AND bucket = ${wholeBucket}
-    AND stored > 0 UNION SELECT contract FROM hot_transfers WHERE contract = ANY($1::int4[])`
-  const byRows = `SELECT id FROM unnest($1::int4[]) AS id WHERE EXISTS (SELECT 1 FROM transfers WHERE contract = id)
-    OR EXISTS (SELECT 1 FROM hot_transfers WHERE contract = id)`
-  const rows = await database.read(distributed ? byCounts : byRows, int4Array(contracts))
-  return new Set(rows.map(([contract]) => Number(contract)))
+  const hot = 'SELECT DISTINCT contract FROM hot_transfers WHERE contract = ANY($1::int4[])'
+  const byCounts = `SELECT contract FROM transfer_counts WHERE contract = ANY($1::int4[]) AND bucket = ${wholeBucket} AND stored > 0`
+  const byRows = `SELECT id FROM unnest($1::int4[]) AS id WHERE EXISTS (SELECT 1 FROM transfers WHERE contract = id)`
+  // Hot ones first: what becomes final in between is found among the cold ones.
+  const found = await database.read(hot, int4Array(contracts))
+  found.push(...(await database.read(distributed ? byCounts : byRows, int4Array(contracts))))
+  return new Set(found.map(([contract]) => Number(contract)))
 }
 
 export async function insertHot(transaction: Transaction, ordinal: number, rows: readonly StoredRow[]): Promise<void> {
@@ -168,13 +169,16 @@ export async function insertHot(transaction: Transaction, ordinal: number, rows:
   )
 }
 
-export async function moveTransfersToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  const moved = await transaction.write(
-    `WITH changed AS (INSERT INTO transfers (${columns}) SELECT ${columns} FROM hot_transfers WHERE chain = $1 AND block <= $2
-       ORDER BY contract, block DESC, place DESC ON CONFLICT DO NOTHING ${changed}) ${changesSql}`,
+/** In the order of `storedRows`. */
+export async function hotRowsUpTo(transaction: Transaction, ordinal: number, upTo: number): Promise<StoredRow[]> {
+  const rows = await transaction.query(
+    `SELECT contract, block, place >> 32, place & 4294967295, timestamp, hash, payload FROM hot_transfers
+     WHERE chain = $1 AND block <= $2 ORDER BY contract, block DESC, place DESC`,
     ordinal,
     upTo,
   )
-  await transaction.run('DELETE FROM hot_transfers WHERE chain = $1 AND block <= $2', ordinal, upTo)
-  await addToCounts(transaction, moved.map(changeOf))
+  return rows.map(([contract, block, high, low, timestamp, hash, payload]) => ({
+    ...{ contract: Number(contract), block: Number(block), placeHigh: Number(high), placeLow: Number(low) },
+    ...{ timestamp: Number(timestamp), hash: bytesOf(hash), payload: bytesOf(payload) },
+  }))
 }

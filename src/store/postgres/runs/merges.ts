@@ -12,6 +12,7 @@ import type { View } from '../../runs/view.ts'
 import type { RunSummary } from '../../store.ts'
 import { byteaArray, bytesOf, int8Array } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
+import { pendingRangesOf } from '../pending-ranges.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { dropRun, insertPacks, lockRuns, packBytesOf, readMembers } from './runs.ts'
 
@@ -25,9 +26,10 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
   try {
     const [[levels] = []] = await store.database.read('SELECT max(level) FROM runs WHERE chain = $1', chain)
     for (let left = recordsAdded * Math.max(1, Number(levels ?? 0)); left >= worth; ) {
-      const place = await findWork(store, chain, runsPerMerge)
+      const waiting = await waitingOf(store, chain)
+      const place = await findWork(store, chain, runsPerMerge, waiting)
       if (place === undefined) return
-      const step = { ...place, chain, perMerge: runsPerMerge, limit: Math.min(left, recordsPerStep) }
+      const step = { ...place, chain, waiting, perMerge: runsPerMerge, limit: Math.min(left, recordsPerStep) }
       left -= await store.writingUnseen(transaction => mergeStep(transaction, step))
     }
   } catch (error) {
@@ -38,26 +40,40 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
 }
 
 // Transfers that are not claimed yet may have to go again, which is quick only while they are a run of their own: that
-// begins or ends within the range which waits.
-const mergeable = `NOT growing AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
-  SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
-  AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
-    OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`
-const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${mergeable}
+// begins or ends within the range which waits. The ranges are given, because on Citus they are not where runs are.
+const mergeable = (
+  first: number,
+): string => `NOT growing AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
+  SELECT 1 FROM unnest($${first}::int8[], $${first + 1}::int8[]) AS pending (low, high)
+  WHERE runs.from_block BETWEEN low AND high OR runs.to_block BETWEEN low AND high))`
+const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${mergeable(3)}
   GROUP BY slot, view, level HAVING count(*) >= $2 ORDER BY level LIMIT 1`
 const findGrowing = 'SELECT slot, view, level FROM runs WHERE chain = $1 AND growing ORDER BY level LIMIT 1'
+
+/** The ranges of a chain that wait for their claim, as two columns. */
+type Waiting = [from: Buffer, to: Buffer]
+
+async function waitingOf({ database }: StoreDatabase, chain: number): Promise<Waiting> {
+  const ranges = await pendingRangesOf(database, chain)
+  return [int8Array(ranges.map(({ from }) => from)), int8Array(ranges.map(({ to }) => to))]
+}
 
 type MergePlace = { slot: number; view: View; level: number }
 
 /** Small runs first. */
-async function findWork(store: StoreDatabase, chain: number, perMerge: number): Promise<MergePlace | undefined> {
-  const many = await store.database.read(findMany, chain, perMerge)
+async function findWork(
+  store: StoreDatabase,
+  chain: number,
+  perMerge: number,
+  waiting: Waiting,
+): Promise<MergePlace | undefined> {
+  const many = await store.database.read(findMany, chain, perMerge, ...waiting)
   const [row] = many.length > 0 ? many : await store.database.read(findGrowing, chain)
   const view = views.find(({ id }) => id === Number(row?.[1]))
   return row === undefined || view === undefined ? undefined : { slot: Number(row[0]), view, level: Number(row[2]) }
 }
 
-type MergeStep = MergePlace & { chain: number; perMerge: number; limit: number }
+type MergeStep = MergePlace & { chain: number; waiting: Waiting; perMerge: number; limit: number }
 
 /** Returns how many records were moved, and at least 1. */
 async function mergeStep(transaction: Transaction, step: MergeStep): Promise<number> {
@@ -69,11 +85,12 @@ async function mergeStep(transaction: Transaction, step: MergeStep): Promise<num
   return target === undefined ? 1 : await grow(transaction, step, Number(target))
 }
 
-async function begin(transaction: Transaction, { slot, view, level, chain, perMerge }: MergeStep): Promise<void> {
+async function begin(transaction: Transaction, step: MergeStep): Promise<void> {
+  const { slot, view, level, chain, waiting, perMerge } = step
   const sources = await transaction.query(
     `SELECT id, from_block, to_block, contracts FROM runs
-     WHERE slot = $1 AND chain = $2 AND view = $3 AND level = $4 AND ${mergeable} ORDER BY id LIMIT $5`,
-    ...[slot, chain, view.id, level, perMerge],
+     WHERE slot = $1 AND chain = $2 AND view = $3 AND level = $4 AND ${mergeable(6)} ORDER BY id LIMIT $5`,
+    ...[slot, chain, view.id, level, perMerge, ...waiting],
   )
   if (sources.length < perMerge) return
   const from = Math.min(...sources.map(([, first]) => Number(first)))

@@ -38,12 +38,11 @@ const parts = [
   { view: transferView, kind: 5 },
 ] as const
 
-/** Kind and pack, as `countValues` gives them, from the parameter `first` on. A whole count has no edges. */
-export function countSql({ first = 1, hasEdges = true } = {}): string {
+/** Kind and pack, as `countValues` gives them, from the parameter `first` on. */
+export function countSql(first = 1): string {
   const value = (at: number, type: string): string => `$${first + at}::${type}`
   const [slot, chain, contract] = [value(0, 'int4'), value(1, 'int4'), value(2, 'int4')]
   return parts
-    .slice(0, hasEdges ? parts.length : 1)
     .map(({ view, kind }, at) => {
       const [low, high] = [value(3 + 2 * at, 'bytea'), value(4 + 2 * at, 'bytea')]
       return `SELECT ${kind}, bytes FROM runs CROSS JOIN LATERAL (SELECT bytes FROM packs WHERE packs.slot = ${slot}
@@ -62,8 +61,7 @@ export type CountQuery = {
   chain: number
   contract: number
   buckets: readonly [first: number, last: number]
-  /** None for a whole count. */
-  edges: readonly Edge[]
+  edges: readonly [lower: Edge, upper: Edge]
 }
 
 export function countValues({ slot, chain, contract, buckets, edges }: CountQuery): Value[] {

@@ -157,7 +157,7 @@ const packsPerRead = 500
 
 /** Where the packs of a span begin: with the one that may have its first key. */
 export const packsFrom = (run: string, slot: string, from: string): string =>
-  `coalesce((SELECT max(key) FROM packs WHERE slot = ${slot} AND run = ${run} AND key <= ${from}), ${from})`
+  `coalesce((SELECT key FROM packs WHERE slot = ${slot} AND run = ${run} AND key <= ${from} ORDER BY key DESC LIMIT 1), ${from})`
 
 /** Changes the records from one key to another, both included. */
 export async function changeRun(

@@ -3,11 +3,11 @@
 import type { Interval, Position } from '../../../model.ts'
 import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { compareKeys } from '../../runs/pack.ts'
-import { blockOfKey, contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import { blockOfKey, contractOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import { bytesOf } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
-import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from '../place.ts'
+import { batchIndexOf, logIndexOf, transactionIndexOf } from '../place.ts'
 import type { StoredRow } from '../stored-rows.ts'
 import { addRun, blockEnd, type Change, changeRun, lockRuns, type OfChain, runsOf, textOfKey } from './runs.ts'
 import { type Slots, slotOfContract } from './slots.ts'
@@ -214,23 +214,6 @@ export async function withoutStored(
   const contracts = new Set(rows.map(row => row.contract))
   const stored = await keysIn(transaction, chain, interval, contracts)
   return rows.filter(row => !stored.has(textOfKey(transferKey(row.contract, positionOf(row)))))
-}
-
-/** Before hot rows become cold: what a run has is there already. */
-export async function dropHotInRuns(transaction: Transaction, chain: number, upTo: number): Promise<void> {
-  const findFirst = 'SELECT min(block) FROM hot_transfers WHERE chain = $1'
-  const [[first] = []] = await transaction.query(findFirst, chain)
-  if (first === null || first === undefined || Number(first) > upTo) return
-  const interval = { from: Number(first), to: upTo }
-  if ((await runsOf(transaction, transferView, { chain, ...interval })).length === 0) return
-  const findRows = 'SELECT DISTINCT contract FROM hot_transfers WHERE chain = $1 AND block <= $2'
-  const contracts = (await transaction.query(findRows, chain, upTo)).map(([contract]) => Number(contract))
-  for (const text of await keysIn(transaction, chain, interval, contracts)) {
-    const key = Buffer.from(text, 'latin1')
-    const { block, place } = boundOf(positionOfKey(key))
-    const drop = 'DELETE FROM hot_transfers WHERE contract = $1 AND block = $2 AND place = $3'
-    await transaction.run(drop, contractOfKey(key), block, place)
-  }
 }
 
 /** The keys that runs have of contracts in an interval, as texts. */

@@ -2,21 +2,20 @@
 // its workers at ALMANAC_TEST_CITUS_URL; each test works in a schema of its own there.
 import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { citusUrl, createSchema, onCitus } from '../../../test/citus-schema.ts'
-import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
-import type { Address, ChainId, Hash } from '../../model.ts'
-import { noActivity } from '../packed-activity.ts'
-import type { Store } from '../store.ts'
-import { Database } from './database.ts'
-import { openPostgresStore } from './postgres-store.ts'
-import { databaseOptions } from './store-database.ts'
+import { citusUrl, createSchema, onCitus, onServer } from '../../../../test/citus-schema.ts'
+import { type StoreFixture, storeContract } from '../../../../test/store-contract.ts'
+import type { Address, ChainId, Hash } from '../../../model.ts'
+import { noActivity } from '../../packed-activity.ts'
+import type { Store } from '../../store.ts'
+import { Database } from '../database.ts'
+import { type OpenDatabaseOptions, openPostgresStore } from '../postgres-store.ts'
 
 /** `host:port` of a server with the extension that is not a worker yet. */
 const spareWorker = process.env.ALMANAC_TEST_CITUS_WORKER
 
-async function createFixture(): Promise<StoreFixture & { url: string }> {
+async function createFixture(options: OpenDatabaseOptions = {}): Promise<StoreFixture & { url: string }> {
   const { url, drop } = await createSchema()
-  const store = await openPostgresStore(url)
+  const store = await openPostgresStore(url, options)
   return {
     url,
     store,
@@ -33,25 +32,50 @@ if (citusUrl === undefined) {
   test.skip('npm run test:citus runs the store on Citus', () => {})
 } else {
   // A new set of distributed tables takes seconds.
-  storeContract('citus', createFixture, { runs: Number(process.env.STORE_RUNS ?? 12) })
+  const runs = Number(process.env.STORE_RUNS ?? 12)
+  storeContract('citus', createFixture, { runs })
+  storeContract('citus, in runs', () => createFixture({ bulkRows: 1, runsPerMerge: 3 }), { runs })
+
+  /** All others are on the coordinator. */
+  const spread = {
+    ...{
+      transfers: 'contract',
+      transfer_counts: 'contract',
+      blocks: 'chain',
+      activity: 'address',
+      runs: 'slot',
+      packs: 'slot',
+    },
+    ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account', solana_mints: 'everywhere' },
+  }
 
   test('tables are spread by the column that requests ask for', async () => {
     const { url, dispose } = await createFixture()
-    const database = new Database(databaseOptions(url))
-    const spread = await database.read(
-      `SELECT logicalrelid::text, coalesce(column_to_column_name(logicalrelid, partkey), 'everywhere')
-       FROM pg_dist_partition WHERE logicalrelid::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)`,
-    )
-    const everywhere = ['chains', 'contracts', 'coverage', 'watched_contracts', 'solana_mints', 'labels']
-    expect(Object.fromEntries(spread)).toEqual({
-      ...{ transfers: 'contract', hot_transfers: 'contract', transfer_counts: 'contract' },
-      ...{ blocks: 'chain', hot_blocks: 'chain', activity: 'address', hot_activity: 'address' },
-      ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account' },
-      ...Object.fromEntries(
-        [...everywhere, 'contract_facts', 'contract_marks', 'pending_ranges'].map(table => [table, 'everywhere']),
-      ),
+    expect(await spreadOf(url)).toEqual(spread)
+    await dispose()
+  })
+
+  test('tables that an earlier version had on the workers are brought back at the start, with their rows', async () => {
+    const { store, url, dispose } = await createFixture()
+    const contract = `0x${'c'.repeat(40)}` as Address
+    const block = { number: 1, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 }
+    const row = { block: 1, transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload: new Uint8Array(40) }
+    const blocks = [{ ...block, transfers: [row], activity: noActivity }]
+    const covered = { scope: 'full', from: 1, evidence: 'bloom' } as const
+    await store.commitHot({ chain, ancestor: 0, blocks, covered, head: block })
+    await onServer(url, async client => {
+      for (const [table, column] of Object.entries({ transfers: 'contract', blocks: 'chain', activity: 'address' }))
+        await client.query(`SELECT create_distributed_table('hot_${table}', '${column}', colocate_with => '${table}')`)
+      for (const table of ['chains', 'contracts', 'coverage', 'pending_ranges', 'watched_contracts', 'labels'])
+        await client.query(`SELECT create_reference_table('${table}')`)
     })
-    await database.close()
+    const upgraded = await openPostgresStore(url)
+    expect(await spreadOf(url)).toEqual(spread)
+    expect((await upgraded.transferPage({ chain, contract, order: 'asc', limit: 9 })).blocks).toEqual([1])
+    expect(await upgraded.coverage(chain, 'full')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
+    await upgraded.finalize(chain, 1)
+    expect((await upgraded.transferPage({ chain, contract, order: 'asc', limit: 9 })).blocks).toEqual([1])
+    await upgraded.close()
     await dispose()
   })
 
@@ -88,7 +112,7 @@ if (citusUrl === undefined) {
         expect(plan, sql).not.toMatch(/Task Count: (?!1$)|Distributed Subplan/m)
         if (plan.includes('Task Count: 1')) onOneShard += 1
       }
-      // Reference tables may be read on the coordinator itself; pages, counts, moments, wallets and portfolios may not.
+      // Pages, counts, moments, wallets and portfolios; all other statements read the coordinator alone.
       expect(onOneShard).toBeGreaterThanOrEqual(7)
       await client.end()
       await dispose()
@@ -132,6 +156,16 @@ if (citusUrl === undefined) {
       }
     })
   })
+}
+
+async function spreadOf(url: string): Promise<Record<string, string>> {
+  const { rows } = await onServer(url, client =>
+    client.query(
+      `SELECT logicalrelid::text AS name, coalesce(column_to_column_name(logicalrelid, partkey), 'everywhere') AS by
+       FROM pg_dist_partition WHERE logicalrelid IN (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)`,
+    ),
+  )
+  return Object.fromEntries(rows.map(({ name, by }) => [name, by]))
 }
 
 async function removeWorker(host: string, port: string): Promise<void> {

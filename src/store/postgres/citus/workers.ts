@@ -2,9 +2,9 @@
 // which do not answer. A worker that hangs delays nothing but its own rows. It writes nothing.
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { AlmanacError } from '../../errors.ts'
-import type { StoreProblem } from '../store.ts'
-import { type Database, type Row, requestReadMs, type Value } from './database.ts'
+import { AlmanacError } from '../../../errors.ts'
+import type { StoreProblem } from '../../store.ts'
+import { type Database, type Row, requestReadMs, type Value } from '../database.ts'
 
 /** A value of the column that a table is distributed by. */
 export type ShardKey = {

@@ -2,8 +2,8 @@
 // on its own; that of a worker which is lost in between waits until Citus recovers it. It knows no table
 // of ours.
 import { setTimeout as delay } from 'node:timers/promises'
-import { AlmanacError } from '../../errors.ts'
-import type { Database } from './database.ts'
+import { AlmanacError } from '../../../errors.ts'
+import type { Database } from '../database.ts'
 
 const waitMsMax = 10_000
 const pauseMs = 100

@@ -1,0 +1,200 @@
+// Commits whose parts are visible one after another, on one server: a prepared transaction with a name of Citus stands
+// for the part of a worker that is not finished. On a real cluster: `test/citus-answers.test.ts`.
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../../test/postgres-server.ts'
+import type { Address, ChainId, Hash } from '../../../model.ts'
+import { noActivity, packActivity } from '../../packed-activity.ts'
+import { activityReader } from '../activity.ts'
+import { chainReader, chainWriter } from '../chain.ts'
+import { Database } from '../database.ts'
+import { Dictionary } from '../dictionary.ts'
+import { migrate } from '../migrate.ts'
+import { watchRevision } from '../revision.ts'
+import { databaseOptions, StoreDatabase } from '../store-database.ts'
+import { transferReader } from '../transfer-pages.ts'
+import type { CitusWorkers } from './workers.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres({ max_prepared_transactions: '10' })
+})
+afterAll(() => server.stop())
+
+const chain = 1 as ChainId
+const contract = `0x${'c'.repeat(40)}` as Address
+const place = { transactionIndex: 0, logIndex: 0, batchIndex: 0, payload: new Uint8Array(40), contract }
+
+function blockOf(number: number, branch = 0) {
+  const hash = `0x${branch}${number.toString(16).padStart(63, '0')}` as Hash
+  return { number, hash, timestamp: number, transfers: [{ ...place, block: number }], activity: noActivity }
+}
+
+async function openWorld() {
+  const url = await server.createDatabase()
+  const options = databaseOptions(url)
+  const database = new Database(options)
+  await migrate(database)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`CREATE TABLE workers (success bool, result text);
+    CREATE FUNCTION run_command_on_workers(command text) RETURNS SETOF workers LANGUAGE sql AS 'SELECT * FROM workers'`)
+  const watch = watchRevision(options.connectionString, database)
+  const hooks: { beforeCold: () => Promise<void> } = { beforeCold: async () => {} }
+  // One server has no shards to look up.
+  const read: CitusWorkers['read'] = async (_key, sql, ...values) => {
+    await hooks.beforeCold()
+    return await database.read(sql, ...values)
+  }
+  const workers = { read, close() {} } as CitusWorkers
+  const store = new StoreDatabase({ database, watch, dictionary: new Dictionary(database), workers })
+  const close = async () => {
+    await client.end()
+    await store.close()
+  }
+  const readers = { ...chainReader(store), ...transferReader(store), ...activityReader(store) }
+  return { client, hooks, ...chainWriter(store), ...readers, close }
+}
+
+const page = { chain, contract, order: 'asc', limit: 10 } as const
+const cold = (from: number, to: number) => {
+  const blocks = Array.from({ length: to - from + 1 }, (_, at) => blockOf(from + at))
+  const covered = [{ scope: 'full', from, to, evidence: 'bloom' }] as const
+  return { chain, covered, blocks, transfers: blocks.flatMap(block => block.transfers), activity: noActivity }
+}
+
+test('nothing is written or claimed while a commit is unfinished anywhere', async () => {
+  const world = await openWorld()
+  await world.client.query("BEGIN; CREATE TABLE unfinished (); PREPARE TRANSACTION 'citus_0_1_1_1'")
+  const commit = world.commitCold(cold(1, 3))
+  await delay(500)
+  expect(await world.coverage(chain, 'full')).toEqual([])
+  await world.client.query("COMMIT PREPARED 'citus_0_1_1_1'")
+  await commit
+  expect(await world.coverage(chain, 'full')).toEqual([{ from: 1, to: 3, evidence: 'bloom' }])
+  await world.close()
+})
+
+test('a worker that does not answer leaves rows without a claim, and the next try claims them', async () => {
+  const world = await openWorld()
+  await world.commitCold(cold(0, 0))
+  // Lost after the rows were committed: a warning of the commit is all that tells.
+  await world.client.query(`INSERT INTO workers VALUES (false, 'connection refused');
+    CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'failed to commit'; RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON transfers INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()`)
+  await expect(world.commitCold(cold(1, 3))).rejects.toMatchObject({ code: 'store_failed', retryable: true })
+  expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
+  expect(await world.coverage(chain, 'full')).toEqual([{ from: 0, to: 0, evidence: 'bloom' }])
+  await world.client.query('DELETE FROM workers')
+  await world.commitCold(cold(1, 3))
+  expect(await world.coverage(chain, 'full')).toEqual([{ from: 0, to: 3, evidence: 'bloom' }])
+  await world.close()
+})
+
+const covered = { scope: 'full', from: 1, evidence: 'bloom' } as const
+const refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut off'; END $$"
+
+/** Three hot blocks, with a wallet in each. */
+async function openFollowed() {
+  const world = await openWorld()
+  const blocks = [1, 2, 3].map(number => ({ ...blockOf(number), activity: activityOf(number) }))
+  await world.commitHot({ chain, ancestor: 0, blocks, covered, head: blocks[2]! })
+  await world.client.query(refuse)
+  const stored = async (table: string): Promise<number[]> => {
+    const { rows } = await world.client.query(`SELECT block FROM ${table} ORDER BY block`)
+    return rows.map(({ block }) => block)
+  }
+  /** Expects one row in each of these blocks. */
+  const expectRows = async (numbers: readonly number[]): Promise<void> => {
+    expect((await world.transferPage(page)).blocks).toEqual(numbers)
+    expect((await world.transferPage({ ...page, order: 'desc' })).blocks).toEqual(numbers.toReversed())
+    expect(await world.transferCount({ chain, contract })).toBe(numbers.length)
+    expect(await world.transferCount({ chain, contract, fromBlock: 0, toBlock: 9 })).toBe(numbers.length)
+  }
+  return { ...world, stored, expectRows }
+}
+
+function activityOf(block: number) {
+  const hash = blockOf(block).hash
+  const transaction = { block, transactionIndex: 0, timestamp: block, hash }
+  return packActivity([{ address: contract, first: transaction, last: transaction }])
+}
+
+test('a block at the head is one transaction, whatever a worker does', async () => {
+  const world = await openFollowed()
+  await world.client.query("INSERT INTO workers VALUES (false, 'connection refused')")
+  const fourth = [blockOf(4)]
+  await world.commitHot({ chain, ancestor: 3, blocks: fourth, covered: { ...covered, from: 4 }, head: fourth[0]! })
+  await world.expectRows([1, 2, 3, 4])
+  await world.client.query('CREATE TRIGGER refuse BEFORE INSERT ON hot_blocks FOR EACH ROW EXECUTE FUNCTION refuse()')
+  const second = [2, 3].map(number => blockOf(number, 1))
+  const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[1]! }
+  await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'store_failed' })
+  await world.expectRows([1, 2, 3, 4])
+  expect(await world.coverage(chain, 'full')).toEqual([{ from: 1, to: 4, evidence: 'bloom' }])
+  await world.close()
+})
+
+test.each([
+  ['before rows are cold', 'BEFORE INSERT ON transfers', [1, 2, 3], []],
+  ['before rows are no longer hot', 'BEFORE DELETE ON hot_blocks', [1, 2, 3], [1, 2]],
+])(
+  'a finalization that is cut off %s is final, shows each row once and is ended by the next commit',
+  async (_, when, hot, cold12) => {
+    const world = await openFollowed()
+    await world.client.query(`CREATE TRIGGER refuse ${when} FOR EACH ROW EXECUTE FUNCTION refuse()`)
+    await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+    expect([await world.stored('hot_transfers'), await world.stored('transfers')]).toEqual([hot, cold12])
+    await world.expectRows([1, 2, 3])
+    expect((await world.chainState(chain))?.finalized).toBe(2)
+    expect((await world.hotBlocks(chain)).map(block => block.number)).toEqual([3])
+    const second = [blockOf(2, 1)]
+    const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[0]! }
+    await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'conflict' })
+    const late = [{ ...blockOf(2), transfers: [] }]
+    await expect(world.addToHot(chain, late, [])).rejects.toMatchObject({ code: 'conflict' })
+    await world.client.query(`DROP TRIGGER refuse ON ${when.split(' ').at(-1)}`)
+    await world.commitCold(cold(0, 0))
+    expect([await world.stored('hot_transfers'), await world.stored('transfers')]).toEqual([[3], [0, 1, 2]])
+    await world.expectRows([0, 1, 2, 3])
+    await world.close()
+  },
+)
+
+test('what becomes final, or is replaced, between the two reads of an answer is read as it was', async () => {
+  const world = await openFollowed()
+  const meanwhile = async (step: () => Promise<void>): Promise<void> => {
+    // The next answer reads cold rows with what this one knows.
+    await world.transferCount({ chain, contract })
+    world.hooks.beforeCold = async () => {
+      world.hooks.beforeCold = async () => {}
+      // Both reads begin at once.
+      await delay(50)
+      await step()
+    }
+  }
+  await world.commitCold(cold(0, 0))
+  await meanwhile(() => world.finalize(chain, 1))
+  expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
+  await meanwhile(() => world.finalize(chain, 2))
+  expect(await world.transferCount({ chain, contract })).toBe(4)
+  await meanwhile(async () => {
+    const blocks = [blockOf(3, 1), blockOf(4, 1)]
+    await world.commitHot({ chain, ancestor: 2, blocks, covered: { ...covered, from: 3 }, head: blocks[1]! })
+    await world.finalize(chain, 3)
+  })
+  const { blocks, blockHashes } = await world.transferPage({ ...page, order: 'desc' })
+  expect(blocks).toEqual([3, 2, 1, 0])
+  expect(Buffer.from(blockHashes.subarray(0, 32)).toString('hex')).toBe(blockOf(3).hash.slice(2))
+  await meanwhile(() => world.finalize(chain, 4))
+  expect(await world.blocksAround(chain, 4)).toEqual({ before: known(3, 1), after: known(4, 1) })
+  expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 2 } })
+  await world.expectRows([0, 1, 2, 3, 4])
+  await world.close()
+})
+
+function known(number: number, branch: number) {
+  const { hash, timestamp } = blockOf(number, branch)
+  return { number, hash, timestamp }
+}
