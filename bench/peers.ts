@@ -161,9 +161,8 @@ async function almanacOnPostgres(contract: string | undefined, server: PostgresS
   const before = await ask(database, databaseSize)
   const { seconds, cpuSeconds, rssMb } = await runIndexJob(jobOf(database, contract))
   const bytes = (await ask(database, databaseSize)) - before
-  const rows = await ask(database, storedTransfers)
-  const perRow = await ask(database, "SELECT pg_total_relation_size('transfers') / count(*) FROM transfers")
-  console.error(`  the table of transfers alone, with its indexes: ${perRow} bytes a row`)
+  const inRuns = transfersInRuns.replace('?', String(transferView.id))
+  const rows = (await ask(database, storedTransfers)) + (await ask(database, inRuns))
   return { rows, seconds, cpuSeconds, finished: true, bytes, rssMb }
 }
 
