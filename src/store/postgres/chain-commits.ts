@@ -1,8 +1,8 @@
 // The commits of EVM chains: cold and hot rows, finality, coverage, each as the parts that `Commit` names.
 //
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
-// change), its runs (where rows in them go), rows of blocks and transfers, kept counts, the chain's coverage. Two
-// backfills of one chain write their rows side by side.
+// change), its runs (alone, or shared by those who add rows of a contract), rows of blocks and transfers, kept counts,
+// the chain's coverage.
 import { joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import {
@@ -46,6 +46,7 @@ import type { Database, Transaction } from './database.ts'
 import { addPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
 import { addActivityRun } from './runs/activity-runs.ts'
+import { lockRuns, shareRuns } from './runs/runs.ts'
 import type { Slots } from './runs/slots.ts'
 import { addTransferRun, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
 import type { Commit } from './store-database.ts'
@@ -78,6 +79,9 @@ export function coldCommit(
         await writeFinal(transaction, ordinal, highest)
         await dropMoved(transaction, ordinal, highest)
       }
+      // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored.
+      if (ranges.length > 0) await lockRuns(transaction, ordinal)
+      else await shareRuns(transaction, ordinal)
       await dropPending(transaction, placed, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
       for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
         await takeBack(transaction, placed, interval)

@@ -87,7 +87,13 @@ export function chainWriter(store: StoreDatabase): ChainWriter {
     unwatchContract: (chain, contract) =>
       store.writingChain(chain, (transaction, ordinal) => unwatchContract(transaction, ordinal, contract)),
     forgetWallets: (chain, below) => store.writingUnseen(transaction => forgetWallets(transaction, chain, below)),
-    forgetStep: (what, rowsMax) => forgetStep(store, what, rowsMax),
+    async forgetStep(what, rowsMax) {
+      const step = await forgetStep(store, what, rowsMax)
+      // Each step leaves a run of counts.
+      const ordinal = await dictionary.ordinalOf(what.chain)
+      if (ordinal !== undefined) await mergeRuns(store, ordinal, recordsPerFinalize)
+      return step
+    },
   }
 }
 
@@ -106,6 +112,8 @@ async function numbersOf(
 }
 
 // Each question is one statement.
+
+const contractsAtOnce = 8
 
 const findState =
   'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL'
@@ -144,8 +152,11 @@ export function chainReader(store: StoreDatabase): ChainReader {
         for (let last = after; ; ) {
           const page = await dictionary.contractsOf(ordinal, last, limit)
           const having = await withRows(store, [...page.values()])
-          for (const [contract, number] of page)
-            if (having.has(number) || (await isInRuns(chain, contract))) found.push(contract)
+          for (let at = 0, all = [...page]; at < all.length; at += contractsAtOnce) {
+            const some = all.slice(at, at + contractsAtOnce)
+            const has = some.map(([contract, number]) => having.has(number) || isInRuns(chain, contract))
+            for (const [index, isThere] of (await Promise.all(has)).entries()) if (isThere) found.push(some[index]![0])
+          }
           if (page.size < limit || found.length >= limit) return found.slice(0, limit)
           last = [...page.keys()].at(-1)
         }

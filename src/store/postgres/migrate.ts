@@ -63,7 +63,7 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
     })
 }
 
-// Where tables are on Citus. Statements are the same; what differs in commits is `citus-commits.ts`.
+// Where tables are on Citus. Statements are the same; what differs in commits is `citus/commits.ts`.
 
 /** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
 const distributed: readonly { column: string; tables: readonly string[] }[] = [

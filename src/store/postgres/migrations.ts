@@ -292,7 +292,7 @@ CREATE TABLE runs (
   PRIMARY KEY (slot, id)
 ) WITH (fillfactor = 50);
 ALTER TABLE runs ALTER COLUMN contracts SET STORAGE EXTERNAL;
-CREATE INDEX runs_by_view ON runs (slot, chain, view);
+CREATE INDEX runs_by_view ON runs (slot, view, chain);
 CREATE TABLE packs (
   slot int4 NOT NULL,
   run int8 NOT NULL,
@@ -301,7 +301,7 @@ CREATE TABLE packs (
   PRIMARY KEY (slot, run, key)
 );
 ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
-ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.5);
+ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 `
 
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */

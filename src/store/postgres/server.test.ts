@@ -168,6 +168,26 @@ describe('writing at once', () => {
     expect((await query(url, deadlocks)).rows[0].deadlocks).toBe('0')
   })
 
+  test('whole blocks in bulk and rows of a contract that overlap are counted once', async () => {
+    const url = await server.createDatabase()
+    const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, { bulkRows: 100, runsPerMerge: 3 })))
+    const contracts = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
+    const write = (index: number): Promise<unknown> => {
+      const from = (index * 37) % 300
+      const one = commit(from, from + 40, 7, contracts)
+      const isWhole = index % 2 === 0
+      const ranges = [{ from, to: from + 40, hash: one.blocks.at(-1)!.hash }]
+      return stores[(index >> 1) % 2]!.commitCold(isWhole ? { ...one, ranges } : { ...one, covered: [] })
+    }
+    await Promise.all(Array.from({ length: 60 }, (_, index) => write(index)))
+    for (const contract of contracts) {
+      const rows = (await stores[0]!.transferPage({ chain: eth, contract, order: 'asc', limit: 10_000 })).length
+      expect(rows).toBeGreaterThan(0)
+      expect(await stores[0]!.transferCount({ chain: eth, contract })).toBe(rows)
+    }
+    await Promise.all(stores.map(one => one.close()))
+  })
+
   test('a server that is killed again and again loses and repeats nothing', { timeout: 60_000 }, async () => {
     const store = await openPostgresStore(await server.createDatabase())
     const attempts: unknown[] = []

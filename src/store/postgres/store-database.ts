@@ -189,6 +189,11 @@ export class StoreDatabase {
     return true
   }
 
+  /** For changes outside of `committing`. */
+  async settled(): Promise<void> {
+    if (this.distributed) await this.#settle()
+  }
+
   async #countAgain(): Promise<void> {
     this.watch.committed(await this.database.transaction(transaction => this.watch.countUp(transaction)))
   }

@@ -7,14 +7,7 @@ import { bytesOf } from './arrays.ts'
 import { coldEndSql } from './blocks.ts'
 import type { Row, Value } from './database.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isAfter, logIndexOf, transactionIndexOf } from './place.ts'
-import {
-  packsAtFirst,
-  packsGrowth,
-  pageOfRuns,
-  type RunPageQuery,
-  runPageSql,
-  runPageValues,
-} from './runs/run-pages.ts'
+import { pageOfRuns, type RunPageQuery, runPageSql, runPageValues } from './runs/run-pages.ts'
 import { slotOfContract } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { type OfContract, transferCount } from './transfer-counts.ts'
@@ -38,12 +31,13 @@ function pageSql(order: Order, tables: readonly string[], besides = ''): string 
 }
 
 const sqlsOf = (sql: (order: Order) => string): Record<Order, string> => ({ asc: sql('asc'), desc: sql('desc') })
-const allSql = sqlsOf(
-  order => `${pageSql(order, ['hot_transfers', 'transfers'])} UNION ALL ${runPageSql(order, tableParameters + 1)}`,
+const tablesSql = sqlsOf(order => pageSql(order, ['hot_transfers', 'transfers']))
+const allSqls = [false, true].map(perRun =>
+  sqlsOf(order => `${tablesSql[order]} UNION ALL ${runPageSql(order, { first: tableParameters + 1, perRun })}`),
 )
 const hotSql = sqlsOf(order => pageSql(order, ['hot_transfers'], `, ${coldEndSql('$6')}`))
 const coldTableSql = sqlsOf(order => pageSql(order, ['transfers']))
-const runSql = sqlsOf(order => runPageSql(order))
+const runSqls = [false, true].map(perRun => sqlsOf(order => runPageSql(order, { perRun })))
 
 async function transferPage(of: OfContract, query: TransferPageQuery): Promise<TransferPage> {
   const { store, contract, ordinal } = of
@@ -53,8 +47,8 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   if (from > to || limit <= 0) return emptyPage
   const key = { table: 'transfers', value: contract } as const
   if (!store.distributed)
-    return await readPage(of, query, { from, to }, (inTables, inRuns) =>
-      store.readOf(key, allSql[order], ...inTables, ...inRuns),
+    return await readPage(of, query, { from, to }, (inTables, inRuns, attempt) =>
+      store.readOf(key, allSqls[attempt]![order], ...inTables, ...inRuns),
     )
   const readHot = async () => {
     const values = tableValues(contract, query, { from, to })
@@ -64,12 +58,12 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   const readCold = async (coldEnd: number) => {
     const coldTo = Math.min(to, coldEnd)
     if (from > coldTo) return emptyPage
-    return await readPage(of, query, { from, to: coldTo }, async (inTables, inRuns) => {
+    return await readPage(of, query, { from, to: coldTo }, async (inTables, inRuns, attempt) => {
       // Cold rows never move between tables and runs.
       const slot = inRuns[0] as number
       const both = [
         store.readOf(key, coldTableSql[order], ...inTables),
-        store.readOf({ table: 'packs', value: slot }, runSql[order], ...inRuns),
+        store.readOf({ table: 'packs', value: slot }, runSqls[attempt]![order], ...inRuns),
       ]
       return (await Promise.all(both)).flat()
     })
@@ -83,7 +77,7 @@ async function readPage(
   { store, contract, ordinal }: OfContract,
   query: TransferPageQuery,
   blocks: Interval,
-  read: (inTables: Value[], inRuns: Value[]) => Promise<Row[]>,
+  read: (inTables: Value[], inRuns: Value[], attempt: 0 | 1) => Promise<Row[]>,
 ): Promise<TransferPage> {
   const { order, limit } = query
   const inTables = tableValues(contract, query, blocks)
@@ -91,11 +85,12 @@ async function readPage(
     ...{ slot: slotOfContract(await store.slots(), contract), chain: ordinal, contract, order, limit },
     ...{ start: startInRuns(query, blocks), end: order === 'asc' ? blocks.to : blocks.from },
   }
-  for (let packs = packsAtFirst(limit); ; packs *= packsGrowth) {
-    const rows = await read(inTables, runPageValues(inRuns, packs))
-    const ofRuns = pageOfRuns(rows, inRuns, packs)
-    if (ofRuns !== undefined) return mergePages(pageInTables(rows), ofRuns, order, limit)
-  }
+  const values = runPageValues(inRuns)
+  const rows = await read(inTables, values, 0)
+  const ofRuns = pageOfRuns(rows, inRuns, false)
+  if (ofRuns !== undefined) return mergePages(pageInTables(rows), ofRuns, order, limit)
+  const again = await read(inTables, values, 1)
+  return mergePages(pageInTables(again), pageOfRuns(again, inRuns, true)!, order, limit)
 }
 
 function tableValues(contract: number, query: TransferPageQuery, blocks: Interval): Value[] {

@@ -90,6 +90,7 @@ export class PackWriter {
   }
 
   add(key: Uint8Array, value: Uint8Array, length: number): void {
+    if (length > valueBytesMax) throw new RangeError(`A value of ${length} bytes is longer than ${valueBytesMax}.`)
     const keyBytes = this.#keyBytes
     let keyShared = 0
     let endShared = 0

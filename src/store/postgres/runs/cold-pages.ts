@@ -65,7 +65,7 @@ async function recordsFrom(
   const find = `SELECT id, chain, key, bytes FROM runs CROSS JOIN LATERAL (SELECT key, bytes FROM packs
     WHERE packs.slot = $1::int4 AND run = id AND key >= ${packsFrom('id', '$1::int4', '$3::bytea')}
     ORDER BY key LIMIT $4) AS its_packs WHERE runs.slot = $1::int4 AND view = $2::int4 ${ofChain} ORDER BY id, key`
-  const records: ColdRecord[] = []
+  let records: ColdRecord[] = []
   let until: Uint8Array | undefined
   for (const slot of slots) {
     const values = [slot, view.id, from, packsMax, ...(chain === undefined ? [] : [chain])]
@@ -75,8 +75,12 @@ async function recordsFrom(
       if (packs.length === packsMax && (until === undefined || compareKeys(lastKey, until) < 0)) until = lastKey
     }
     for (const [, of, , bytes] of rows) addRecords(view, bytesOf(bytes), view.byContract ? 0 : Number(of), records)
+    const end = until
+    records = records.filter(
+      ({ key }) => compareKeys(key, from) >= 0 && (end === undefined || compareKeys(key, end) < 0),
+    )
   }
-  return { records: records.filter(({ key }) => compareKeys(key, from) >= 0), until }
+  return { records, until }
 }
 
 function addRecords(view: View, pack: Uint8Array, chain: number, records: ColdRecord[]): void {

@@ -11,12 +11,14 @@ import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import type { RunSummary } from '../../store.ts'
 import { byteaArray, bytesOf, int8Array } from '../arrays.ts'
-import type { Transaction } from '../database.ts'
+import type { Row, Transaction } from '../database.ts'
 import { pendingRangesOf } from '../pending-ranges.ts'
 import type { StoreDatabase } from '../store-database.ts'
-import { dropRun, insertPacks, lockRuns, packBytesOf, readMembers } from './runs.ts'
+import { dropRun, insertPacks, packBytesOf, readMembers, tryLockRuns } from './runs.ts'
 
 const views: readonly View[] = [activityView, transferView, countView]
+
+const passing: readonly string[] = ['store_full', 'store_locked', 'conflict']
 
 /** Each commit pays its share, after it is stored. */
 export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdded: number): Promise<void> {
@@ -24,18 +26,21 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
   const worth = Math.min(recordsWorthMerging, bulkRows)
   if (recordsAdded < worth) return
   try {
+    await store.settled()
     const [[levels] = []] = await store.database.read('SELECT max(level) FROM runs WHERE chain = $1', chain)
     for (let left = recordsAdded * Math.max(1, Number(levels ?? 0)); left >= worth; ) {
       const waiting = await waitingOf(store, chain)
       const place = await findWork(store, chain, runsPerMerge, waiting)
       if (place === undefined) return
       const step = { ...place, chain, waiting, perMerge: runsPerMerge, limit: Math.min(left, recordsPerStep) }
-      left -= await store.writingUnseen(transaction => mergeStep(transaction, step))
+      const moved = await store.writingUnseen(transaction => mergeStep(transaction, step))
+      if (moved === 0) return
+      left -= moved
     }
   } catch (error) {
     // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
-    const code = error instanceof AlmanacError ? error.code : undefined
-    if (code !== 'store_full' && code !== 'store_locked' && code !== 'conflict') throw error
+    const isPassing = error instanceof AlmanacError && (error.retryable || passing.includes(error.code))
+    if (!isPassing) throw error
   }
 }
 
@@ -46,9 +51,11 @@ const mergeable = (
 ): string => `NOT growing AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
   SELECT 1 FROM unnest($${first}::int8[], $${first + 1}::int8[]) AS pending (low, high)
   WHERE runs.from_block BETWEEN low AND high OR runs.to_block BETWEEN low AND high))`
-const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${mergeable(3)}
+/** A view that this version does not know stays as it is. */
+const ofKnown = `view IN (${views.map(({ id }) => id).join()})`
+const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${ofKnown} AND ${mergeable(3)}
   GROUP BY slot, view, level HAVING count(*) >= $2 ORDER BY level LIMIT 1`
-const findGrowing = 'SELECT slot, view, level FROM runs WHERE chain = $1 AND growing ORDER BY level LIMIT 1'
+const findGrowing = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${ofKnown} AND growing ORDER BY level LIMIT 1`
 
 /** The ranges of a chain that wait for their claim, as two columns. */
 type Waiting = [from: Buffer, to: Buffer]
@@ -75,10 +82,10 @@ async function findWork(
 
 type MergeStep = MergePlace & { chain: number; waiting: Waiting; perMerge: number; limit: number }
 
-/** Returns how many records were moved, and at least 1. */
+/** Returns how many records were moved, and at least 1; 0 where others change the runs. */
 async function mergeStep(transaction: Transaction, step: MergeStep): Promise<number> {
   const { slot, view, chain } = step
-  await lockRuns(transaction, chain)
+  if (!(await tryLockRuns(transaction, chain))) return 0
   await begin(transaction, step)
   const find = `SELECT id FROM runs WHERE slot = $1 AND chain = $2 AND view = $3 AND growing ORDER BY level LIMIT 1`
   const [[target] = []] = await transaction.query(find, slot, chain, view.id)
@@ -118,15 +125,17 @@ const recordsPerPack = new Map([
   [countView, 80],
 ])
 
-const findPacks = `SELECT id, key, bytes FROM runs CROSS JOIN LATERAL (SELECT key, bytes FROM packs
-  WHERE packs.slot = $1 AND run = id ORDER BY key LIMIT $3) AS first_packs
-  WHERE runs.slot = $1 AND target = $2 ORDER BY id, key`
+const findPacks = `SELECT id, key, bytes FROM unnest($2::int8[], $3::int8[]) AS sources (id, packs_max)
+  CROSS JOIN LATERAL (SELECT key, bytes FROM packs WHERE slot = $1 AND run = id ORDER BY key LIMIT packs_max)
+  AS first_packs ORDER BY id, key`
 
 async function grow(transaction: Transaction, { slot, view, limit }: MergeStep, target: number): Promise<number> {
-  const sources = await transaction.query('SELECT id FROM runs WHERE slot = $1 AND target = $2', slot, target)
-  const packsMax = Math.max(2, Math.ceil(limit / recordsPerPack.get(view)! / Math.max(1, sources.length)))
-  const byRun = Map.groupBy(await transaction.query(findPacks, slot, target, packsMax), ([id]) => Number(id))
-  const cursors = sources.map(([id]) => new SourceCursor(view, Number(id), byRun.get(Number(id)) ?? [], packsMax))
+  const found = await transaction.query('SELECT id, records FROM runs WHERE slot = $1 AND target = $2', slot, target)
+  const sources = packsWanted(view, limit, found)
+  const ids = int8Array(sources.map(({ id }) => id))
+  const rows = await transaction.query(findPacks, slot, ids, int8Array(sources.map(({ packs }) => packs)))
+  const byRun = Map.groupBy(rows, ([id]) => Number(id))
+  const cursors = sources.map(({ id, packs }) => new SourceCursor(view, id, byRun.get(id) ?? [], packs))
   const left: RunCursor[] = cursors.filter(cursor => cursor.step())
   const until = leastOf(cursors.flatMap(({ until }) => until ?? []))
   const packs: Pack[] = []
@@ -151,6 +160,16 @@ async function grow(transaction: Transaction, { slot, view, limit }: MergeStep, 
   return read + 1
 }
 
+/** Large sources give more, so that all come to the same key. */
+function packsWanted(view: View, limit: number, sources: readonly Row[]): { id: number; packs: number }[] {
+  const records = sources.map(([, count]) => Number(count))
+  const all = records.reduce((sum, count) => sum + count, 0)
+  return sources.map(([id], at) => ({
+    id: Number(id),
+    packs: 2 + Math.ceil(((limit / recordsPerPack.get(view)!) * records[at]!) / Math.max(1, all)),
+  }))
+}
+
 /** A run of which the first packs are here. */
 class SourceCursor extends RunCursor {
   readonly run: number
@@ -159,7 +178,7 @@ class SourceCursor extends RunCursor {
   /** Records from this key on may follow one that is not here. */
   readonly until: Buffer | undefined
 
-  constructor(view: View, run: number, rows: readonly (string | null)[][], packsMax: number) {
+  constructor(view: View, run: number, rows: readonly Row[], packsMax: number) {
     const waiting = rows.map(([, key, bytes]) => ({ key: bytesOf(key), bytes: bytesOf(bytes) }))
     super(view.keyBytes, () => {
       const pack = waiting.shift()

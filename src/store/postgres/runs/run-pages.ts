@@ -36,26 +36,32 @@ export type RunPageQuery = {
 /** What the columns of a row are: the runs that may have rows, or a pack of one. */
 export const pageKinds = { runs: 1, pack: 2 } as const
 
-/** As `runPageValues` gives them, from the parameter `first` on. Five columns: the kind, the run, bytes, two NULL. */
-export function runPageSql(order: Order, first = 1): string {
+/**
+ * As `runPageValues` gives them, from the parameter `first` on. Five columns: the kind, the run, bytes, two NULL. The
+ * bound of packs is one for all runs in their order, or one for each.
+ */
+export function runPageSql(order: Order, { first = 1, perRun = false } = {}): string {
   const [slot, chain, contract, low, high, lowest, highest, packs] = (
     ['int4', 'int4', 'int4', 'bytea', 'bytea', 'int8', 'int8', 'int8'] as const
   ).map((type, at) => `$${first + at}::${type}`) as [string, string, string, string, string, string, string, string]
   const newestFirst = order === 'desc'
+  const within = `packs.slot = ${slot} AND run = id AND key <= ${high} AND key >= ${packsFrom('id', slot, low)}`
+  // A merge leaves runs that say that they have a contract, and have it no more.
   return `(WITH having_it AS MATERIALIZED (SELECT id, from_block, to_block FROM runs WHERE slot = ${slot}
       AND chain = ${chain} AND view = ${transferView.id} AND from_block <= ${highest} AND to_block >= ${lowest}
-      AND ${hasContract(contract)})
+      AND ${hasContract(contract)} AND EXISTS (SELECT 1 FROM packs WHERE ${within}))
     SELECT ${pageKinds.runs}, NULL::int8, string_agg(int8send(id) || int8send(from_block) || int8send(to_block), ''),
       NULL::bytea, NULL::bytea FROM having_it
     UNION ALL SELECT * FROM (SELECT ${pageKinds.pack}, id, bytes, NULL::bytea, NULL::bytea
       FROM (SELECT id FROM having_it ORDER BY ${newestFirst ? 'to_block DESC' : 'from_block'}, id) AS in_order
-      CROSS JOIN LATERAL (SELECT bytes FROM packs WHERE slot = ${slot} AND run = id AND key <= ${high}
-        AND key >= ${packsFrom('id', slot, low)} ORDER BY key ${newestFirst ? 'ASC' : 'DESC'}) AS its_packs
-      LIMIT ${packs}) AS first_packs)`
+      CROSS JOIN LATERAL (SELECT bytes FROM packs WHERE ${within} ORDER BY key ${newestFirst ? 'ASC' : 'DESC'}
+        ${perRun ? `LIMIT ${packs}` : ''}) AS its_packs
+      ${perRun ? '' : `LIMIT ${packs}`}) AS first_packs)`
 }
 
-export function runPageValues({ slot, chain, contract, order, start, end }: RunPageQuery, packs: number): Value[] {
+export function runPageValues({ slot, chain, contract, order, start, end, limit }: RunPageQuery): Value[] {
   const startKey = transferKey(contract, start)
+  const packs = packsOf(limit)
   return order === 'desc'
     ? [slot, chain, contract, startKey, transferKey(contract, { ...oldest, block: end }), end, start.block, packs]
     : [slot, chain, contract, transferKey(contract, { ...newest, block: end }), startKey, start.block, end, packs]
@@ -64,38 +70,42 @@ export function runPageValues({ slot, chain, contract, order, start, end }: RunP
 const newest = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
 const oldest = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
 
-/** Enough for a page of which the rows lie together; what follows is asked for eight times as much. */
-export function packsAtFirst(limit: number): number {
-  return Math.ceil(limit / 12) + 2
+/** What holds a page, wherever it begins: a pack has at least 16 rows, as long as they can be. */
+function packsOf(limit: number): number {
+  return Math.ceil(limit / 16) + 2
 }
-
-export const packsGrowth = 8
 
 type RunInfo = { from: number; to: number; packs: Buffer[] }
 
-/** The page that the rows of the statement hold, or undefined where more packs are needed. */
-export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, packsAsked: number): TransferPage | undefined {
+/**
+ * The page that the rows of the statement hold. Where its bound was one for all runs it may not be enough: then
+ * undefined.
+ */
+export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, perRun: boolean): TransferPage | undefined {
   const { order, limit } = query
   const runs = new Map<number, RunInfo>()
-  let packs = 0
-  for (const [kind, run, bytes] of rows)
+  for (const [kind, , bytes] of rows)
     if (Number(kind) === pageKinds.runs && bytes !== null && bytes !== undefined) readRuns(bytesOf(bytes), runs)
-    else if (Number(kind) === pageKinds.pack) {
-      runs.get(Number(run))!.packs.push(bytesOf(bytes))
+  let packs = 0
+  let lastRun: RunInfo | undefined
+  for (const [kind, run, bytes] of rows)
+    if (Number(kind) === pageKinds.pack) {
+      lastRun = runs.get(Number(run))!
+      lastRun.packs.push(bytesOf(bytes))
       packs++
     }
-  const isWhole = packs < packsAsked
+  const isWhole = perRun || packs < packsOf(limit)
   let page = emptyPage
   const open: Horizon[] = []
-  for (const { from, to, packs: its } of runs.values()) {
-    const rowsOf = new Rows(query)
-    const isEnded = rowsOf.read(its)
-    const ofRun = rowsOf.page()
-    page = mergePages(page, ofRun, order, limit)
-    if (isWhole || isEnded) continue
-    // What a run that was not opened holds begins with its stretch; of another the rest follows its last row here.
-    if (its.length > 0 && ofRun.length === 0) return undefined
-    open.push(its.length === 0 ? { block: order === 'desc' ? to : from } : { page: ofRun })
+  for (const run of runs.values()) {
+    const ofRun = new Rows(query)
+    const isEnded = ofRun.read(run.packs)
+    const its = ofRun.page()
+    page = mergePages(page, its, order, limit)
+    // Runs come one after the other: what was cut off is the rest of the last one, and all that were not reached.
+    if (isWhole || isEnded || (run !== lastRun && run.packs.length > 0)) continue
+    if (run.packs.length > 0 && its.length === 0) return undefined
+    open.push(run.packs.length === 0 ? { block: order === 'desc' ? run.to : run.from } : { page: its })
   }
   if (open.length === 0) return page
   return page.length >= limit && open.every(horizon => isBefore(page, horizon, order)) ? page : undefined

@@ -25,11 +25,21 @@ export function packBytesOf(view: View): number {
 
 type Part = Pick<Run, 'slot' | 'id'>
 
-/** "RUNS". Merges and changes of one chain's runs exclude each other; new runs are nobody's yet. */
+/** "RUNS". Who changes the runs of a chain excludes all others; who relies on them excludes those. */
 const runsLock = 0x52554e53
 
 export async function lockRuns(transaction: Transaction, chain: number): Promise<void> {
   await transaction.query('SELECT pg_advisory_xact_lock($1, $2)::text', runsLock, chain)
+}
+
+export async function shareRuns(transaction: Transaction, chain: number): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock_shared($1, $2)::text', runsLock, chain)
+}
+
+/** False where others have them: a merge does not wait. */
+export async function tryLockRuns(transaction: Transaction, chain: number): Promise<boolean> {
+  const [[locked] = []] = await transaction.query('SELECT pg_try_advisory_xact_lock($1, $2)', runsLock, chain)
+  return locked === 't'
 }
 
 /** The packs of one part, in the making. */
@@ -62,9 +72,9 @@ export async function addRun(
   const members = filled.map(([, { packs }]) => membersOf(view, packs))
   await transaction.run(
     `INSERT INTO runs (slot, id, chain, view, from_block, to_block, level, records, ${memberColumns})
-     SELECT slot, $1::int8, $2::int4, $3::int4, $4::int8, $5::int8, level, records, nullif(first, -1), form = 1, members
+     SELECT slot, $1::int8, $2::int4, $3::int4, $4::int8, $5::int8, level, records, nullif(first, -1), is_list = 1, members
      FROM unnest($6::int4[], $7::int4[], $8::int8[], $9::int4[], $10::int4[], $11::bytea[])
-       AS given (slot, level, records, first, form, members)`,
+       AS given (slot, level, records, first, is_list, members)`,
     ...[Number(id), chain, view.id, from, to],
     int4Array(filled.map(([slot]) => slot)),
     int4Array(filled.map(([, { records }]) => levelOf(records))),
@@ -154,6 +164,7 @@ type Span = { from: Uint8Array; to: Uint8Array }
 
 /** Bounds what is in memory. */
 const packsPerRead = 500
+const keysPerRead = 5_000
 
 /** Where the packs of a span begin: with the one that may have its first key. */
 export const packsFrom = (run: string, slot: string, from: string): string =>
@@ -184,6 +195,17 @@ export async function changeRun(
 
 /** The same for single keys. */
 export async function changeKeys(
+  transaction: Transaction,
+  view: View,
+  { slot, id }: Part,
+  change: Change,
+  keys: readonly Uint8Array[],
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += keysPerRead)
+    await changeSomeKeys(transaction, view, { slot, id }, change, keys.slice(at, at + keysPerRead))
+}
+
+async function changeSomeKeys(
   transaction: Transaction,
   view: View,
   { slot, id }: Part,

@@ -9,7 +9,17 @@ import { bytesOf } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
 import { batchIndexOf, logIndexOf, transactionIndexOf } from '../place.ts'
 import type { StoredRow } from '../stored-rows.ts'
-import { addRun, blockEnd, type Change, changeRun, lockRuns, type OfChain, runsOf, textOfKey } from './runs.ts'
+import {
+  addRun,
+  blockEnd,
+  type Change,
+  changeRun,
+  lockRuns,
+  type OfChain,
+  runsOf,
+  shareRuns,
+  textOfKey,
+} from './runs.ts'
 import { type Slots, slotOfContract } from './slots.ts'
 
 const hashAt = 8
@@ -223,7 +233,7 @@ async function keysIn(
   interval: Interval,
   contracts: Iterable<number>,
 ): Promise<ReadonlySet<string>> {
-  await lockRuns(transaction, chain)
+  await shareRuns(transaction, chain)
   const keys = new Set<string>()
   const note: Change = key => void keys.add(textOfKey(key))
   for (const contract of contracts)
