@@ -1,5 +1,5 @@
 // Transfers as a view: by contract, newest first, so that a page is one short walk. A value is the payload. Pure.
-import type { Position } from '../../model.ts'
+import type { Interval, Position } from '../../model.ts'
 import type { View } from './view.ts'
 
 /** Contract and block in four bytes each; the places within a block in three. All but the contract count down. */
@@ -45,6 +45,17 @@ export function transferKey(
   writeNumber(key, 11, 3, isTransactionBeyond ? 0 : placeMax - within(logIndex, placeMax))
   writeNumber(key, 14, 3, isLogBeyond ? 0 : placeMax - within(batchIndex, placeMax))
   return key
+}
+
+const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
+const oldestOfBlock = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+
+/** The keys of a contract's rows in an interval, first and last. */
+export function spanOfBlocks(contract: number, { from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
+  return {
+    from: transferKey(contract, { ...newestOfBlock, block: to }),
+    to: transferKey(contract, { ...oldestOfBlock, block: from }),
+  }
 }
 
 function within(number: number, max: number): number {

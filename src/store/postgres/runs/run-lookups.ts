@@ -3,13 +3,13 @@
 import { activityView, refsOf } from '../../runs/activity-view.ts'
 import { countKey, countOf, countView } from '../../runs/count-view.ts'
 import { compareKeys, PackReader } from '../../runs/pack.ts'
-import { transferView } from '../../runs/transfer-view.ts'
+import { spanOfBlocks, transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import { bytesOf } from '../arrays.ts'
 import type { Row, Value } from '../database.ts'
 import { hasContract, packsFrom } from './runs.ts'
-import { payloadAt, spanOfBlocks } from './transfer-runs.ts'
+import { payloadAt } from './transfer-runs.ts'
 
 /** Chain and pack; $1 is the address, $2 the slot. */
 export const findWallet = `SELECT chain, bytes FROM runs CROSS JOIN LATERAL (SELECT bytes FROM packs

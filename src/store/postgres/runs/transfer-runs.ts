@@ -3,7 +3,7 @@
 import type { Interval, Position } from '../../../model.ts'
 import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { compareKeys } from '../../runs/pack.ts'
-import { blockOfKey, contractOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
+import { blockOfKey, contractOfKey, spanOfBlocks, transferKey, transferView } from '../../runs/transfer-view.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import { bytesOf } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
@@ -167,17 +167,6 @@ export async function correctBlocks(
     const block = blocks.get(blockOfKey(key))
     return block === undefined ? undefined : packedValue({ ...block, payload: value.subarray(payloadAt) })
   })
-}
-
-const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
-const oldestOfBlock = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
-
-/** The keys of a contract's rows in an interval, first and last. */
-export function spanOfBlocks(contract: number, { from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
-  return {
-    from: transferKey(contract, { ...newestOfBlock, block: to }),
-    to: transferKey(contract, { ...oldestOfBlock, block: from }),
-  }
 }
 
 async function changeRows(

@@ -8,6 +8,7 @@ import {
   blockOfKey,
   contractOfKey,
   logIndexOfKey,
+  spanOfBlocks,
   transactionIndexOfKey,
   transferKey,
   transferView,
@@ -192,11 +193,9 @@ function blockMissing(): AlmanacError {
   return new AlmanacError('store_corrupt', 'The store has transfers of a block, but not that block.')
 }
 
-const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
-
 /** An ERC-2309 range counts as many as its ids. */
 export function countInRun(read: Connection, run: number, contract: number, { from, to }: Interval): number {
-  const cursor = cursorAt(read, transferView, run, transferKey(contract, { ...newestOfBlock, block: to }))
+  const cursor = cursorAt(read, transferView, run, spanOfBlocks(contract, { from, to }).from)
   let count = 0
   if (cursor === undefined) return count
   const { reader } = cursor

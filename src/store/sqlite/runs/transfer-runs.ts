@@ -7,6 +7,7 @@ import {
   contractOfKey,
   fitsKey,
   positionOfKey,
+  spanOfBlocks,
   transferKey,
   transferView,
 } from '../../runs/transfer-view.ts'
@@ -28,8 +29,6 @@ import {
 } from './runs.ts'
 
 type OfChain = Interval & { chain: number }
-const beforeAll = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
-const afterAll = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
 
 export function fitsRuns(rowsByContract: RowsByContract): boolean {
   return rowsByContract.values().every(rows => rows.every(fitsKey))
@@ -73,10 +72,7 @@ export type OnRemoved = (transfer: StoredTransfer) => void
 /** Deletes the rows that a contract has in an interval, and gives each to `onRemoved`. */
 export function removeTransfers(connection: Connection, place: OfChain, contract: number, onRemoved: OnRemoved): void {
   const { from, to } = place
-  const span = {
-    from: transferKey(contract, { ...afterAll, block: to }),
-    to: transferKey(contract, { ...beforeAll, block: from }),
-  }
+  const span = spanOfBlocks(contract, place)
   const remove = removing(block => block >= from && block <= to, onRemoved)
   for (const run of runsOf(connection, transferView, place))
     if (hasMember(membersOf(connection, run.id), contract)) changeRun(connection, transferView, run.id, remove, span)
@@ -118,8 +114,7 @@ export function removeSomeTransfers(
   rowsMax: number,
   onRemoved: OnRemoved,
 ): void {
-  const from = transferKey(contract, { ...afterAll, block: Infinity })
-  const last = transferKey(contract, { ...beforeAll, block: 0 })
+  const { from, to: last } = spanOfBlocks(contract, { from: 0, to: Infinity })
   for (const run of runsOf(connection, transferView, { chain, from: 0, to: Infinity })) {
     const cursor = cursorAt(connection, transferView, run.id, from)
     if (cursor === undefined || contractOfKey(cursor.reader.key) !== contract) continue
@@ -163,7 +158,7 @@ export function withoutStored(connection: Connection, chain: number, rowsByContr
 }
 
 function keysIn(connection: Connection, run: Run, contract: number, { from, to }: Interval): string[] {
-  const cursor = cursorAt(connection, transferView, run.id, transferKey(contract, { ...afterAll, block: to }))
+  const cursor = cursorAt(connection, transferView, run.id, spanOfBlocks(contract, { from, to }).from)
   const keys: string[] = []
   if (cursor === undefined) return keys
   const { reader } = cursor
