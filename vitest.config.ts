@@ -7,7 +7,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 
 // Tests beside their file share processes, since they leave nothing behind. Suites start theirs anew, are many times as long, and so come first:
 // projects run in the order of their names.
-const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts']
+const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
 
 export default defineConfig({
   test: {

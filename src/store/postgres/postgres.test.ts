@@ -13,9 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-storeContract('postgres', () => open({}))
+// Each sequence takes a database of its own, and there are two of each.
+const runs = Number(process.env.STORE_RUNS ?? 25)
+storeContract('postgres', () => open({}), { runs })
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
-storeContract('postgres, in runs', () => open({ bulkRows: 1, runsPerMerge: 3 }))
+storeContract('postgres, in runs', () => open({ bulkRows: 1, runsPerMerge: 3 }), { runs })
 
 async function open(options: OpenDatabaseOptions): Promise<StoreFixture> {
   const url = await server.createDatabase(empty)
