@@ -244,7 +244,7 @@ describe('plan', () => {
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
     node.mine(200)
     const onServer = (await place.run(['plan'])).stdout
-    expect(onServer).toContain('\nAssumed: disk: 211 bytes a transfer')
+    expect(onServer).toContain('\nAssumed: disk: 136 bytes a transfer')
     expect(onServer).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
   })

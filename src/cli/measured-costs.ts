@@ -18,8 +18,8 @@ export type EngineCosts = {
 
 export const engineCosts = {
   file: { transfer: 100, address: 108, block: 55, measured: '96 to 118', jsonPerSecond: 38_000_000 },
-  postgres: { transfer: 211, address: 251, block: 109, measured: '209 to 213', jsonPerSecond: 36_000_000 },
-  citus: { transfer: 211, address: 251, block: 109, measured: '209 to 213', jsonPerSecond: 18_000_000 },
+  postgres: { transfer: 136, address: 122, block: 109, measured: '132 to 140', jsonPerSecond: 36_000_000 },
+  citus: { transfer: 136, address: 122, block: 109, measured: '132 to 140', jsonPerSecond: 18_000_000 },
 } as const satisfies Record<string, EngineCosts>
 
 /** Of blocks with transactions and receipts, as nodes send them: JSON, not compressed. */
