@@ -7,7 +7,7 @@ import { bytesOf } from './arrays.ts'
 import { coldEndSql } from './blocks.ts'
 import type { Row, Value } from './database.ts'
 import { type Bound, batchIndexOf, blockMax, boundOf, isAfter, logIndexOf, transactionIndexOf } from './place.ts'
-import { pageOfRuns, type RunPageQuery, runPageSql, runPageValues } from './runs/run-pages.ts'
+import { firstBound, nextBound, pageOfRuns, type RunPageQuery, runPageSql, runPageValues } from './runs/run-pages.ts'
 import { slotOfContract } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { type OfContract, transferCount } from './transfer-counts.ts'
@@ -47,8 +47,8 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   if (from > to || limit <= 0) return emptyPage
   const key = { table: 'transfers', value: contract } as const
   if (!store.distributed)
-    return await readPage(of, query, { from, to }, (inTables, inRuns, attempt) =>
-      store.readOf(key, allSqls[attempt]![order], ...inTables, ...inRuns),
+    return await readPage(of, query, { from, to }, (inTables, inRuns, perRun) =>
+      store.readOf(key, allSqls[Number(perRun)]![order], ...inTables, ...inRuns),
     )
   const readHot = async () => {
     const values = tableValues(contract, query, { from, to })
@@ -58,12 +58,12 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   const readCold = async (coldEnd: number) => {
     const coldTo = Math.min(to, coldEnd)
     if (from > coldTo) return emptyPage
-    return await readPage(of, query, { from, to: coldTo }, async (inTables, inRuns, attempt) => {
+    return await readPage(of, query, { from, to: coldTo }, async (inTables, inRuns, perRun) => {
       // Cold rows never move between tables and runs.
       const slot = inRuns[0] as number
       const both = [
         store.readOf(key, coldTableSql[order], ...inTables),
-        store.readOf({ table: 'packs', value: slot }, runSqls[attempt]![order], ...inRuns),
+        store.readOf({ table: 'packs', value: slot }, runSqls[Number(perRun)]![order], ...inRuns),
       ]
       return (await Promise.all(both)).flat()
     })
@@ -77,7 +77,7 @@ async function readPage(
   { store, contract, ordinal }: OfContract,
   query: TransferPageQuery,
   blocks: Interval,
-  read: (inTables: Value[], inRuns: Value[], attempt: 0 | 1) => Promise<Row[]>,
+  read: (inTables: Value[], inRuns: Value[], perRun: boolean) => Promise<Row[]>,
 ): Promise<TransferPage> {
   const { order, limit } = query
   const inTables = tableValues(contract, query, blocks)
@@ -85,12 +85,11 @@ async function readPage(
     ...{ slot: slotOfContract(await store.slots(), contract), chain: ordinal, contract, order, limit },
     ...{ start: startInRuns(query, blocks), end: order === 'asc' ? blocks.to : blocks.from },
   }
-  const values = runPageValues(inRuns)
-  const rows = await read(inTables, values, 0)
-  const ofRuns = pageOfRuns(rows, inRuns, false)
-  if (ofRuns !== undefined) return mergePages(pageInTables(rows), ofRuns, order, limit)
-  const again = await read(inTables, values, 1)
-  return mergePages(pageInTables(again), pageOfRuns(again, inRuns, true)!, order, limit)
+  for (let bound = firstBound(limit); ; bound = nextBound(bound)) {
+    const rows = await read(inTables, runPageValues(inRuns, bound), bound.perRun)
+    const ofRuns = pageOfRuns(rows, inRuns, bound)
+    if (ofRuns !== undefined) return mergePages(pageInTables(rows), ofRuns, order, limit)
+  }
 }
 
 function tableValues(contract: number, query: TransferPageQuery, blocks: Interval): Value[] {

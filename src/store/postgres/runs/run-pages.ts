@@ -59,9 +59,9 @@ export function runPageSql(order: Order, { first = 1, perRun = false } = {}): st
       ${perRun ? '' : `LIMIT ${packs}`}) AS first_packs)`
 }
 
-export function runPageValues({ slot, chain, contract, order, start, end, limit }: RunPageQuery): Value[] {
+export function runPageValues(query: RunPageQuery, { packs }: PackBound): Value[] {
+  const { slot, chain, contract, order, start, end } = query
   const startKey = transferKey(contract, start)
-  const packs = packsOf(limit)
   return order === 'desc'
     ? [slot, chain, contract, startKey, transferKey(contract, { ...oldest, block: end }), end, start.block, packs]
     : [slot, chain, contract, transferKey(contract, { ...newest, block: end }), startKey, start.block, end, packs]
@@ -70,18 +70,23 @@ export function runPageValues({ slot, chain, contract, order, start, end, limit 
 const newest = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
 const oldest = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
 
-/** What holds a page, wherever it begins: a pack has at least 16 rows, as long as they can be. */
-function packsOf(limit: number): number {
-  return Math.ceil(limit / 16) + 2
+/** How many packs are read: of all runs in their order, or of each. */
+export type PackBound = { packs: number; perRun: boolean }
+
+/** What holds a page as a rule, wherever it begins: a full pack has at least 16 rows, as long as they can be. */
+export function firstBound(limit: number): PackBound {
+  return { packs: Math.ceil(limit / 16) + 2, perRun: false }
+}
+
+/** Of each run as many as a page needs; then more, because packs have few rows where others were taken back. */
+export function nextBound({ packs, perRun }: PackBound): PackBound {
+  return { packs: perRun ? packs * 4 : packs, perRun: true }
 }
 
 type RunInfo = { from: number; to: number; packs: Buffer[] }
 
-/**
- * The page that the rows of the statement hold. Where its bound was one for all runs it may not be enough: then
- * undefined.
- */
-export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, perRun: boolean): TransferPage | undefined {
+/** The page that the rows of the statement hold; undefined where its bound was not enough. */
+export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, bound: PackBound): TransferPage | undefined {
   const { order, limit } = query
   const runs = new Map<number, RunInfo>()
   for (const [kind, , bytes] of rows)
@@ -94,7 +99,9 @@ export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, perRun: bo
       lastRun.packs.push(bytesOf(bytes))
       packs++
     }
-  const isWhole = perRun || packs < packsOf(limit)
+  // One bound for all cuts off the rest of the last run that was reached, and all that were not.
+  const isCut = (run: RunInfo): boolean =>
+    bound.perRun ? run.packs.length >= bound.packs : packs >= bound.packs && (run === lastRun || run.packs.length === 0)
   let page = emptyPage
   const open: Horizon[] = []
   for (const run of runs.values()) {
@@ -102,8 +109,7 @@ export function pageOfRuns(rows: readonly Row[], query: RunPageQuery, perRun: bo
     const isEnded = ofRun.read(run.packs)
     const its = ofRun.page()
     page = mergePages(page, its, order, limit)
-    // Runs come one after the other: what was cut off is the rest of the last one, and all that were not reached.
-    if (isWhole || isEnded || (run !== lastRun && run.packs.length > 0)) continue
+    if (isEnded || !isCut(run)) continue
     if (run.packs.length > 0 && its.length === 0) return undefined
     open.push(run.packs.length === 0 ? { block: order === 'desc' ? run.to : run.from } : { page: its })
   }
