@@ -126,6 +126,8 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
       }
       if (line.endsWith(' status')) expect(stdout).toMatch(/^eth +\w+ /m)
     }
+    const history = await begin([process.execPath, main, 'backfill', 'status']).ended()
+    expect(history.stdout, history.stderr).toMatch(/^eth +open /m)
     expect(readdirSync(checkout.directory)).not.toContain('almanac.db')
 
     // Collections are read by their names, also beside those that refuse to say theirs.

@@ -88,7 +88,7 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
     const whenListening = async (service: Listening): Promise<void> => {
       await annotateSandbox(sandbox, loaded.config.store)
       sandbox.begin(({ event, ...facts }) => service.log.warn(facts, `Sandbox ${event}`))
-      announced = announceSandbox({ store: loaded.config.store, url: service.url, key })
+      announced = announceSandbox({ config: file, store: loaded.config.store, url: service.url, key })
       await indexed(service)
       service.say(guide(sandbox, { url: service.url, key, directory }))
     }

@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { withConfig } from './options.ts'
+import { loadConfigFor, withConfig } from './options.ts'
 import { sandboxMeant } from './running-demo.ts'
 
 /** Completes a command that works on the store beside a running service. */
@@ -15,8 +15,9 @@ export function withStore<Parameters extends unknown[]>(
 ): Command {
   return withConfig<Parameters>(command, ['store'], async (loaded, ...parameters) => {
     await using opened = new AsyncDisposableStack()
-    const url = sandboxMeant(loaded)?.store ?? loaded.config.store
-    await run(await openTool(url, opened), loaded, ...parameters)
+    const sandbox = sandboxMeant(loaded)
+    const meant = sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
+    await run(await openTool(meant.config.store, opened), meant, ...parameters)
   })
 }
 

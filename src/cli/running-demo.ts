@@ -8,7 +8,14 @@ import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { printNote } from './terminal.ts'
 
-const runningSandbox = z.object({ process: z.int(), store: z.string(), url: z.string(), key: z.string() })
+const runningSandbox = z.object({
+  process: z.int(),
+  /** Its configuration file. */
+  config: z.string(),
+  store: z.string(),
+  url: z.string(),
+  key: z.string(),
+})
 export type RunningSandbox = z.output<typeof runningSandbox>
 
 /** Returns what takes it back. */
