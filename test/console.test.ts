@@ -197,7 +197,9 @@ function walk(): void {
     await page.getByRole('button', { name: 'Pause' }).click(patience)
     const resume = page.getByRole('button', { name: 'Resume' })
     await resume.waitFor(patience)
-    await page.getByText('Paused by key ALMANAC_KEY').waitFor(patience)
+    const paused = page.getByText('Paused by key ALMANAC_KEY')
+    await paused.waitFor(patience)
+    expect(await paused.textContent()).not.toContain('As fast as')
     await page.getByText('Change the pace').click()
     await page.getByLabel('Hours of the day (UTC)').fill('midnight')
     await page.getByRole('button', { name: 'Apply' }).click()
@@ -205,6 +207,18 @@ function walk(): void {
     await accept(page, 'chain-paused')
     await resume.click()
     await page.getByRole('button', { name: 'Pause' }).waitFor(patience)
+    // Hours hold nothing where all of the history is there.
+    await page.locator('.history-heading').getByText('complete').waitFor(patience)
+    const hour = (ahead: number) => `${String((new Date().getUTCHours() + ahead) % 24).padStart(2, '0')}:00`
+    await page.getByLabel('Hours of the day (UTC)').fill(`${hour(2)}-${hour(3)}`)
+    await page.getByRole('button', { name: 'Apply' }).click()
+    const pace = page.getByText(`From ${hour(2)} to ${hour(3)} UTC.`)
+    await expect
+      .poll(async () => (await pace.textContent())?.trim(), patience)
+      .toBe(`From ${hour(2)} to ${hour(3)} UTC.`)
+    await page.locator('.history-heading').getByText('complete').waitFor(patience)
+    await page.getByRole('button', { name: 'As configured' }).click()
+    await pace.waitFor({ ...patience, state: 'detached' })
   })
 
   test('NFT transfers: asked by form, read in a table, paged to the end', async () => {

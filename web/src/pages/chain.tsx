@@ -126,8 +126,8 @@ function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain
             <td class="number">{countText(Math.max(0, total - coveredBlocks(coverage)))}</td>
             <td class="number">{total > 0 ? percentText(Math.max(0, total - coveredBlocks(coverage)), total) : '–'}</td>
             <td class="soft">
-              these blocks are not read yet for every view that is kept; the others lie in{' '}
-              {coverage.intervals_total === 1 ? 'one stretch' : `${countText(coverage.intervals_total)} stretches`}
+              still to be read, for at least one of the kept views; the blocks above form{' '}
+              {coverage.intervals_total === 1 ? 'one range' : `${countText(coverage.intervals_total)} ranges`}
             </td>
           </tr>
         </tbody>
@@ -194,7 +194,7 @@ function EndpointsSection({ name, rpc, height }: { name: string; rpc: readonly E
                 <td data-title="The last hour">
                   <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
                 </td>
-                <Cell title="Height" value={endpoint[height]} />
+                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} />
                 <Cell title="Answers in" value={endpoint.latency_ms} unit=" ms" />
                 <Cell title="Requests" value={endpoint.requests} />
                 <Cell title="Errors" value={endpoint.errors} />

@@ -18,6 +18,8 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
   const { backfill } = chain
   if (backfill === undefined) return null
   const isPaused = backfill.state === 'paused'
+  /** Hours hold nothing where nothing is left to fill. */
+  const isHeld = isPaused || (backfill.state === 'outside_hours' && !chain.complete)
   const shown = JSON.stringify(backfill)
   const isWaiting = asked.value === shown
   const order = async (body: Order) => {
@@ -35,7 +37,7 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
     <section aria-labelledby="history">
       <div class="history-heading">
         <h2 id="history">History</h2>
-        <Badge word={wordOf(backfill, chain)} tone={backfill.state === 'open' ? 'good' : 'quiet'} />
+        <Badge word={wordOf(backfill, chain)} tone={isHeld ? 'quiet' : 'good'} />
         <button type="button" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
@@ -44,8 +46,8 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
         </small>
       </div>
       <p class="soft">
-        <State backfill={backfill} /> <Pace backfill={backfill} />
-        {backfill.state !== 'open' && ' The head is followed, and what requests ask for is indexed.'}
+        {isHeld && <State backfill={backfill} />} <Pace backfill={backfill} />
+        {isHeld && ' The head is followed, and what requests ask for is indexed.'}
       </p>
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
       <ThrottleForm key={name} backfill={backfill} onOrder={order} />
@@ -55,8 +57,8 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
 
 function wordOf({ state }: Backfill, { complete }: LiveChain): string {
   if (state === 'paused') return 'paused'
-  if (state === 'outside_hours') return 'waits for its hours'
-  return complete ? 'complete' : 'filling'
+  if (complete) return 'complete'
+  return state === 'outside_hours' ? 'waits for its hours' : 'filling'
 }
 
 /** Why history is not filled; nothing where it is. */
@@ -71,10 +73,11 @@ export function State({ backfill: { state, paused, opens_at } }: { backfill: Bac
   )
 }
 
-function Pace({ backfill: { hours, blocks_per_second } }: { backfill: Backfill }) {
+function Pace({ backfill: { state, hours, blocks_per_second } }: { backfill: Backfill }) {
   const rate = blocks_per_second === undefined ? '' : `at most ${rateText(blocks_per_second)} blocks a second`
   const when = hours === undefined ? '' : `from ${hours.replace('-', ' to ')} UTC`
   const pace = [rate, when].filter(Boolean).join(', ')
+  if (pace === '' && state === 'paused') return null
   return <>{pace === '' ? 'As fast as the endpoints answer.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
 }
 
