@@ -41,7 +41,7 @@ async function forget(loaded: LoadedConfig, text: string, flags: ForgetFlags): P
   const size = await store.sizeOf(what)
   const name = [chain.name, flags.contract ?? flags.view].filter(part => part !== undefined).join(' ')
   if (!(await isStored(store, what, size))) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
-  if (flags.yes !== true) await confirm(`Forget ${name}: ${sizeText(store, size)}?`)
+  if (flags.yes !== true) await confirm(`Forget ${name}: ${await sizeText(store, size)}?`)
   await remove({ store, what, size, name, opened, signal })
   await opened.disposeAsync()
   const sizes = flags.compact ? await compactNow(url) : undefined
@@ -109,10 +109,11 @@ async function remove({ store, what, size, name, opened, signal }: Removal): Pro
   line.close()
 }
 
-function sizeText({ engine }: Store, { transfers, wallets }: ForgottenSize): string {
-  const { transfer, address } = engineCosts[engine === 'sqlite' ? 'file' : 'postgres']
-  const bytes = bytesText(transfers * transfer + wallets * address)
-  return `about ${countText(transfers)} transfers and ${countText(wallets)} wallets, ${bytes}`
+async function sizeText(store: Store, { transfers, wallets }: ForgottenSize): Promise<string> {
+  const { transfer, address } = engineCosts[store.engine === 'sqlite' ? 'file' : 'postgres']
+  // Millions of transfers may be one row: a range of ids that was minted at once.
+  const bytes = Math.min(transfers * transfer + wallets * address, (await store.info()).usedBytes)
+  return `about ${countText(transfers)} transfers and ${countText(wallets)} wallets, ${bytesText(bytes)}`
 }
 
 async function roomText(url: string): Promise<string> {
@@ -120,6 +121,7 @@ async function roomText(url: string): Promise<string> {
   if (room === undefined)
     return `New rows use the room; \`${commandLine} store compact\` makes the server find it at once.`
   const { bytes, usedBytes } = room
+  if (bytes === usedBytes) return 'No whole page of the file is free for new rows.'
   return `${bytesText(bytes - usedBytes)} of the file are free for new rows; \`${commandLine} store compact\` returns them to the disk.`
 }
 

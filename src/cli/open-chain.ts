@@ -55,10 +55,7 @@ export async function takeChain(options: TakeOptions): Promise<Store> {
 }
 
 export async function takeChainAsItIs({ url, chain, opened, mustExist }: TakeOptions): Promise<Store> {
-  const store = await openUnlocked(
-    () => openStore(url, { role: 'owner', mustExist }),
-    'stop it first: a running service fills its chains by itself.',
-  )
+  const store = await openUnlocked(() => openStore(url, { role: 'owner', mustExist }), 'stop it first.')
   opened.defer(() => store.close())
   // A file has one owner, which need not wait for the lease of a process that was killed.
   const holder = store.engine === 'sqlite' ? 'owner' : leaseHolder()

@@ -61,7 +61,7 @@ export async function backUpStore(url: string, target: string): Promise<{ bytes:
   }
   throw new AlmanacError(
     'config_invalid',
-    'almanac backup copies file stores only; back up a database server with its own tools.',
+    'almanac store backup copies file stores only; back up a database server with its own tools.',
     {
       hint: 'run pg_dump --format=custom, or take base backups; see docs/backup.md.',
     },
