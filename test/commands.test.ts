@@ -254,6 +254,7 @@ describe('plan', () => {
     expect(stdout).toMatch(
       /^CHAIN +STORE +CALLS +BYTES +TIME +DISK +WITHOUT WALLETS\nEthereum +one machine, file +46,000,000 /,
     )
+    expect(stdout).toContain('\nAssumed: full mode, ')
     const { model } = JSON.parse((await place.runHere(['plan', '--model', '--json'])).stdout)
     expect(model).toHaveLength(9)
     for (const { bytes, seconds, disk_bytes, transfers_disk_bytes } of model) {

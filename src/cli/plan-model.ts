@@ -58,8 +58,11 @@ function cellsOf({ chain, store, calls, bytes, seconds, ...disk }: Modelled): st
   return [chain, store, countText(calls), bytesText(bytes), `${countText(Math.round(seconds / 3_600))} h`, ...sizes]
 }
 
+const assumption =
+  'Assumed: full mode, proven by receipts, from an empty store to the final block, by two cores with a node that keeps up. docs/scale.md explains each column.'
+
 export function modelText(): string {
-  return table(headings, modelledChains().map(cellsOf))
+  return `${table(headings, modelledChains().map(cellsOf))}\n\n${assumption}`
 }
 
 /** For docs/scale.md. */
