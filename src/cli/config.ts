@@ -43,8 +43,8 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
     return ageMs < silentMsMax && topics.includes(processTopic(process))
   })
   if (running.length === 0)
-    throw new AlmanacError('not_found', 'No process that indexes runs on this store.', {
-      hint: 'start one; a process with --only api reads its configuration again at SIGHUP.',
+    throw new AlmanacError('not_found', 'No process that indexes from a configuration file runs on this store.', {
+      hint: 'start one. A process with --only api reads its configuration again at SIGHUP; the sandbox has none to read.',
     })
   const remote = new RemoteWork(store)
   const results = await Promise.all(running.map(({ process }) => remote.ask({ kind: 'reload', process }, reloadWaitMs)))
@@ -57,7 +57,7 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
   const needRestart = [...new Set(outcomes.flatMap(outcome => outcome.needRestart))]
   if (json) return printJson({ processes: running.length, applied, need_restart: needRestart })
   const processes = running.length === 1 ? '1 process' : `${running.length} processes`
-  printData(`${processes} reloaded: ${applied.length === 0 ? 'nothing changed that can' : applied.join(', ')}.`)
+  printData(`${processes} reloaded: ${applied.length === 0 ? 'nothing to apply' : applied.join(', ')}.`)
   if (needRestart.length > 0) printData(`Needs a restart: ${needRestart.join(', ')}.`)
 }
 
