@@ -78,7 +78,7 @@ const chainSettings = section({
   }),
   views: setting(z.array(z.enum(viewNames)).transform(keptViews).default(viewNames), {
     about:
-      'What a chain in full mode keeps. Without `activity` it takes far fewer rows and looks a wallet up when it is requested, as on-demand chains do. A view that is named later is filled from the nodes while the rest is served.',
+      'What a chain in full mode keeps. Without `activity` it takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do. A view that is named later is filled from the nodes while the rest is served.',
     accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(' and ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {

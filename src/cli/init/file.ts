@@ -48,7 +48,7 @@ function chainLines({ name, id, rpc, ws, index, contracts }: ChainAnswers, found
     '    # full: every block, contract and wallet. on-demand: a contract or wallet when it is first requested.',
     `    index: ${index}`,
     ...(index === 'full'
-      ? ['    # views: [transfers]       leaves out the activity of wallets, which takes most of the rows']
+      ? ['    # views: [transfers]       leaves out the activity of wallets, about half of the disk']
       : []),
     ...(contracts.length === 0
       ? ["    # contracts: ['0x…']   indexed without waiting for a request"]
