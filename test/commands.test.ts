@@ -242,7 +242,7 @@ describe('plan', () => {
     // A row takes more room on a server; no store is opened.
     const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
-    node.mine(200)
+    node.mine(400)
     const onServer = (await place.run(['plan'])).stdout
     expect(onServer).toContain('\nAssumed: disk: 136 bytes a transfer')
     expect(onServer).not.toContain('merging')
