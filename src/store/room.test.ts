@@ -1,8 +1,12 @@
 // A store is full by its bound or by the reserve of its disk, and says when it will be.
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { AlmanacError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { StoreRoom } from './room.ts'
+import { openSqliteStore } from './sqlite/sqlite-store.ts'
 import type { Store, StoreInfo } from './store.ts'
 
 const giga = 1e9
@@ -48,6 +52,24 @@ test('a store at its bound is full until a hundredth is free, and says so once',
     'Store full; serving goes on, indexing waits for room',
     'Store has room again; indexing goes on',
   ])
+})
+
+test('the log of a file that holds the bound is taken in, because nothing is written that would do it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-room-'))
+  const path = join(folder, 'almanac.db')
+  const store = await openSqliteStore(path, { role: 'owner' })
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  for (let write = 0; write < 100; write++) await store.putCheckpoint('note', String(write).repeat(5_000))
+  const { usedBytes } = await store.info()
+  const logBytes = statSync(`${path}-wal`).size
+  expect(logBytes).toBeGreaterThan(500_000)
+  const room = new StoreRoom({ store, bytesMax: usedBytes - logBytes / 2 })
+  await room.look()
+  expect(room.full).toBeUndefined()
+  expect(statSync(`${path}-wal`).size).toBe(0)
 })
 
 test.each([

@@ -22,7 +22,7 @@ const forecastSecondsMax = 10 * 365 * 86_400
 const usualPace = { lookMs: 2_000, retryMs: 5_000, waitMs: 250 }
 
 export type StoreRoomOptions = {
-  store: Pick<Store, 'info'>
+  store: Pick<Store, 'info' | 'takeInLog'>
   /** `limits.store_bytes_max`; undefined: the disk alone is the bound. */
   bytesMax?: number | undefined
   /** Says when it pauses and when it goes on; absent where another room of the process says it. */
@@ -68,14 +68,20 @@ export class StoreRoom {
 
   /** Never fails: a store that does not answer is a problem of its own, and what was known of its room stands. */
   async look(): Promise<void> {
+    const { store, bytesMax } = this.#options
     try {
-      this.#info = await this.#options.store.info()
+      this.#info = await store.info()
+      // The log of a file counts, and nothing is written that would take it in.
+      if (shortageOf(this.#info, bytesMax, true) !== undefined && store.takeInLog !== undefined) {
+        await store.takeInLog()
+        this.#info = await store.info()
+      }
     } catch (error) {
       this.#options.log?.debug({ reason: messageOf(error) }, 'Store size not read')
       return
     }
     this.#growth.add(performance.now(), this.#info.usedBytes)
-    this.#shortage = shortageOf(this.#info, this.#options.bytesMax, this.#shortage !== undefined)
+    this.#shortage = shortageOf(this.#info, bytesMax, this.#shortage !== undefined)
     // What the look knows goes before what a write found.
     if (this.#shortage !== undefined) this.#refusal = undefined
     this.#say()

@@ -49,6 +49,8 @@ export interface Store
   /** 32 random bytes, made with the store and the same for every process: signs cursors. */
   secret(): Promise<Uint8Array>
   info(): Promise<StoreInfo>
+  /** Only of an engine whose log is a file beside it: moves what it holds into the store and makes it small. */
+  takeInLog?(): Promise<void>
   /** Only of engines that keep bulk rows in runs. Costs little at any size. */
   runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */

@@ -92,6 +92,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       }
     },
     runs: async () => file.reading(read => runSummaries(read, [...views, ...file.runs.derivedViews])),
+    takeInLog: () => file.takeInLog(),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
       await shared.close()

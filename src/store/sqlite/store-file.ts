@@ -114,6 +114,11 @@ export class StoreFile {
     })
   }
 
+  /** As far as readers let it: those that are under way need what it holds. */
+  async takeInLog(): Promise<void> {
+    await this.#writer.queue.between(connection => connection.get('PRAGMA wal_checkpoint(TRUNCATE)'))
+  }
+
   async close(): Promise<void> {
     // The writer closes last: it moves the log into the file and removes it.
     await this.#writer.queue.settled()

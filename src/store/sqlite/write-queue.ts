@@ -39,6 +39,17 @@ export class WriteQueue {
     return result
   }
 
+  /** Runs `work` between two transactions. */
+  between(work: (connection: Connection) => void): Promise<void> {
+    const result = this.#tail.then(() => {
+      if (this.#closed) return
+      this.#connection ??= this.#open()
+      work(this.#connection)
+    })
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
   async settled(): Promise<void> {
     await this.#tail
   }
