@@ -30,10 +30,13 @@ export type Clock = {
   after(ms: number, callback: () => void): () => void
 }
 
+/** A timer that is set to more fires at once. */
+const timerMsMax = 2 ** 31 - 1
+
 export const realClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after: (ms, callback) => {
-    const timer = setTimeout(callback, ms)
+    const timer = setTimeout(callback, Math.min(ms, timerMsMax))
     return () => clearTimeout(timer)
   },
 }

@@ -3,7 +3,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { blockCount } from '../src/coverage.ts'
 import type { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
-import type { Address } from '../src/model.ts'
+import type { Address, Hash } from '../src/model.ts'
 import { orderBackfill } from '../src/store/backfill-order.ts'
 import { CommandPlace, makeStore } from './command-run.ts'
 import {
@@ -63,6 +63,14 @@ test('a pause holds a backfill that is under way, and the head goes on', async (
   const truth = truthByContract(node.chain, { from: 0, to: node.chain.head })
   expect(await storedTransfers(store, node.chain, contract)).toEqual(truth.get(contract) ?? [])
   expect(blockCount(await store.coverage(chain, 'full'))).toBe(304)
+})
+
+test('before history is looked at, what is missing is left and nobody knows for how long', async () => {
+  const { node, store, chain } = await world(1)
+  await store.putHead(chain, { number: 150, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 })
+  const { indexer, stop } = startIndexer(node, store, { urls: ['http://127.0.0.1:9'] })
+  cleanups.push(stop)
+  expect(await indexer.status()).toMatchObject({ head: 150, complete: false, blocks_left: 151, eta_seconds: null })
 })
 
 test('while it is paused, contracts are indexed on demand and listed ones wait', async () => {

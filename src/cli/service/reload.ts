@@ -19,6 +19,8 @@ export type ReloaderOptions = {
 export class Reloader {
   readonly #options: ReloaderOptions
   #running: Config
+  /** Some indexers may have what others have not. */
+  #isInParts = false
   #reloading: Promise<unknown> = Promise.resolve()
 
   constructor(options: ReloaderOptions) {
@@ -40,8 +42,10 @@ export class Reloader {
     if (apply === undefined) return this.#said(file, [], [...changes.reloadable, ...changes.needRestart])
     const next = withReloadable(this.#running, config)
     try {
-      if (changes.reloadable.length > 0) await apply(next)
+      if (changes.reloadable.length > 0 || this.#isInParts) await apply(next)
+      this.#isInParts = false
     } catch (error) {
+      this.#isInParts = true
       log.error({ reason: messageWithCauses(error) }, 'Configuration not applied in full; reload it again')
       throw error
     }

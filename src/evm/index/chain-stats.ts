@@ -16,8 +16,8 @@ export class ChainStats {
   readonly progress = new Progress(600_000)
   /** Of everything that is stored, at the head as well. */
   readonly pace = new Progress()
-  /** Of the history that is being filled. */
-  blocksLeft = 0
+  /** Of the history that is being filled; undefined until it was looked at. */
+  blocksLeft: number | undefined
   readonly #chain: string
   readonly #metrics: EvmMetrics
   readonly #log: Log
@@ -77,7 +77,7 @@ export class ChainStats {
   filled(progress: BackfillProgress): void {
     this.progress.add(progress)
     this.pace.add(progress)
-    this.blocksLeft = Math.max(0, this.blocksLeft - progress.blocks)
+    this.blocksLeft = Math.max(0, (this.blocksLeft ?? 0) - progress.blocks)
     this.#metrics.blocks.inc({ chain: this.#chain, part: 'history' }, progress.blocks)
     this.#count(progress.ranges)
   }

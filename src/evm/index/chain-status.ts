@@ -1,6 +1,6 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
-import { missingIntervals, wholeCoverage } from '../../coverage.ts'
+import { blockCount, missingIntervals, wholeCoverage } from '../../coverage.ts'
 import type { ChainStatus, QueueStatus } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
@@ -57,6 +57,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const isHeldBack = control.isHeld && !indexing.historyDone
   const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0 && !isHeldBack
   const complete = nothingLeft && head >= from
+  const blocksLeft = stats.blocksLeft ?? (index === 'full' ? blockCount(missing) : 0)
   const { dispute } = finality
   const backfill: Pick<ChainStatus, 'backfill'> = { backfill: control.status() }
   const storeFull = room.full
@@ -77,9 +78,9 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,
-    eta_seconds: storeFull === undefined || stats.blocksLeft === 0 ? control.secondsFor(stats.blocksLeft) : null,
+    eta_seconds: storeFull === undefined || blocksLeft === 0 ? control.secondsFor(blocksLeft) : null,
     rates: stats.pace.rates() ?? null,
-    blocks_left: stats.blocksLeft,
+    blocks_left: blocksLeft,
     ...backfill,
     index,
     ...shownViews(setup),

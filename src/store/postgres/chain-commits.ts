@@ -43,7 +43,7 @@ import {
 } from './blocks.ts'
 import { addCoverageRows, lockCoverage, otherScopes, removeCoverageRows } from './coverage-table.ts'
 import type { Database, Transaction } from './database.ts'
-import { addPending, takePending } from './pending-ranges.ts'
+import { addPending, hasPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
 import { addActivityRun } from './runs/activity-runs.ts'
 import { lockRuns, shareRuns } from './runs/runs.ts'
@@ -79,10 +79,12 @@ export function coldCommit(
         await writeFinal(transaction, ordinal, highest)
         await dropMoved(transaction, ordinal, highest)
       }
-      // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored.
-      if (ranges.length > 0) await lockRuns(transaction, ordinal)
+      // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored. Who will
+      // take rows back has the runs alone from the start: two who share them would wait for each other.
+      const replaced = [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))]
+      if (ranges.length > 0 || (await hasPending(transaction, ordinal, replaced))) await lockRuns(transaction, ordinal)
       else await shareRuns(transaction, ordinal)
-      await dropPending(transaction, placed, [...ranges, ...covered.filter(({ scope }) => !isWholeScope(scope))])
+      await dropPending(transaction, placed, replaced)
       for (const interval of await withColdBlocks(transaction, ordinal, joinIntervals(ranges)))
         await takeBack(transaction, placed, interval)
       const blocks = await blocksOfRows(transaction, ordinal, commit)
@@ -253,6 +255,7 @@ export function rangeDrop(
       await removeCoverageRows(transaction, ordinal, interval, scopes)
     },
     async rows(transaction) {
+      await lockRuns(transaction, ordinal)
       if (scope === 'full') {
         await dropPending(transaction, placed, [interval])
         await takeBack(transaction, placed, interval)
@@ -273,6 +276,7 @@ export function unfinalization({ chain, ...placed }: Placed & { chain: ChainId }
       await removeCoverageRows(transaction, ordinal, above)
     },
     async rows(transaction) {
+      await lockRuns(transaction, ordinal)
       await dropHotRowsAbove(transaction, ordinal, to)
       await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
       await dropPending(transaction, placed, [above])

@@ -26,6 +26,24 @@ export async function addPending(
   )
 }
 
+/** Of a chain, those that reach into one of the intervals. */
+const reaching = `FROM pending_ranges WHERE chain = $1 AND EXISTS (SELECT 1 FROM unnest($2::int8[], $3::int8[])
+  AS given (low, high) WHERE from_block <= high AND to_block >= low)`
+
+function columnsOf(intervals: readonly Interval[]): [from: Buffer, to: Buffer] {
+  return [int8Array(intervals.map(({ from }) => from)), int8Array(intervals.map(({ to }) => to))]
+}
+
+export async function hasPending(
+  transaction: Transaction,
+  ordinal: number,
+  intervals: readonly Interval[],
+): Promise<boolean> {
+  if (intervals.length === 0) return false
+  const find = `SELECT 1 ${reaching} LIMIT 1`
+  return (await transaction.query(find, ordinal, ...columnsOf(intervals))).length > 0
+}
+
 /** Removes the ranges that reach into one of the intervals, and returns them. */
 export async function takePending(
   transaction: Transaction,
@@ -33,13 +51,8 @@ export async function takePending(
   intervals: readonly Interval[],
 ): Promise<StoredRange[]> {
   if (intervals.length === 0) return []
-  const taken = await transaction.write(
-    `DELETE FROM pending_ranges WHERE chain = $1 AND EXISTS (SELECT 1 FROM unnest($2::int8[], $3::int8[])
-       AS given (low, high) WHERE from_block <= high AND to_block >= low) RETURNING from_block, to_block, hash`,
-    ordinal,
-    int8Array(intervals.map(({ from }) => from)),
-    int8Array(intervals.map(({ to }) => to)),
-  )
+  const take = `DELETE ${reaching} RETURNING from_block, to_block, hash`
+  const taken = await transaction.write(take, ordinal, ...columnsOf(intervals))
   return taken.map(rangeOf)
 }
 

@@ -188,6 +188,27 @@ describe('writing at once', () => {
     await Promise.all(stores.map(one => one.close()))
   })
 
+  test('contracts that take the same waiting ranges back never wait for each other in a circle', async () => {
+    const url = await server.createDatabase()
+    const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, { bulkRows: 100, runsPerMerge: 3 })))
+    const contracts = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
+    const one = commit(0, 40, 7, contracts)
+    for (let round = 0; round < 3; round++) {
+      const ranges = [{ from: 0, to: 40, hash: one.blocks.at(-1)!.hash }]
+      await stores[0]!.commitCold({ ...one, ranges, covered: [] })
+      const writes = contracts.map((scope, index) =>
+        stores[index % 2]!.commitCold({
+          ...{ ...one, transfers: one.transfers.filter(row => row.contract === scope) },
+          covered: [{ scope, from: 0, to: 40, evidence: 'one-endpoint' }],
+        }),
+      )
+      await Promise.all([...writes, stores[1]!.dropRange(eth, 'full', { from: 100, to: 200 })])
+    }
+    await Promise.all(stores.map(each => each.close()))
+    const deadlocks = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()'
+    expect((await query(url, deadlocks)).rows[0].deadlocks).toBe('0')
+  })
+
   test('a server that is killed again and again loses and repeats nothing', { timeout: 60_000 }, async () => {
     const store = await openPostgresStore(await server.createDatabase())
     const attempts: unknown[] = []
