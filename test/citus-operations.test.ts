@@ -51,7 +51,7 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
     })
     expect(await distributedTables(url)).toEqual([])
     expect(await shownOf(url)).toEqual(expected)
-    expect(await distributedTables(url)).toHaveLength(8)
+    expect(await distributedTables(url)).toHaveLength(10)
     await onServer(url, async client => {
       const { rows } = await client.query(
         "SELECT count(*)::int AS left FROM pg_class WHERE relname = 'transfers' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0",

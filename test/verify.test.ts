@@ -1,10 +1,11 @@
 // The command verify, as a real process against a simulated node: what it finds, says and repairs.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
-import { openStore } from '../src/store/open.ts'
+import { openStore, openStoreParts } from '../src/store/open.ts'
+import { copyStore } from '../src/store/parts.ts'
 import {
   alter,
   busiest,
@@ -34,6 +35,7 @@ describe('verify', () => {
       const node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real', ...lightBlocks } })
       configureFor(node, { index: 'full' })
       expect(await place.run(sync)).toMatchObject({ code: 0 })
+      await keepInTables()
       // The last process to leave it has left a single file.
       expect(existsSync(`${place.storeFile}-wal`)).toBe(false)
       shared = { node, store: readFileSync(place.storeFile) }
@@ -47,7 +49,18 @@ describe('verify', () => {
   async function syncedOwn(options: Simulated, settings?: object): Promise<SimNode> {
     const node = await simulate(options, settings)
     expect(await place.runHere(sync)).toMatchObject({ code: 0 })
+    await keepInTables()
     return node
+  }
+
+  /** A copy has no runs, in which rows could not be altered here. */
+  async function keepInTables(): Promise<void> {
+    const copied = `${place.storeFile}.copied`
+    const [source, target] = [await openStoreParts(place.storeUrl), await openStoreParts(`file:${copied}`)]
+    await copyStore(source, target)
+    await source.close()
+    await target.close()
+    renameSync(copied, place.storeFile)
   }
 
   async function differences(parameters = whole) {
