@@ -65,12 +65,15 @@ async function requireEmpty(transaction: Transaction, location: string): Promise
 
 // Where tables are on Citus. Statements are the same; what differs in commits is `citus/commits.ts`.
 
-/** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
-const distributed: readonly { column: string; tables: readonly string[] }[] = [
+/**
+ * Tables by the column that decides which worker stores a row; rows of one group are stored together, and with those
+ * of the table that they are beside.
+ */
+const distributed: readonly { column: string; tables: readonly string[]; beside?: string }[] = [
   { column: 'contract', tables: ['transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks'] },
   { column: 'address', tables: ['activity'] },
-  { column: 'slot', tables: ['runs', 'packs'] },
+  { column: 'slot', tables: ['runs', 'packs'], beside: 'transfers' },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
   { column: 'account', tables: ['solana_closed'] },
 ]
@@ -113,10 +116,10 @@ async function placeTables(transaction: Transaction, location: string): Promise<
   for (const table of away) await transaction.slow(`SELECT undistribute_table('${table}')`)
   for (const table of reference)
     if (local.has(table)) await transaction.slow(`SELECT create_reference_table('${table}')`)
-  for (const { column, tables } of distributed) {
+  for (const { column, tables, beside: other = 'none' } of distributed) {
     const [head] = tables
     for (const table of tables) {
-      const beside = table === head ? 'none' : head
+      const beside = table === head ? other : head
       if (local.has(table))
         await transaction.slow(`SELECT create_distributed_table('${table}', '${column}', colocate_with => '${beside}')`)
     }

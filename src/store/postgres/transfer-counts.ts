@@ -27,10 +27,9 @@ const edge = (sign: string, from: string, to: string): string => {
 const inTablesKind = 0
 const coldSql = `(SELECT coalesce(sum(transfers), 0) FROM transfer_counts WHERE contract = $1 AND bucket BETWEEN $2::int4 AND $3::int4)
   + ${edge('$4', '$5', '$6')} + ${edge('$7', '$8', '$9')}`
-const allSql = `SELECT ${inTablesKind}, int8send((${hotCountSql('$10', '$11')} + ${coldSql})::int8) UNION ALL ${countSql(12)}`
-const coldTableSql = `SELECT ${inTablesKind}, int8send((${coldSql})::int8)`
+const allSql = `SELECT ${inTablesKind}, int8send((${hotCountSql('$19', '$20')} + ${coldSql})::int8) UNION ALL ${countSql(10)}`
+const coldOnlySql = `SELECT ${inTablesKind}, int8send((${coldSql})::int8) UNION ALL ${countSql(10)}`
 const hotSql = `SELECT ${hotCountSql('$2', '$3')}, ${coldEndSql('$4')}`
-const runSql = countSql()
 
 export async function transferCount(of: OfContract, range: TransferRange): Promise<number> {
   const { store, contract, ordinal } = of
@@ -44,7 +43,7 @@ export async function transferCount(of: OfContract, range: TransferRange): Promi
   const tableValues = ({ buckets, edges }: Split): number[] => [contract, ...buckets, ...edges[0], ...edges[1]]
   if (!store.distributed) {
     const split = isWhole ? wholeUpTo(to) : splitRange(from, to)
-    const rows = await store.readOf(key, allSql, ...tableValues(split), from, to, ...countValues(asked(split)))
+    const rows = await store.readOf(key, allSql, ...tableValues(split), ...countValues(asked(split)), from, to)
     return inTables(rows) + countIn(rows, asked(split))
   }
   const readHot = async () => {
@@ -55,11 +54,8 @@ export async function transferCount(of: OfContract, range: TransferRange): Promi
     const coldTo = Math.min(to, coldEnd)
     if (from > coldTo) return 0
     const split = isWhole ? wholeUpTo(coldTo) : splitRange(from, coldTo)
-    const [ofTables, ofRuns] = await Promise.all([
-      store.readOf(key, coldTableSql, ...tableValues(split)),
-      store.readOf({ table: 'packs', value: slot }, runSql, ...countValues(asked(split))),
-    ])
-    return inTables(ofTables) + countIn(ofRuns, asked(split))
+    const rows = await store.readOf(key, coldOnlySql, ...tableValues(split), ...countValues(asked(split)))
+    return inTables(rows) + countIn(rows, asked(split))
   }
   const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
   return hot + cold

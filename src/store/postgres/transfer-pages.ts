@@ -31,13 +31,13 @@ function pageSql(order: Order, tables: readonly string[], besides = ''): string 
 }
 
 const sqlsOf = (sql: (order: Order) => string): Record<Order, string> => ({ asc: sql('asc'), desc: sql('desc') })
-const tablesSql = sqlsOf(order => pageSql(order, ['hot_transfers', 'transfers']))
-const allSqls = [false, true].map(perRun =>
-  sqlsOf(order => `${tablesSql[order]} UNION ALL ${runPageSql(order, { first: tableParameters + 1, perRun })}`),
-)
+const withRuns = (tables: readonly string[]): Record<Order, string>[] =>
+  [false, true].map(perRun =>
+    sqlsOf(order => `${pageSql(order, tables)} UNION ALL ${runPageSql(order, { first: tableParameters + 1, perRun })}`),
+  )
+const allSqls = withRuns(['hot_transfers', 'transfers'])
+const coldSqls = withRuns(['transfers'])
 const hotSql = sqlsOf(order => pageSql(order, ['hot_transfers'], `, ${coldEndSql('$6')}`))
-const coldTableSql = sqlsOf(order => pageSql(order, ['transfers']))
-const runSqls = [false, true].map(perRun => sqlsOf(order => runPageSql(order, { perRun })))
 
 async function transferPage(of: OfContract, query: TransferPageQuery): Promise<TransferPage> {
   const { store, contract, ordinal } = of
@@ -46,10 +46,9 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   const to = Math.min(query.toBlock ?? blockMax, blockMax - 1)
   if (from > to || limit <= 0) return emptyPage
   const key = { table: 'transfers', value: contract } as const
-  if (!store.distributed)
-    return await readPage(of, query, { from, to }, (inTables, inRuns, perRun) =>
-      store.readOf(key, allSqls[Number(perRun)]![order], ...inTables, ...inRuns),
-    )
+  const read = (sqls: readonly Record<Order, string>[], blocks: Interval): Promise<TransferPage> =>
+    readPage(of, query, blocks, (perRun, values) => store.readOf(key, sqls[Number(perRun)]![order], ...values))
+  if (!store.distributed) return await read(allSqls, { from, to })
   const readHot = async () => {
     const values = tableValues(contract, query, { from, to })
     const rows = await store.readHere(hotSql[order], ...values, ordinal)
@@ -57,27 +56,17 @@ async function transferPage(of: OfContract, query: TransferPageQuery): Promise<T
   }
   const readCold = async (coldEnd: number) => {
     const coldTo = Math.min(to, coldEnd)
-    if (from > coldTo) return emptyPage
-    return await readPage(of, query, { from, to: coldTo }, async (inTables, inRuns, perRun) => {
-      // Cold rows never move between tables and runs.
-      const slot = inRuns[0] as number
-      const both = [
-        store.readOf(key, coldTableSql[order], ...inTables),
-        store.readOf({ table: 'packs', value: slot }, runSqls[Number(perRun)]![order], ...inRuns),
-      ]
-      return (await Promise.all(both)).flat()
-    })
+    return from > coldTo ? emptyPage : await read(coldSqls, { from, to: coldTo })
   }
   const { hot, cold } = await store.readHalves(ordinal, readHot, readCold)
   return mergePages(hot, cold, order, limit)
 }
 
-/** `read` gets the values of the statement for tables, and those of the one for runs. */
 async function readPage(
   { store, contract, ordinal }: OfContract,
   query: TransferPageQuery,
   blocks: Interval,
-  read: (inTables: Value[], inRuns: Value[], perRun: boolean) => Promise<Row[]>,
+  read: (perRun: boolean, values: Value[]) => Promise<Row[]>,
 ): Promise<TransferPage> {
   const { order, limit } = query
   const inTables = tableValues(contract, query, blocks)
@@ -86,7 +75,7 @@ async function readPage(
     ...{ start: startInRuns(query, blocks), end: order === 'asc' ? blocks.to : blocks.from },
   }
   for (let bound = firstBound(limit); ; bound = nextBound(bound)) {
-    const rows = await read(inTables, runPageValues(inRuns, bound), bound.perRun)
+    const rows = await read(bound.perRun, [...inTables, ...runPageValues(inRuns, bound)])
     const ofRuns = pageOfRuns(rows, inRuns, bound)
     if (ofRuns !== undefined) return mergePages(pageInTables(rows), ofRuns, order, limit)
   }

@@ -39,7 +39,7 @@ const parts = [
 ] as const
 
 /** Kind and pack, as `countValues` gives them, from the parameter `first` on. */
-export function countSql(first = 1): string {
+export function countSql(first: number): string {
   const value = (at: number, type: string): string => `$${first + at}::${type}`
   const [slot, chain, contract] = [value(0, 'int4'), value(1, 'int4'), value(2, 'int4')]
   return parts

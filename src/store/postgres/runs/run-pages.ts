@@ -40,7 +40,7 @@ export const pageKinds = { runs: 1, pack: 2 } as const
  * As `runPageValues` gives them, from the parameter `first` on. Five columns: the kind, the run, bytes, two NULL. The
  * bound of packs is one for all runs in their order, or one for each.
  */
-export function runPageSql(order: Order, { first = 1, perRun = false } = {}): string {
+export function runPageSql(order: Order, { first, perRun }: { first: number; perRun: boolean }): string {
   const [slot, chain, contract, low, high, lowest, highest, packs] = (
     ['int4', 'int4', 'int4', 'bytea', 'bytea', 'int8', 'int8', 'int8'] as const
   ).map((type, at) => `$${first + at}::${type}`) as [string, string, string, string, string, string, string, string]

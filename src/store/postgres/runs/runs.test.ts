@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { packTransfer } from '../../../../test/pack-transfer.ts'
 import { startPostgres } from '../../../../test/postgres-server.ts'
@@ -16,6 +17,7 @@ import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
 import type { Store, TransferPageQuery } from '../../store.ts'
 import { openPostgresParts } from '../parts.ts'
 import { openPostgresStore } from '../postgres-store.ts'
+import { hashOf } from './slots.ts'
 
 const chain = 1 as ChainId
 const contracts = ['a', 'b', 'c', 'd', 'e'].map(digit => `0x${digit.repeat(40)}` as Address)
@@ -29,7 +31,7 @@ function below(count: number): number {
   return draw(seed, 1, draws++) % count
 }
 
-function hashOf(number: number): Hash {
+function blockHash(number: number): Hash {
   return `0x${number.toString(16).padStart(64, '0')}` as Hash
 }
 
@@ -43,7 +45,7 @@ async function commitBlocks(stores: readonly Store[], { from, to }: { from: numb
   const activity: ActivityRow[] = []
   for (let block = from; block <= to; block++)
     for (let transactionIndex = 0; transactionIndex < 4; transactionIndex++) {
-      const at = { block, transactionIndex, hash: hashOf(block), timestamp: block * 12 }
+      const at = { block, transactionIndex, hash: blockHash(block), timestamp: block * 12 }
       activity.push({ address: walletOf(below(700)), first: at, last: at })
       const contract = contracts[below(2) === 0 ? 0 : below(contracts.length)]!
       const facts = {
@@ -54,7 +56,7 @@ async function commitBlocks(stores: readonly Store[], { from, to }: { from: numb
           to: walletOf(below(700)),
           operator: undefined,
         },
-        ...{ tokenId: BigInt(below(2 ** 31)) ** 3n, amount: 1n, value: 0n, transactionHash: hashOf(below(2 ** 31)) },
+        ...{ tokenId: BigInt(below(2 ** 31)) ** 3n, amount: 1n, value: 0n, transactionHash: blockHash(below(2 ** 31)) },
         idCount: below(50) === 0 ? 5 : 1,
       } as const
       transfers.push({
@@ -64,9 +66,9 @@ async function commitBlocks(stores: readonly Store[], { from, to }: { from: numb
     }
   for (const store of stores)
     await store.commitCold({
-      ...{ chain, transfers, activity: packActivity(activity), ranges: [{ from, to, hash: hashOf(to) }] },
+      ...{ chain, transfers, activity: packActivity(activity), ranges: [{ from, to, hash: blockHash(to) }] },
       blocks: Array.from({ length: to - from + 1 }, (_, at) => ({
-        ...{ number: from + at, hash: hashOf(from + at), timestamp: (from + at) * 12 },
+        ...{ number: from + at, hash: blockHash(from + at), timestamp: (from + at) * 12 },
       })),
       covered: [{ scope: 'full', from, to, evidence: 'receipts-root' }],
     })
@@ -102,6 +104,12 @@ test(`runs of many packs answer as a file does (seed ${seed})`, { timeout: 60_00
     await openSqliteStore(path, { role: 'owner' }),
   ]
   try {
+    const numbers = [0, 1, 2, 77, 65_536, 200_000, 2 ** 31 - 1]
+    const client = new pg.Client(url)
+    await client.connect()
+    const { rows } = await client.query('SELECT hashint4(n) AS hash FROM unnest($1::int4[]) AS n', [numbers])
+    await client.end()
+    expect(rows.map(({ hash }) => hash)).toEqual(numbers.map(hashOf))
     for (let at = commits - 1; at >= 0; at--)
       await commitBlocks([postgres, file], { from: at * blocksPerCommit, to: (at + 1) * blocksPerCommit - 1 })
     await compare(postgres, file)
