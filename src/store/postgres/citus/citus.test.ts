@@ -34,7 +34,7 @@ if (citusUrl === undefined) {
   // A new set of distributed tables takes seconds.
   const runs = Number(process.env.STORE_RUNS ?? 12)
   storeContract('citus', createFixture, { runs })
-  storeContract('citus, in runs', () => createFixture({ bulkRows: 1, runsPerMerge: 3 }), { runs })
+  storeContract('citus, in runs', () => createFixture({ bulkRows: 1, runsPerMerge: 3 }), { runs, rowsOnly: true })
 
   /** All others are on the coordinator. */
   const spread = {
