@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 // Each sequence takes a database of its own, and there are two of each.
-const runs = Number(process.env.STORE_RUNS ?? 20)
+const runs = Number(process.env.STORE_RUNS ?? 12)
 storeContract('postgres', () => open({}), { runs })
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
 storeContract('postgres, in runs', () => open({ bulkRows: 1, runsPerMerge: 3 }), { runs, rowsOnly: true })
