@@ -201,23 +201,18 @@ export async function changeKeys(
   change: Change,
   keys: readonly Uint8Array[],
 ): Promise<void> {
-  for (let at = 0; at < keys.length; at += keysPerRead)
-    await changeSomeKeys(transaction, view, { slot, id }, change, keys.slice(at, at + keysPerRead))
-}
-
-async function changeSomeKeys(
-  transaction: Transaction,
-  view: View,
-  { slot, id }: Part,
-  change: Change,
-  keys: readonly Uint8Array[],
-): Promise<void> {
-  const asked = new Set(keys.map(textOfKey))
   const find = `SELECT DISTINCT ON (pack.key) pack.key, bytes FROM unnest($3::bytea[]) AS asked CROSS JOIN LATERAL
     (SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key <= asked ORDER BY key DESC LIMIT 1) AS pack`
-  const rows = await transaction.query(find, slot, id, byteaArray(keys))
-  const ofThose: Change = (key, value) => (asked.has(textOfKey(key)) ? change(key, value) : undefined)
-  await subtractRecords(transaction, { slot, id }, await changePacks(transaction, view, { slot, id }, rows, ofThose))
+  let removed = 0
+  for (let at = 0; at < keys.length; at += keysPerRead) {
+    const some = keys.slice(at, at + keysPerRead)
+    const asked = new Set(some.map(textOfKey))
+    const rows = await transaction.query(find, slot, id, byteaArray(some))
+    removed += await changePacks(transaction, view, { slot, id }, rows, (key, value) =>
+      asked.has(textOfKey(key)) ? change(key, value) : undefined,
+    )
+  }
+  await subtractRecords(transaction, { slot, id }, removed)
 }
 
 export function textOfKey(key: Uint8Array): string {
