@@ -2,10 +2,10 @@
 import type { Interval } from '../../../model.ts'
 import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { hasMember } from '../../runs/members.ts'
+import { fitsKey } from '../../runs/place-key.ts'
 import {
   blockOfKey,
   contractOfKey,
-  fitsKey,
   positionOfKey,
   spanOfBlocks,
   transferKey,

@@ -1,0 +1,83 @@
+// Reading the indexes of transfers (`indexes/`): their records as bytes, and the transfers that they point to. What
+// follows from records is for `query/` to say.
+import type { Address, ChainId, Position } from '../model.ts'
+import type { IndexName } from './indexes/index-view.ts'
+import type { TransferPage } from './store.ts'
+
+export interface IndexReader {
+  /** Up to `limit` records of a span of keys, hot and cold transfers alike, in one moment. */
+  indexRecords(query: IndexQuery): Promise<IndexRecords>
+  /** The transfers at these places, in their order; a place that has none any more is left out. */
+  transfersAt(chain: ChainId, places: readonly ContractPlace[]): Promise<MixedPage>
+  /** How far each index of a chain is filled; one that is not kept is not named. */
+  indexStates(chain: ChainId): Promise<IndexState[]>
+  /** Cheap enough for every request. */
+  rowChanges(chain: ChainId): Promise<RowChanges>
+}
+
+export type IndexQuery = {
+  chain: ChainId
+  index: IndexName
+  /** Of `by_token` alone, whose keys are given and answered without the number of the contract. */
+  contract?: Address
+  /** First and last key in the order of keys, both included. */
+  from: Uint8Array
+  to: Uint8Array
+  /** `keys`: in the order of keys, newest first within one wallet or token. `back`: the other way. */
+  order: 'keys' | 'back'
+  /** Records strictly beyond this key in the given order. */
+  after?: Uint8Array | undefined
+  limit: number
+}
+
+export type IndexRecords = {
+  length: number
+  /** One after the other. */
+  keys: Uint8Array
+  /** One after the other. */
+  values: Uint8Array
+  /** Where each value ends. */
+  valueEnds: readonly number[]
+  /** The contracts that values name by number; empty for `by_token`. */
+  contracts: ReadonlyMap<number, Address>
+}
+
+export const noRecords: IndexRecords = {
+  length: 0,
+  ...{ keys: new Uint8Array(0), values: new Uint8Array(0), valueEnds: [], contracts: new Map<number, Address>() },
+}
+
+export type ContractPlace = Position & { contract: Address }
+
+/** A page of several contracts. */
+export type MixedPage = TransferPage & { contracts: readonly Address[] }
+
+export type IndexState = {
+  index: IndexName
+  /** All stored transfers are in it. */
+  filled: boolean
+  /** While it is filled from stored rows: how many contracts are done, of how many. */
+  progress?: { contracts: number; of: number }
+}
+
+/** Both only count up. What is made of final rows stays true while the first, or for one contract its count, stays. */
+export type RowChanges = {
+  /** Changes that took rows of final blocks away. */
+  takenBack: number
+  /** Commits that brought rows to blocks that were final before. */
+  filled: number
+}
+
+/** Which indexes a chain keeps. Records themselves come and go with the commits of transfers. */
+export interface IndexWriter {
+  /**
+   * Keeps exactly these from now on: one that is new is filled by `fillIndexes`, and one that is left out is no longer
+   * kept, nor answered from. A chain that the store does not know yet keeps all.
+   */
+  keepIndexes(chain: ChainId, indexes: readonly IndexName[]): Promise<void>
+  /**
+   * One step of filling indexes from stored rows, and of removing the records of those that are not kept. False where
+   * nothing is left to do.
+   */
+  fillIndexes(chain: ChainId, transfersMax: number): Promise<boolean>
+}
