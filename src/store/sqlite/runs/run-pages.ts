@@ -13,7 +13,7 @@ import {
   transferKey,
   transferView,
 } from '../../runs/transfer-view.ts'
-import { emptyPage, type TransferPage } from '../../store.ts'
+import { emptyPage, type TransferPage } from '../../transfer-page.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import type { Connection } from '../connection.ts'
 import { cursorAt, packsFrom } from './runs.ts'
