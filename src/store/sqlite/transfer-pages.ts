@@ -95,7 +95,8 @@ function tablePage({ read, ordinal, contract }: PageContext, query: TransferPage
   return mergePages(begun, rest, order, query.limit)
 }
 
-function keyBaseOf(ordinal: number): number {
+/** The key of block 0 in the table of blocks. */
+export function keyBaseOf(ordinal: number): number {
   return ordinal * blockKeySpan + blockKeySpan - 1
 }
 
