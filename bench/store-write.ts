@@ -3,6 +3,7 @@
 // Run: npm run bench:write [-- --shape ethereum --transfers 20000000 --wallets 40000000 --touches 2 --memory 1024]
 // `--touches`: wallets for each transfer, all equally likely, instead of those of the shape. `--engine postgres`: into a
 // server of its own within the same bound of memory, with 256 MB of shared buffers and every write made durable.
+// `--indexes by_wallet,by_token`: the indexes that the chain keeps, or `none`; without it all.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import type { ChainId } from '../src/model.ts'
+import type { IndexName } from '../src/store/indexes/index-view.ts'
 import { openStore } from '../src/store/open.ts'
 import { views } from '../src/store/sqlite/runs/merges.ts'
 import { startPostgres } from '../test/postgres-server.ts'
@@ -26,12 +28,14 @@ const { values } = parseArgs({
     activity: { type: 'boolean', default: false },
     memory: { type: 'string' },
     engine: { type: 'string', default: 'sqlite' },
+    indexes: { type: 'string' },
   },
 })
 const transfers = Number(values.transfers)
 const shape = shapeOf(values)
 const hasActivity = values.activity || values.shape !== 'small'
 const directory = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+const chain = 1 as ChainId
 const tenthCount = 10
 
 type Tenth = { transfers: number; touches: number; commitMs: number }
@@ -127,6 +131,8 @@ try {
   console.log(values.memory === undefined ? 'memory is not bounded' : boundMemory(Number(values.memory)))
   const place = values.engine === 'postgres' ? await openServer() : openFile()
   const store = await openStore(place.url, { role: 'owner' })
+  const names = values.indexes?.split(',') as IndexName[] | undefined
+  if (names !== undefined) await store.keepIndexes?.(chain, names)
   let peakRss = 0
   const cpuBefore = process.cpuUsage()
   const writtenBefore = await place.written()
@@ -134,7 +140,7 @@ try {
   let done = 0
   const startedAt = performance.now()
   const { commitMs, contracts } = await generateTransfers(store, {
-    chain: 1 as ChainId,
+    chain,
     transfers,
     shape,
     activity: hasActivity,
@@ -158,6 +164,7 @@ try {
     benchmark: 'store-write',
     engine: values.engine,
     shape: values.shape,
+    indexes: values.indexes ?? 'all',
     transfers,
     touches,
     contracts: contracts.length,

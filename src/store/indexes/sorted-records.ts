@@ -45,7 +45,8 @@ export class SortedRecords {
       halves[2 * record + highHalf] = wordAt(this.#keys, record * keyBytes)
     }
     ranked.sort()
-    const order = Uint32Array.from({ length }, (_, rank) => halves[2 * rank + lowHalf]!)
+    const order = new Uint32Array(length)
+    for (let rank = 0; rank < length; rank++) order[rank] = halves[2 * rank + lowHalf]!
     const compare = (a: number, b: number): number => compareAt(this.#keys, a * keyBytes, b * keyBytes, keyBytes)
     for (let start = 0; start < length; ) {
       let stop = start + 1

@@ -1,7 +1,7 @@
 // A pack with its records side by side, for who needs some of them, or in the other order: values are put together only
 // when they are asked for, which takes a third of the time of a `PackReader` (pack.ts, which says what the bytes mean).
 // Pure.
-import { packBytesMax, recordHeaderBytes } from './pack.ts'
+import { packBytesMax, recordHeaderBytes, valueBytesMax } from './pack.ts'
 
 /** A record adds at least one byte of its key. */
 const recordsMax = Math.ceil(packBytesMax / (recordHeaderBytes + 1))
@@ -17,6 +17,10 @@ export class OpenPack {
   /** Where the bytes begin that a value does not share with the one before. */
   readonly #restAts = new Uint16Array(recordsMax)
   #bytes = new Uint8Array(0)
+  /** All values one after the other, once one was asked for among many. */
+  #values = new Uint8Array(0)
+  readonly #valueAts = new Uint32Array(recordsMax)
+  #hasValues = false
 
   constructor(keyBytes: number) {
     this.#keyBytes = keyBytes
@@ -45,6 +49,7 @@ export class OpenPack {
     }
     this.records = record
     this.#bytes = bytes
+    this.#hasValues = false
   }
 
   valueLength(record: number): number {
@@ -63,6 +68,34 @@ export class OpenPack {
       for (let byte = known; byte < missing; byte++) target[at + byte] = bytes[this.#restAts[from]! + byte - known]!
       missing = Math.min(missing, known)
     }
+  }
+
+  /** The same for who reads most of a pack: all values are put together at the first, each from the one before. */
+  copyOneOfMany(record: number, target: Uint8Array, at: number): void {
+    if (!this.#hasValues) this.#putTogether()
+    const values = this.#values
+    const from = this.#valueAts[record]!
+    const length = this.#lengths[record]!
+    for (let byte = 0; byte < length; byte++) target[at + byte] = values[from + byte]!
+  }
+
+  #putTogether(): void {
+    const bytes = this.#bytes
+    if (this.#values.length < this.records * valueBytesMax) this.#values = new Uint8Array(recordsMax * valueBytesMax)
+    const values = this.#values
+    let before = 0
+    let at = 0
+    for (let record = 0; record < this.records; record++) {
+      const shared = this.#shared[record]!
+      const rest = this.#restAts[record]! - shared
+      const length = this.#lengths[record]!
+      this.#valueAts[record] = at
+      for (let byte = 0; byte < shared; byte++) values[at + byte] = values[before + byte]!
+      for (let byte = shared; byte < length; byte++) values[at + byte] = bytes[rest + byte]!
+      before = at
+      at += length
+    }
+    this.#hasValues = true
   }
 
   /** Below 0 where the key of the record comes before the given one. */

@@ -51,53 +51,82 @@ function waitingRuns({ view, order, first, last }: Walk & { view: IndexView }, r
 /** The next one last. */
 type Waiting = { runs: WaitingRun[]; isOneSubject: boolean }
 
+/**
+ * A source with where it stands. Most token ids begin with many zero bytes, which are counted once for each record and
+ * not looked at in every comparison; a key with more of them is the lower one.
+ */
+type Head = { source: RecordSource; keys: Uint8Array; keyAt: number; zeros: number }
+
 function merge(
   waiting: Waiting,
   inTable: RecordSource | undefined,
   walk: Walk & { view: IndexView },
   found: Records,
 ): void {
-  const { keyBytes, placeAt } = walk.view
+  const { keyBytes, placeAt, byContract } = walk.view
   const isUp = walk.order === 'keys'
-  const sources: RecordSource[] = inTable === undefined ? [] : [inTable]
-  const isBefore = (a: RecordSource, b: RecordSource): boolean => {
-    const order = compareAt(a.keys, a.keyAt, b.keys, b.keyAt, keyBytes)
-    return isUp ? order < 0 : order > 0
-  }
+  // All keys are of one contract.
+  const keyStart = byContract ? 4 : 0
+  const zerosAt = byContract ? 5 : keyBytes
+  const heads: Head[] = []
   let opened = 0
+  if (inTable !== undefined) push(inTable)
   while (!found.isFull) {
-    const first = sources[0]
+    const first = heads[0]
     const run = waiting.runs.at(-1)
     if (run !== undefined && (first === undefined || !waiting.isOneSubject || mayPrecede(run, first))) {
       waiting.runs.pop()
       const source = runSource(walk, run.id, opened++)
-      if (source !== undefined) {
-        sources.unshift(source)
-        settle(sources, isBefore)
-      }
+      if (source !== undefined) push(source)
       continue
     }
     if (first === undefined) return
-    found.add(first)
-    if (first.step()) settle(sources, isBefore)
-    else sources.shift()
+    found.add(first.source)
+    if (first.source.step()) settle()
+    else heads.shift()
   }
 
-  function mayPrecede(run: WaitingRun, source: RecordSource): boolean {
-    const block = blockOfPlace(source.keys, source.keyAt + placeAt)
+  function mayPrecede(run: WaitingRun, { keys, keyAt }: Head): boolean {
+    const block = blockOfPlace(keys, keyAt + placeAt)
     return isUp ? run.to >= block : run.from <= block
   }
-}
 
-/** Puts the first where it belongs. One run has most records as a rule: the first stays the first mostly. */
-function settle(sources: RecordSource[], isBefore: (a: RecordSource, b: RecordSource) => boolean): void {
-  const first = sources[0]!
-  let at = 0
-  while (at + 1 < sources.length && isBefore(sources[at + 1]!, first)) {
-    sources[at] = sources[at + 1]!
-    at++
+  function push(source: RecordSource): void {
+    heads.unshift({ source, keys: source.keys, keyAt: 0, zeros: 0 })
+    settle()
   }
-  sources[at] = first
+
+  /** Puts the first where it belongs. One run has most records as a rule: the first stays the first mostly. */
+  function settle(): void {
+    const first = heads[0]!
+    first.keyAt = first.source.keyAt
+    let zero = first.keyAt + zerosAt
+    while (zero < first.keyAt + keyBytes && first.keys[zero] === 0) zero++
+    first.zeros = zero - first.keyAt - zerosAt
+    let at = 0
+    while (at + 1 < heads.length && isBefore(heads[at + 1]!, first)) {
+      heads[at] = heads[at + 1]!
+      at++
+    }
+    heads[at] = first
+  }
+
+  function isBefore(a: Head, b: Head): boolean {
+    const order = compare(a, b)
+    return isUp ? order < 0 : order > 0
+  }
+
+  function compare(a: Head, b: Head): number {
+    for (let at = keyStart; at < keyBytes; at++) {
+      if (at === zerosAt) {
+        if (a.zeros !== b.zeros) return b.zeros - a.zeros
+        at += a.zeros
+      }
+      const difference = a.keys[a.keyAt + at]! - b.keys[b.keyAt + at]!
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
 }
 
 class Records {
@@ -162,14 +191,6 @@ class Records {
       contracts: this.#contracts,
     }
   }
-}
-
-function compareAt(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: number): number {
-  for (let at = 0; at < length; at++) {
-    const difference = a[atA + at]! - b[atB + at]!
-    if (difference !== 0) return difference
-  }
-  return 0
 }
 
 /** Neighbours differ near the end. */

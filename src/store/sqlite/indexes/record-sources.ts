@@ -75,7 +75,7 @@ class RunSource implements RecordSource {
   }
 
   copyValue(target: Uint8Array, at: number): void {
-    this.#pack.copyValue(this.#record, target, at)
+    this.#pack.copyOneOfMany(this.#record, target, at)
   }
 
   begin(): boolean {
