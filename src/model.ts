@@ -140,6 +140,8 @@ export type ChainStatus = {
   index?: 'full' | 'on-demand'
   /** What the chain keeps; absent where it is indexed on demand. */
   views?: readonly View[]
+  /** Indexes that are filled from stored rows: how many contracts are done, of how many. */
+  views_filling?: readonly { view: View; contracts: number; of: number }[]
   /** First block to index. */
   from?: number
   head: number

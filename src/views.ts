@@ -1,7 +1,13 @@
 // The views that a chain keeps, by name, and what each is derived from: the one place to name another. It derives
 // nothing itself.
 
-const derivedFrom = { transfers: 'logs', activity: 'transactions' } as const
+const derivedFrom = {
+  transfers: 'logs',
+  activity: 'transactions',
+  by_wallet: 'transfers',
+  by_token: 'transfers',
+  by_block: 'transfers',
+} as const
 
 export type View = keyof typeof derivedFrom
 export const viewNames = Object.keys(derivedFrom) as View[]
@@ -9,6 +15,13 @@ export const viewNames = Object.keys(derivedFrom) as View[]
 /** In the order of the table. Transfers are always kept. */
 export function keptViews(named: readonly View[]): View[] {
   return viewNames.filter(view => view === 'transfers' || named.includes(view))
+}
+
+/** Those that follow from stored transfers. */
+export type IndexedView = { [Name in View]: (typeof derivedFrom)[Name] extends 'transfers' ? Name : never }[View]
+
+export function isIndexed(view: View): view is IndexedView {
+  return derivedFrom[view] === 'transfers'
 }
 
 /** What whole blocks are complete for: every contract and wallet (`full`), or every contract alone (`transfers`). */

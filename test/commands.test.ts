@@ -266,7 +266,7 @@ describe('plan', () => {
   test('says what the activity of wallets costs, and leaves it out where it is not kept', async () => {
     const node = await simulate()
     const all = JSON.parse((await place.runHere(['plan', '--json'])).stdout).chains.sim.parts[0]
-    expect(all).toMatchObject({ views: ['transfers', 'activity'] })
+    expect(all).toMatchObject({ views: ['transfers', 'activity', 'by_wallet', 'by_token', 'by_block'] })
     expect((await place.runHere(['plan'])).stdout).toMatch(
       /\nsim: the activity of wallets takes [\d.]+ [kM]B of the disk; chains\.sim\.views: \[transfers\] leaves it out\.\n/,
     )

@@ -12,6 +12,7 @@ import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Holding } from '../src/store/solana-store.ts'
 import type { ColdCommit, HotBlock, Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
+import { compareIndexes, compareTransfersAt } from './index-reads.ts'
 import { pageOfParties, textsOf } from './labelled-page.ts'
 import { ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
@@ -98,6 +99,77 @@ export function storeContract(
     afterEach(() => fixture.dispose())
 
     const blocksOfPage = async (from = store) => (await from.transferPage(latest)).blocks
+
+    describe('indexes', () => {
+      const kept = async () => (await store.indexes!.indexStates(eth)).map(({ index }) => index).sort()
+      const same = async () => {
+        await compareIndexes(store, eth, [contract, otherContract], 2)
+        await compareTransfersAt(store, eth, [contract, otherContract])
+      }
+      const fill = async () => {
+        while (await store.fillIndexes!(eth, 1)) await same()
+      }
+
+      test('a new chain keeps all, which follow hot and final rows', async () => {
+        await store.commitCold(cold([1, 2]))
+        await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3), hot(4)], head: block(4) })
+        expect(await kept()).toEqual(['by_block', 'by_token', 'by_wallet'])
+        await same()
+        await store.commitHot({ chain: eth, ancestor: 3, blocks: [hot(4, 1)], head: block(4, 1) })
+        await same()
+        await store.finalize(eth, 3)
+        await same()
+        await store.dropRange(eth, contract, { from: 2, to: 2 })
+        await same()
+        await store.unfinalize(eth, 1)
+        await same()
+        expect(await store.fillIndexes!(eth, 10)).toBe(false)
+      })
+
+      test('one that is named later is filled from stored rows, and one that is left answers nothing', async () => {
+        await store.keepIndexes!(eth, [])
+        await store.commitCold(cold([1, 2], { transfers: [transfer(1, 0), transfer(2, 0, { of: otherContract })] }))
+        await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3), hot(4)], head: block(4) })
+        expect(await kept()).toEqual([])
+        await same()
+        await store.keepIndexes!(eth, ['by_token', 'by_wallet'])
+        const [state] = await store.indexes!.indexStates(eth)
+        expect(state).toMatchObject({ filled: false, progress: { contracts: 0, of: 2 } })
+        await store.finalize(eth, 3)
+        await fill()
+        expect((await store.indexes!.indexStates(eth)).every(({ filled }) => filled)).toBe(true)
+        await same()
+        await store.keepIndexes!(eth, ['by_token'])
+        expect(await kept()).toEqual(['by_token'])
+        await same()
+        // Rows that go before its records are removed do not come back with it.
+        await store.dropRange(eth, 'full', { from: 1, to: 1 })
+        await store.keepIndexes!(eth, ['by_block', 'by_wallet'])
+        await fill()
+        expect(await kept()).toEqual(['by_block', 'by_wallet'])
+        await same()
+        await forget(store, { chain: eth, view: 'by_block' })
+        expect(await kept()).toEqual(['by_wallet'])
+      })
+
+      test('changes of final rows are counted, and others are not', async () => {
+        const changes = () => store.indexes!.rowChanges(eth)
+        expect(await changes()).toEqual({ takenBack: 0, filled: 0 })
+        await store.commitCold(cold([5]))
+        await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) })
+        await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6, 1)], head: block(6, 1) })
+        await store.finalize(eth, 6)
+        expect(await changes()).toEqual({ takenBack: 0, filled: 0 })
+        await store.commitCold(cold([3]))
+        await store.commitCold(cold([3]))
+        expect(await changes()).toEqual({ takenBack: 0, filled: 1 })
+        await store.dropRange(eth, contract, { from: 3, to: 3 })
+        const { takenBack, filled } = await changes()
+        expect([takenBack > 0, filled]).toEqual([true, 1])
+        await store.unfinalize(eth, 5)
+        expect((await changes()).takenBack).toBeGreaterThan(takenBack)
+      })
+    })
 
     describe('forgetting', () => {
       const ref = { block: 2, transactionIndex: 0, hash: hash(2), timestamp: 20 }

@@ -153,6 +153,10 @@ const chain = z.object({
     .array(z.enum(viewNames))
     .optional()
     .describe('What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested.'),
+  views_filling: z
+    .array(z.object({ view: z.enum(viewNames), contracts: z.int(), of: z.int() }))
+    .optional()
+    .describe('Indexes that are filled from stored transfers: how many contracts are done, of how many.'),
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),
   finalized: z.int().describe('-1 while unknown.'),

@@ -7,6 +7,7 @@ import type { ChainId } from '../model.ts'
 import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
 import type { Forgotten, ForgottenSize, Store } from '../store/store.ts'
+import { type View, viewNames } from '../views.ts'
 import { confirm } from './confirm.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { engineCosts } from './measured-costs.ts'
@@ -15,7 +16,8 @@ import { parseChain, requireAddress, withConfig } from './options.ts'
 import { compactedText, compactNow } from './store.ts'
 import { bytesText, countText, ProgressLine, printData, printJson } from './terminal.ts'
 
-type ForgetFlags = { contract?: string; view?: 'activity'; compact?: true; yes?: true; json?: true }
+type ForgottenView = Exclude<View, 'transfers'>
+type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; yes?: true; json?: true }
 
 export function forgetCommand(): Command {
   const command = new Command('forget')
@@ -24,7 +26,11 @@ export function forgetCommand(): Command {
     )
     .argument('<chain>', 'A chain, configured or not.')
     .option('--contract <address>', 'Only this contract.')
-    .addOption(new Option('--view <name>', 'Only this view: the wallets of the chain.').choices(['activity']))
+    .addOption(
+      new Option('--view <name>', 'Only this view: the wallets of the chain, or an index of its transfers.').choices(
+        viewNames.filter(view => view !== 'transfers'),
+      ),
+    )
     .option('--compact', 'Return the room to the disk afterwards, as almanac store compact does.')
     .option('--yes', 'Do not ask for confirmation.')
     .option('--json', 'Print the result as JSON.')
@@ -78,7 +84,11 @@ async function isStored(store: Store, { chain, contract, view }: Forgotten, size
     const watched = await store.watchedContracts(chain)
     return watched.some(each => each.contract === contract) || (await store.coverage(chain, contract)).length > 0
   }
-  if (view !== undefined) return (await store.coverage(chain, 'full')).length > 0
+  if (view === 'activity') return (await store.coverage(chain, 'full')).length > 0
+  if (view !== undefined) {
+    const states = (await store.indexes?.indexStates(chain)) ?? []
+    return states.some(({ index }) => index === view)
+  }
   return (await store.chainState(chain)) !== undefined || (await store.coverageByScope(chain, 1)).length > 0
 }
 
@@ -139,6 +149,10 @@ function nextSteps({ config }: LoadedConfig, name: string, { contract, view }: F
       return [`The next start indexes it again. Remove it from chains.${name}.contracts to prevent that.`]
     return ['It is indexed again when it is asked for.']
   }
+  if (view !== undefined && view !== 'activity')
+    return settings.views?.includes(view)
+      ? [`The next start fills it again. Remove it from chains.${name}.views to prevent that.`]
+      : [`Name it in chains.${name}.views to have it filled again.`]
   if (view !== undefined)
     return isFull
       ? [`The next start fills it again. Set chains.${name}.views to [transfers] to prevent that.`]

@@ -31,7 +31,7 @@ export type Modelled = {
   bytes: number
   seconds: number
   disk_bytes: number
-  /** Without the activity of wallets. */
+  /** Without the activity of wallets and indexes. */
   transfers_disk_bytes: number
 }
 
@@ -41,17 +41,18 @@ export function modelledChains(): Modelled[] {
       const bytes =
         size.blocks * jsonBytes.block + size.transactions * jsonBytes.transaction + size.logs * jsonBytes.log
       const transfersBytes = size.transfers * costs.transfer + size.transferBlocks * costs.block
+      const indexBytes = Object.values(costs.indexes).reduce((sum, each) => sum + each, 0)
       return {
         ...{ chain, store, calls: size.blocks * callsPerBlock, bytes },
         seconds: bytes / costs.jsonPerSecond,
-        disk_bytes: transfersBytes + size.addresses * costs.address,
+        disk_bytes: transfersBytes + size.transfers * indexBytes + size.addresses * costs.address,
         transfers_disk_bytes: transfersBytes,
       }
     }),
   )
 }
 
-const headings = ['CHAIN', 'STORE', 'CALLS', 'BYTES', 'TIME', 'DISK', 'WITHOUT WALLETS']
+const headings = ['CHAIN', 'STORE', 'CALLS', 'BYTES', 'TIME', 'DISK', 'TRANSFERS ALONE']
 
 function cellsOf({ chain, store, calls, bytes, seconds, ...disk }: Modelled): string[] {
   const sizes = [disk.disk_bytes, disk.transfers_disk_bytes].map(bytesText)

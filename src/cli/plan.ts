@@ -10,7 +10,7 @@ import { deploymentOf } from '../evm/source/deployment.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import type { Address, Interval } from '../model.ts'
-import { type View, wholeScopeOf } from '../views.ts'
+import { isIndexed, type View, viewNames, wholeScopeOf } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { type EngineCosts, engineCosts } from './measured-costs.ts'
 import { connectNodes } from './open-chain.ts'
@@ -41,7 +41,7 @@ export function planCommand(): Command {
 }
 
 const assumptionsOf = (costs: EngineCosts): string[] => [
-  `disk: ${costs.transfer} bytes a transfer (measured: ${costs.measured}), ${costs.address} an address (full chains only), ${costs.block} a block with transfers`,
+  `disk: ${costs.transfer} bytes a transfer (measured: ${costs.measured}) and ${indexesText(costs)}, ${costs.address} an address (full chains only), ${costs.block} a block with transfers`,
   ...(costs === engineCosts.file
     ? ['merging: rows are moved some at a time and need no disk of their own; the write-ahead log takes up to 100 MB']
     : []),
@@ -49,6 +49,11 @@ const assumptionsOf = (costs: EngineCosts): string[] => [
   'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
   'addresses: estimated from how often samples share them; the least certain figure',
 ]
+
+function indexesText({ indexes }: EngineCosts): string {
+  const parts = Object.entries(indexes).map(([view, bytes]) => `${bytes} in ${view}`)
+  return parts.join(', ')
+}
 
 type Work = Interval & {
   chain: string
@@ -132,16 +137,17 @@ async function planChain(
     const history = { from: settings.from, to: final?.number ?? -1 }
     const works: Work[] = []
     const add = async (contract: Address | undefined, interval: Interval, callsBefore: number): Promise<void> => {
-      const scope = wholeScopeOf(settings.views)
+      const { views = viewNames } = settings
+      const scope = wholeScopeOf(views)
       const sampled = await estimateCost({ chain, rpc: meter, interval, contract, scope, samples }, signal)
       const estimate = { ...sampled, calls: sampled.calls + callsBefore }
       works.push({
         ...interval,
         chain: name,
         contract,
-        views: settings.views,
+        views,
         ...limited(estimate, settings, costs),
-        diskBytes: diskOf(estimate, costs),
+        diskBytes: diskOf(estimate, views, costs),
         activityBytes: estimate.addresses * costs.address,
       })
     }
@@ -180,8 +186,13 @@ function limited(
   return { estimate: { ...estimate, seconds: elapsed }, limitedBy: 'backfill.hours' }
 }
 
-function diskOf({ transfers, addresses, transferBlocks }: CostEstimate, disk: EngineCosts): number {
-  return transfers * disk.transfer + addresses * disk.address + transferBlocks * disk.block
+function diskOf(
+  { transfers, addresses, transferBlocks }: CostEstimate,
+  views: readonly View[],
+  disk: EngineCosts,
+): number {
+  const indexes = views.filter(isIndexed).reduce((sum, view) => sum + disk.indexes[view], 0)
+  return transfers * (disk.transfer + indexes) + addresses * disk.address + transferBlocks * disk.block
 }
 
 const formats = {

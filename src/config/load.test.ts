@@ -58,10 +58,11 @@ solana:
   test('a chain keeps every view, or those that are named, and transfers always', () => {
     const viewsOf = (text: string, environment = {}) =>
       load(`chains: { eth: { rpc: http://a, ${text} } }`, { environment }).config.chains.eth?.views
-    expect(viewsOf('index: full')).toEqual(['transfers', 'activity'])
+    expect(viewsOf('index: full')).toBeUndefined()
     expect(viewsOf('views: [transfers]')).toEqual(['transfers'])
     expect(viewsOf('views: []')).toEqual(['transfers'])
     expect(viewsOf('views: [activity]')).toEqual(['transfers', 'activity'])
+    expect(viewsOf('views: [by_block, by_token]')).toEqual(['transfers', 'by_token', 'by_block'])
     expect(viewsOf('index: full', { ALMANAC_CHAINS_ETH_VIEWS: 'transfers' })).toEqual(['transfers'])
   })
 
@@ -165,11 +166,11 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  eth: { rpc: http://a, views: [transfers, holders] }',
-      'almanac.yaml:2:44: chains.eth.views[1] is "holders"; accepted: a list of `transfers` and `activity`; `transfers` is always kept.',
+      'almanac.yaml:2:44: chains.eth.views[1] is "holders"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`; `transfers` is always kept.',
     ],
     [
       'chains:\n  eth: { rpc: http://a, views: activity }',
-      'almanac.yaml:2:32: chains.eth.views is "activity"; accepted: a list of `transfers` and `activity`; `transfers` is always kept.',
+      'almanac.yaml:2:32: chains.eth.views is "activity"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`; `transfers` is always kept.',
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',

@@ -29,11 +29,9 @@ describe('the table of settings', () => {
 
   test('a chain has the defaults of the table too', () => {
     const { chains } = settingsSchema.parse({ chains: { eth: { rpc: 'http://a' } } })
-    const views = ['transfers', 'activity']
     const usual = {
       backfill: { paused: false },
       index: 'on-demand',
-      views,
       contracts: [],
       from: 0,
       senderSample: 2_000,

@@ -76,10 +76,10 @@ const chainSettings = section({
       '`full` indexes every block and serves every contract and wallet; `on-demand` indexes a contract when it is first requested.',
     accepts: '`full` or `on-demand`',
   }),
-  views: setting(z.array(z.enum(viewNames)).transform(keptViews).default(viewNames), {
+  views: setting(z.array(z.enum(viewNames)).transform(keptViews).optional(), {
     about:
-      'What a chain in full mode keeps. Without `activity` it takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do. A view that is named later is filled from the nodes while the rest is served.',
-    accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(' and ')}; \`transfers\` is always kept`,
+      'What the chain keeps. Without `activity` a chain in full mode takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do; named later, it is filled from the nodes while the rest is served. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too; named later, they are filled from stored rows. Unset: a new chain keeps all, and one of an older store the indexes that it has.',
+    accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(', ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {
     about: 'Contracts to index without waiting for a request.',

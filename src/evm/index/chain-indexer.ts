@@ -26,6 +26,7 @@ import { Follower, type FollowPace } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
+import { IndexFiller } from './index-filler.ts'
 import { type Asker, operator, waitFor } from './job-queue.ts'
 import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
@@ -34,7 +35,7 @@ import { Retention, type RetentionDays, type WatchedContracts } from './retentio
 export type ChainSetup = {
   chain: Chain
   index: 'full' | 'on-demand'
-  /** What is kept in full mode; absent: every view. */
+  /** What is kept; absent: every view, and the indexes that the store has of the chain. */
   views?: readonly View[] | undefined
   from: number
   contracts: readonly Address[]
@@ -99,6 +100,7 @@ export class ChainIndexer {
   readonly #wallets: WalletJobs | undefined
   readonly #history: History
   readonly #retention: Retention | undefined
+  readonly #indexes: IndexFiller
   readonly #told: StatusOptions
   readonly #stopping = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
@@ -174,6 +176,7 @@ export class ChainIndexer {
         backfill: () => this.#backfillOptions(historySizes.full),
       },
     })
+    this.#indexes = new IndexFiller({ chain: chain.id, store, views: options.views, idleMs: this.#pace.sweepMs })
     if (days !== undefined && this.#wallets !== undefined)
       this.#retention = new Retention({ ...shared, chain, contracts: watched, days, everyMs: this.#pace.sweepMs })
   }
@@ -184,6 +187,7 @@ export class ChainIndexer {
     const parts = [
       this.#rounds('head', () => this.#followOnce(signal), signal),
       this.#rounds('history', () => this.#fillOnce(signal), signal),
+      this.#rounds('indexes', () => this.#indexOnce(), signal),
     ]
     this.#options.annotator?.start()
     this.#control.start()
@@ -275,7 +279,7 @@ export class ChainIndexer {
       try {
         const restMs = await round()
         // A step at the head tells the statistics itself.
-        if (part === 'history') this.#stats.failures.succeeded(part)
+        if (part !== 'head') this.#stats.failures.succeeded(part)
         delayMs = retryDelayMs.first
         if (restMs > 0) await this.#rest(part, restMs, signal)
       } catch (error) {
@@ -292,7 +296,7 @@ export class ChainIndexer {
   }
 
   #rest(part: Part, ms: number, signal: AbortSignal): Promise<void> {
-    return part === 'history' ? pause(ms, signal) : this.#headPause.wait(ms, signal)
+    return part === 'head' ? this.#headPause.wait(ms, signal) : pause(ms, signal)
   }
 
   /** Returns how long to rest. */
@@ -321,6 +325,11 @@ export class ChainIndexer {
     await this.#retention?.sweepIfDue()
     await this.#history.round(signal)
     return this.#pace.historyCheckMs
+  }
+
+  async #indexOnce(): Promise<number> {
+    await this.#afterFirstStep()
+    return await this.#indexes.round()
   }
 
   #backfillOptions(size: HistorySize): Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'> {

@@ -8,7 +8,7 @@ import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
 
-export type Part = 'head' | 'history'
+export type Part = 'head' | 'history' | 'indexes'
 
 export class ChainStats {
   readonly failures = new FailureLog()

@@ -5,7 +5,7 @@ import type { ChainStatus, QueueStatus } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { type View, viewNames, wholeScopeOf } from '../../views.ts'
+import { isIndexed, type View, viewNames, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
@@ -83,7 +83,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     blocks_left: blocksLeft,
     ...backfill,
     index,
-    ...shownViews(setup),
+    ...(await shownViews(setup, store)),
     from,
     early_collections: earlyCollectionsVersion,
     rpc: rpc.status(),
@@ -91,8 +91,17 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
 }
 
 /** A chain that is indexed on demand keeps what was asked for. */
-export function shownViews({ index, views = viewNames }: Pick<StatusOptions['setup'], 'index' | 'views'>) {
-  return index === 'full' ? { views } : {}
+export async function shownViews(
+  { chain, index, views }: Pick<StatusOptions['setup'], 'chain' | 'index' | 'views'>,
+  store: Store,
+) {
+  const states = (await store.indexes?.indexStates(chain.id)) ?? []
+  const isKept = (view: View): boolean => !isIndexed(view) || states.some(state => state.index === view)
+  const filling = states.flatMap(({ index: view, progress }) => (progress === undefined ? [] : [{ view, ...progress }]))
+  return {
+    ...(index === 'full' ? { views: views ?? viewNames.filter(isKept) } : {}),
+    ...(filling.length === 0 ? {} : { views_filling: filling }),
+  }
 }
 
 function shownRetention(days: RetentionDays | undefined) {

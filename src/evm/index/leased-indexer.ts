@@ -80,7 +80,7 @@ export class LeasedIndexer {
       rates: null,
       blocks_left: 0,
       index,
-      ...shownViews(setup),
+      ...(await shownViews(setup, store)),
       from,
       early_collections: earlyCollectionsVersion,
       standby: true,

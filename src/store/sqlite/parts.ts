@@ -23,6 +23,7 @@ import { Ownership, ownerWriteOptions, prepareFile, requireStoreFile } from './o
 import { addRow, type RowsByContract } from './placed-rows.ts'
 import { coldActivityAfter } from './runs/cold-activity.ts'
 import { coldTransfersAfter, keptCountsAfter } from './runs/cold-transfers.ts'
+import { mergeStep } from './runs/merges.ts'
 import { runsOf } from './runs/runs.ts'
 import { versionBytes } from './solana-holdings.ts'
 import { insertCold, insertHot } from './transfer-rows.ts'
@@ -76,6 +77,8 @@ const layouts: Partial<Record<ReadableName, Layout>> = {
       ],
     },
   },
+  // A copy is filled while transfers are written.
+  chain_indexes: { where: 'kept = 1' },
   solana_accounts: { key: ['network', 'owner'] },
   // One table holds open and closed accounts; versions are 8 bytes.
   solana_holdings: {
@@ -116,6 +119,9 @@ export async function openSqliteParts(path: string, { mustExist = false } = {}):
     throw storeFailure(error, `file:${path}`)
   }
 }
+
+/** Up to four records of indexes, each at some levels. */
+const mergedPerTransfer = 16
 
 class SqliteParts implements StoreParts {
   readonly location: string
@@ -216,6 +222,16 @@ class SqliteParts implements StoreParts {
     for (const [chain, ofChain] of byChain)
       if (part === 'transfers') insertCold(context, chain, ofChain)
       else insertHot(context, chain, ofChain)
+    this.#merge(mergedPerTransfer * rows.length)
+  }
+
+  /** Records of indexes come as runs. */
+  #merge(records: number): void {
+    for (let left = records; left > 0; ) {
+      const merged = mergeStep(this.#connection, left)
+      if (merged === 0) return
+      left -= merged
+    }
   }
 
   async transferRows(): Promise<number> {

@@ -20,6 +20,7 @@ export function sizeOf(
     const sum = 'SELECT coalesce(sum(records), 0) FROM runs WHERE chain = ? AND view = ?'
     return (read.get(sum, ordinal, id) as Row)[0] as number
   }
+  if (view !== undefined && view !== 'activity') return { transfers: 0, wallets: 0 }
   const wallets = walletsInTable(read, ordinal) + recordsOf(activityView.id)
   if (view !== undefined) return { transfers: 0, wallets }
   // Below zero is what runs lost, whose numbers of records know of it.

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { compareIndexes, compareTransfersAt } from '../../../../test/index-reads.ts'
 import { ModelStore } from '../../../../test/model-store.ts'
-import { chains, StepRunner, steps } from '../../../../test/store-steps.ts'
+import { chains, contracts, StepRunner, steps } from '../../../../test/store-steps.ts'
 import { indexViews } from '../../indexes/all-indexes.ts'
 import type { IndexName, IndexView } from '../../indexes/index-view.ts'
 import type { StoredTransfer } from '../../runs/view.ts'
@@ -60,6 +61,10 @@ test('an index has the records of the stored transfers, after every change', {
           for (const chain of chains)
             for (const { filled } of await store.indexes!.indexStates(chain)) expect(filled).toBe(true)
           expectRecords(connection)
+          for (const chain of chains) {
+            await compareIndexes(store, chain, contracts, 7)
+            await compareTransfersAt(store, chain, contracts)
+          }
         } finally {
           connection.close()
           await store.close()
