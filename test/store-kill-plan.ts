@@ -277,8 +277,10 @@ function coldRows(
 function transfersIn(draw: Draw, chain: ChainId, { from, to }: Interval, count: number): TransferRow[] {
   return Array.from({ length: count }, (): TransferRow => {
     const block = from + draw(to - from + 1)
-    const [transactionIndex, logIndex] = [draw(8), draw(12)]
+    const [transactionIndex, logOfContract] = [draw(8), draw(12)]
     const contract = contractOf(draw)
+    // A log is of one contract.
+    const logIndex = logOfContract * killContracts.length + killContracts.indexOf(contract)
     const isRange = contract === killContracts[3] && draw(4) === 0
     const payload = packTransfer({
       standard: draw(3) === 0 ? 'ERC1155' : 'ERC721',

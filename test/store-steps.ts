@@ -250,7 +250,9 @@ function transfersIn(step: Step, chain: ChainId, blocks: readonly Block[]): Tran
       idCount,
       ...(seed % 4 === 0 ? {} : { sentBy: (['recipient', 'giver', 'other'] as const)[seed % 3]! }),
     })
-    const position = { block: place.number, transactionIndex: draw.tx, logIndex: draw.log, batchIndex: draw.pos }
+    // A log is of one contract.
+    const logIndex = draw.log * contracts.length + draw.contract
+    const position = { block: place.number, transactionIndex: draw.tx, logIndex, batchIndex: draw.pos }
     return [{ ...position, contract: contracts[draw.contract]!, payload }]
   })
 }

@@ -9,7 +9,8 @@ import { createLog } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { AddressRange } from '../store/label-changes.ts'
 import { openStore } from '../store/open.ts'
-import type { Store, TransferPage } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { TransferPage } from '../store/transfer-page.ts'
 import { KnownLabels } from './known-labels.ts'
 
 const { eth, polygon } = seeded.chains

@@ -9,6 +9,7 @@ const phasesOf = {
   chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'packs'],
   contract: ['hot', 'transfers', 'runs', 'counts'],
   activity: ['hot', 'runs', 'activity', 'packs'],
+  index: ['derived', 'packs'],
 } as const
 
 export type ForgetPhase = (typeof phasesOf)[keyof typeof phasesOf][number]
@@ -43,7 +44,9 @@ export function stateAfter({ what, phase }: ForgetState, { after }: PhaseStep): 
 }
 
 function phases({ contract, view }: Forgotten): readonly ForgetPhase[] {
-  return phasesOf[contract !== undefined ? 'contract' : (view ?? 'chain')]
+  if (contract !== undefined) return phasesOf.contract
+  if (view === undefined || view === 'activity') return phasesOf[view ?? 'chain']
+  return phasesOf.index
 }
 
 /**

@@ -2,7 +2,7 @@
 // follows from records is for `query/` to say.
 import type { Address, ChainId, Position } from '../model.ts'
 import type { IndexName } from './indexes/index-view.ts'
-import type { TransferPage } from './store.ts'
+import type { TransferPage } from './transfer-page.ts'
 
 export interface IndexReader {
   /** Up to `limit` records of a span of keys, hot and cold transfers alike, in one moment. */

@@ -168,16 +168,16 @@ export function mergePacked(packed: PackedActivity): PackedActivity {
   const keys = new BigUint64Array(count)
   const halves = new Uint32Array(keys.buffer)
   for (let row = 0; row < count; row++) {
-    halves[2 * row + low] = row
-    halves[2 * row + high] = wordAt(packed, row * rowBytes)
+    halves[2 * row + lowHalf] = row
+    halves[2 * row + highHalf] = wordAt(packed, row * rowBytes)
   }
   keys.sort()
-  const rowAtRank = (rank: number): number => halves[2 * rank + low]! * rowBytes
+  const rowAtRank = (rank: number): number => halves[2 * rank + lowHalf]! * rowBytes
   const merged = new Uint8Array(packed.length)
   let end = 0
   for (let start = 0; start < count; ) {
     let stop = start + 1
-    while (stop < count && halves[2 * stop + high] === halves[2 * start + high]) stop++
+    while (stop < count && halves[2 * stop + highHalf] === halves[2 * start + highHalf]) stop++
     let isOneAddress = true
     for (let rank = start + 1; rank < stop; rank++)
       isOneAddress &&= order(packed, rowAtRank(rank), packed, rowAtRank(start), addressBytes) === 0
@@ -193,7 +193,8 @@ export function mergePacked(packed: PackedActivity): PackedActivity {
 }
 
 /** Which half of a 64-bit integer comes first in memory depends on the machine. */
-const [low, high] = new Uint32Array(new BigUint64Array([1n]).buffer)[0] === 1 ? ([0, 1] as const) : ([1, 0] as const)
+export const [lowHalf, highHalf] =
+  new Uint32Array(new BigUint64Array([1n]).buffer)[0] === 1 ? ([0, 1] as const) : ([1, 0] as const)
 
 /** Appends a row, or merges it into the last one where that has the same address. Returns where the rows end. */
 function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): number {

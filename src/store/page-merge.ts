@@ -1,6 +1,6 @@
 // Puts pages of one contract together that came from several places, in their common order. Pure.
 
-import { emptyPage, type TransferPage } from './store.ts'
+import { emptyPage, type TransferPage } from './transfer-page.ts'
 import { layOut, newLayout } from './transfer-payload.ts'
 
 type Order = 'asc' | 'desc'

@@ -17,9 +17,12 @@ import type {
   TransferRow,
 } from '../model.ts'
 import type { AnnotationStore } from './annotation-store.ts'
+import type { IndexReader, IndexWriter } from './index-reader.ts'
+import type { IndexName } from './indexes/index-view.ts'
 import type { KeyStore } from './key-store.ts'
 import type { PackedActivity } from './packed-activity.ts'
 import type { SolanaStore } from './solana-store.ts'
+import type { TransferPage } from './transfer-page.ts'
 import type { WorkStore } from './work-store.ts'
 
 /**
@@ -51,6 +54,8 @@ export interface Store
   info(): Promise<StoreInfo>
   /** Only of an engine whose log is a file beside it: moves what it holds into the store and makes it small. */
   takeInLog?(): Promise<void>
+  /** Only of engines that keep indexes of transfers. */
+  indexes?: IndexReader
   /** Only of engines that keep bulk rows in runs. Costs little at any size. */
   runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
@@ -152,7 +157,7 @@ export interface ChainReader {
 }
 
 /** A chain, one of its contracts, or one of its views. */
-export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' }
+export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' | IndexName }
 
 export type ForgottenSize = { transfers: number; wallets: number }
 
@@ -194,7 +199,7 @@ export type HotCommit = {
   head: Block
 }
 
-export interface ChainWriter {
+export interface ChainWriter extends Partial<IndexWriter> {
   commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
   commitHot(commit: HotCommit): Promise<void>
   /**
@@ -235,7 +240,7 @@ export interface ChainWriter {
   forgetStep(what: Forgotten, rowsMax: number): Promise<{ removed: number; done: boolean }>
 }
 
-// Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.
+// Transfers: pages as columns (`transfer-page.ts`), and counts. `transfer-payload.ts` knows how a row is packed.
 
 export type TransferRange = {
   chain: ChainId
@@ -253,30 +258,6 @@ export type TransferPageQuery = TransferRange & {
    */
   after?: Position
   limit: number
-}
-
-/**
- * A page as the engines give it: columns of numbers and bytes, so an answer is written without an object for each row.
- * Hot and cold rows merged, in the given order. An ERC-2309 range is one row.
- */
-export type TransferPage = {
-  length: number
-  blocks: readonly number[]
-  transactionIndexes: readonly number[]
-  logIndexes: readonly number[]
-  batchIndexes: readonly number[]
-  /** Unix seconds. */
-  timestamps: readonly number[]
-  /** 32 bytes a row. */
-  blockHashes: Uint8Array
-  /** The rows' payloads back to back. */
-  payloads: Uint8Array
-}
-
-export const emptyPage: TransferPage = {
-  length: 0,
-  ...{ blocks: [], transactionIndexes: [], logIndexes: [], batchIndexes: [], timestamps: [] },
-  ...{ blockHashes: new Uint8Array(0), payloads: new Uint8Array(0) },
 }
 
 export interface TransferReader {

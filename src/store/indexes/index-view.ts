@@ -14,6 +14,8 @@ export type IndexView = View & {
   recordsOf: (transfer: StoredTransfer, add: AddRecord) => void
   /** Every key ends with the place of its transfer. */
   placeAt: number
+  /** Where a value has the number of its contract. */
+  contractAt?: number
 }
 
 /** Transfers at places that keys cannot tell are in no index: no chain has any. */

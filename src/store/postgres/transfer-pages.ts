@@ -2,7 +2,8 @@
 // where hot rows are on the coordinator and cold ones on workers, it is several: see `StoreDatabase.readHalves`.
 import type { Interval, Position } from '../../model.ts'
 import { mergePages } from '../page-merge.ts'
-import { emptyPage, type TransferPage, type TransferPageQuery, type TransferReader } from '../store.ts'
+import type { TransferPageQuery, TransferReader } from '../store.ts'
+import { emptyPage, type TransferPage } from '../transfer-page.ts'
 import { bytesOf } from './arrays.ts'
 import { coldEndSql } from './blocks.ts'
 import type { Row, Value } from './database.ts'

@@ -37,6 +37,7 @@ import {
 } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
+import { countChange } from './indexes/kept-indexes.ts'
 import { blockKeySpan } from './migrations.ts'
 import { addPending, pendingWithin, takePending } from './pending-ranges.ts'
 import { addRow, type RowsByContract } from './placed-rows.ts'
@@ -51,7 +52,8 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
   const ordinal = dictionary.addOrdinal(commit.chain)
   requireCommit(connection, ordinal, commit)
   const highest = highestBlock(commit)
-  if (highest > finalizedOf(connection, ordinal)) finalizeRows(context, ordinal, highest)
+  const final = finalizedOf(connection, ordinal)
+  if (highest > final) finalizeRows(context, ordinal, highest)
   const { ranges = [], covered } = commit
   for (const { scope, ...interval } of covered) if (!isWholeScope(scope)) dropPending(context, ordinal, interval)
   makeRoom(context, ordinal, ranges)
@@ -61,6 +63,8 @@ export function commitCold(context: WriteContext, commit: ColdCommit): { transfe
     whole === undefined
       ? transfers.insertCold(context, ordinal, rows)
       : transfers.insertWhole(context, ordinal, whole, rows)
+  if (transfersAdded > 0 && commit.transfers.some(({ block }) => block <= final))
+    countChange(connection, ordinal, 'filled')
   putBlocks(connection, 'blocks', ordinal, commit.blocks)
   const claimed = covered.filter(({ scope }) => isWholeScope(scope))
   // Activity comes with the claim, which may be of ranges that were stored before.
@@ -116,7 +120,7 @@ export function commitHot(context: WriteContext, commit: HotCommit): void {
   const replaced = dropBlocksAbove(connection, 'hot_blocks', ordinal, commit.ancestor)
   putBlocks(connection, 'hot_blocks', ordinal, commit.blocks)
   const rows = commit.blocks.flatMap(block => block.transfers)
-  transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
+  transfers.insertHot(context, ordinal, byContract(context, ordinal, rows))
   for (const block of commit.blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
   const above = { from: commit.ancestor + 1, to: aboveAll }
   // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
@@ -145,7 +149,7 @@ export function addToHot(
     requireOwnRows(block.number, block.transfers)
   }
   const rows = blocks.flatMap(block => block.transfers)
-  transfers.insertHot(connection, ordinal, byContract(context, ordinal, rows))
+  transfers.insertHot(context, ordinal, byContract(context, ordinal, rows))
   for (const block of blocks) activity.mergeHot(connection, ordinal, block.number, block.activity)
   for (const { scope, ...interval } of joinByScope(covered)) addCoverageRows(connection, ordinal, scope, interval)
 }
@@ -191,6 +195,8 @@ export function unfinalize(context: WriteContext, chain: ChainId, to: number): v
   const { connection, dictionary } = context
   const ordinal = dictionary.addOrdinal(chain)
   requireBelowFinal(to, finalizedOf(connection, ordinal))
+  // Even without rows: blocks that were final become new ones.
+  countChange(connection, ordinal, 'takenBack')
   transfers.dropHotAbove(connection, ordinal, to)
   activity.dropHotAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)

@@ -20,12 +20,17 @@ import {
 } from './coverage-table.ts'
 import { forgetStep } from './forget/forget.ts'
 import { sizeOf } from './forget/size-of.ts'
+import { fillStep } from './indexes/fill.ts'
+import { keepIndexes } from './indexes/kept-indexes.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
 import { takingBack } from './runs/take-back.ts'
 import type { StoreFile } from './store-file.ts'
 import { transferReader } from './transfer-pages.ts'
 import { forgetWallets } from './work.ts'
+
+/** It comes with up to two counts, and has up to four records in indexes. */
+const recordsPerTransfer = 7
 
 /** A few milliseconds of merging. */
 const recordsPerFinalize = 1_000
@@ -34,8 +39,7 @@ export function chainWriter(file: StoreFile): ChainWriter {
   return {
     async commitCold(commit) {
       const added = await takingBack(file, commits.replacedBy(commit), context => commits.commitCold(context, commit))
-      // A transfer comes with up to two counts.
-      await mergeRuns(file, 3 * commit.transfers.length + activityCount(commit.activity))
+      await mergeRuns(file, recordsPerTransfer * commit.transfers.length + activityCount(commit.activity))
       return added
     },
     commitHot: commit => file.writing(context => commits.commitHot(context, commit)),
@@ -63,6 +67,16 @@ export function chainWriter(file: StoreFile): ChainWriter {
     unwatchContract: (chain, contract) =>
       file.writing(({ connection, dictionary }) => unwatchContract(connection, dictionary.addOrdinal(chain), contract)),
     forgetWallets: (chain, below) => file.writingUnseen(connection => forgetWallets(connection, chain, below)),
+    keepIndexes: (chain, names) =>
+      file.writing(({ connection, dictionary }) => keepIndexes(connection, dictionary.addOrdinal(chain), names)),
+    async fillIndexes(chain, transfersMax) {
+      const isMore = await file.writing(context => {
+        const ordinal = context.dictionary.ordinalOf(chain)
+        return ordinal !== undefined && fillStep(context, ordinal, transfersMax)
+      })
+      await mergeRuns(file, recordsPerTransfer * transfersMax)
+      return isMore
+    },
     forgetStep: (what, rowsMax) => file.writing(context => forgetStep(context, what, rowsMax)),
   }
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { Connection } from './connection.ts'
+import { keepAllIndexes } from './indexes/kept-indexes.ts'
 
 const contractsMax = 20_000
 /** Sorts before every address. */
@@ -56,7 +57,9 @@ export class Dictionary {
     const known = this.ordinalOf(chain)
     if (known !== undefined) return known
     this.#connection.run('INSERT INTO chains (id) VALUES (?)', chain)
-    return this.ordinalOf(chain) as number
+    const added = this.ordinalOf(chain) as number
+    keepAllIndexes(this.#connection, added)
+    return added
   }
 
   /** Within a write transaction. */

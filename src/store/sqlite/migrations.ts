@@ -341,6 +341,29 @@ CREATE TABLE view_fills (
 ) WITHOUT ROWID;
 `
 
+// Which indexes of transfers a chain keeps (their views), with records in `view_records` and in runs. phase: NULL while
+// all stored transfers are in it; 'remove' while records of before are removed, 'hot' and 'cold' while it is filled from
+// stored rows, up to the key `reached`; `contracts` of `contracts_of` are done. A chain without any row keeps all from
+// the start. taken_back, filled: see RowChanges in index-reader.ts.
+const indexes = `
+DROP TABLE view_fills;
+CREATE TABLE chain_indexes (
+  chain INTEGER NOT NULL,
+  view INTEGER NOT NULL,
+  kept INTEGER NOT NULL DEFAULT 1,
+  phase TEXT,
+  reached BLOB,
+  contracts INTEGER NOT NULL DEFAULT 0,
+  contracts_of INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (chain, view)
+) WITHOUT ROWID;
+INSERT INTO chain_indexes (chain, view)
+  SELECT ordinal, view FROM chains, (SELECT 4 AS view UNION ALL SELECT 5 UNION ALL SELECT 6)
+  WHERE ordinal NOT IN (SELECT chain FROM contracts);
+ALTER TABLE chains ADD COLUMN taken_back INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE chains ADD COLUMN filled INTEGER NOT NULL DEFAULT 0;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs]
+export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs, indexes]
 export const schemaVersion = versionAfter(migrations)

@@ -14,6 +14,7 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
+import { bulkRows } from '../runs/levels.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
@@ -211,10 +212,10 @@ class SqliteParts implements StoreParts {
       byChain.set(chain as number, ofChain)
       addRow(ofChain, contract, { block, transactionIndex, logIndex, batchIndex, payload: row[5] as Uint8Array })
     }
+    const context = { connection: this.#connection, bulkRows }
     for (const [chain, ofChain] of byChain)
-      if (part === 'transfers')
-        insertCold({ connection: this.#connection, derivedViews: [], bulkRows: Infinity }, chain, ofChain)
-      else insertHot(this.#connection, chain, ofChain)
+      if (part === 'transfers') insertCold(context, chain, ofChain)
+      else insertHot(context, chain, ofChain)
   }
 
   async transferRows(): Promise<number> {

@@ -2,7 +2,6 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { bulkRows, runsPerMerge } from '../runs/levels.ts'
-import type { DerivedView } from '../runs/view.ts'
 import type { Store, StoreInfo } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
@@ -10,6 +9,7 @@ import { chainReader, chainWriter } from './chain.ts'
 import { FileCondition } from './condition.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
+import { indexReader } from './indexes/index-reader.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
 import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
@@ -30,12 +30,7 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
 const packsPerStepUsual = 2_000
 
 export type OpenFileOptions = { role: StoreRole; mustExist?: boolean } & RunOptions
-type RunOptions = {
-  bulkRows?: number
-  runsPerMerge?: number
-  packsPerStep?: number
-  derivedViews?: readonly DerivedView[]
-}
+type RunOptions = { bulkRows?: number; runsPerMerge?: number; packsPerStep?: number }
 
 export async function openSqliteStore(
   path: string,
@@ -67,7 +62,7 @@ export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | keyof RunOptio
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const usual = { bulkRows, runsPerMerge, packsPerStep: packsPerStepUsual, derivedViews: [] }
+  const usual = { bulkRows, runsPerMerge, packsPerStep: packsPerStepUsual }
   const file = new StoreFile({ ...usual, ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
   return {
@@ -91,7 +86,8 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
-    runs: async () => file.reading(read => runSummaries(read, [...views, ...file.runs.derivedViews])),
+    runs: async () => file.reading(read => runSummaries(read, views)),
+    indexes: indexReader(file),
     takeInLog: () => file.takeInLog(),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {

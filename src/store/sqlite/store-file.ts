@@ -1,7 +1,6 @@
 // The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
 // contracts. It knows no other table.
 import type { Address, ChainId, Interval } from '../../model.ts'
-import type { DerivedView } from '../runs/view.ts'
 import type { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
 import { Dictionary } from './dictionary.ts'
@@ -13,7 +12,6 @@ export type WriteContext = RowContext & { dictionary: Dictionary }
 /** What rows are written with. */
 export type RowContext = {
   connection: Connection
-  derivedViews: readonly DerivedView[]
   bulkRows: number
   /** Runs have no transfers of these blocks any more (runs/take-back.ts). */
   cleared?: readonly Interval[]
@@ -31,7 +29,6 @@ export type StoreFileParts = {
   bulkRows: number
   runsPerMerge: number
   packsPerStep: number
-  derivedViews: readonly DerivedView[]
 }
 
 /** The one writer of a store, with the numbers that it knows. */
@@ -62,7 +59,7 @@ export class StoreFile {
     return new StoreFile(this.#parts, { writer: this.#writer, fence })
   }
 
-  get runs(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'packsPerStep' | 'derivedViews'> {
+  get runs(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'packsPerStep'> {
     return this.#parts
   }
 
@@ -98,9 +95,9 @@ export class StoreFile {
   writing<T>(work: (context: WriteContext) => T): Promise<T> {
     return this.writingUnseen(connection => {
       this.#writer.dictionary ??= new Dictionary(connection)
-      const { bulkRows, derivedViews } = this.#parts
+      const { bulkRows } = this.#parts
       const before = totalChanges(connection)
-      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows, derivedViews })
+      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows })
       if (totalChanges(connection) !== before) connection.run('UPDATE revision SET value = value + 1')
       return result
     })

@@ -5,13 +5,8 @@ import { bucketOf, countKey, countOf, countView } from '../runs/count-view.ts'
 import { compareKeys } from '../runs/pack.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import { bucketBlocks } from '../schema.ts'
-import {
-  emptyPage,
-  type TransferPage,
-  type TransferPageQuery,
-  type TransferRange,
-  type TransferReader,
-} from '../store.ts'
+import type { TransferPageQuery, TransferRange, TransferReader } from '../store.ts'
+import { emptyPage, type TransferPage } from '../transfer-page.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
 import { blockKeySpan } from './migrations.ts'
@@ -100,7 +95,8 @@ function tablePage({ read, ordinal, contract }: PageContext, query: TransferPage
   return mergePages(begun, rest, order, query.limit)
 }
 
-function keyBaseOf(ordinal: number): number {
+/** The key of block 0 in the table of blocks. */
+export function keyBaseOf(ordinal: number): number {
   return ordinal * blockKeySpan + blockKeySpan - 1
 }
 

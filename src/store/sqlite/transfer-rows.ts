@@ -8,8 +8,9 @@ import type { StoredTransfer } from '../runs/view.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
+import { addIndexRecords, addIndexRuns, removeIndexRecords } from './indexes/index-rows.ts'
+import { countChange, liveIndexes } from './indexes/kept-indexes.ts'
 import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
-import { derive, deriveAgain, dropDerived, keepsDerived } from './runs/derived.ts'
 import { type Budget, firstPlace, type RunPlace } from './runs/runs.ts'
 import {
   addTransferRun,
@@ -47,36 +48,37 @@ export function insertWhole(
   interval: Interval,
   rowsByContract: RowsByContract,
 ): number {
+  if (!fitsRuns(rowsByContract)) return insertCold(context, ordinal, rowsByContract)
   const { connection } = context
-  if (keepsDerived(context, ordinal)) derive(context, ordinal, distinct(eachRow(rowsByContract)))
-  return fitsRuns(rowsByContract)
-    ? addTransferRun(connection, { chain: ordinal, ...interval }, rowsByContract)
-    : insertIntoTable(connection, rowsByContract)
+  const place = { chain: ordinal, ...interval }
+  const views = liveIndexes(connection, ordinal)
+  if (views.length > 0) addIndexRuns(connection, place, views, [...distinct(rowsByContract)])
+  return addTransferRun(connection, place, rowsByContract)
 }
 
 /** Returns how many rows were new. Stored ones are left alone and not counted again. */
 export function insertCold(context: RowContext, ordinal: number, rowsByContract: RowsByContract): number {
   const { connection } = context
   const missing = withoutStored(connection, ordinal, rowsByContract)
-  if (keepsDerived(context, ordinal)) {
-    const added = distinct(eachRow(missing)).filter(row => !isInTable(connection, row))
-    derive(context, ordinal, added)
+  const views = liveIndexes(connection, ordinal)
+  if (views.length > 0) {
+    const added = distinct(missing).filter(row => !isInTable(connection, row))
+    addIndexRecords(context, ordinal, views, [...added])
   }
   return insertIntoTable(connection, missing)
 }
 
-function* eachRow(rowsByContract: RowsByContract): Generator<StoredTransfer> {
-  for (const [contract, rows] of rowsByContract) for (const row of rows) yield { ...row, contract }
-}
-
 /** A commit may name a place twice: the first counts. */
-function distinct(rows: Iterable<StoredTransfer>): StoredTransfer[] {
-  const places = new Map<string, StoredTransfer>()
-  for (const row of rows) {
-    const place = [row.contract, row.block, row.transactionIndex, row.logIndex, row.batchIndex].join()
-    if (!places.has(place)) places.set(place, row)
+function* distinct(rowsByContract: RowsByContract): Generator<StoredTransfer> {
+  for (const [contract, rows] of rowsByContract) {
+    let before: PlacedRow | undefined
+    for (const row of rows.sort(newestFirst)) {
+      if (before !== undefined && newestFirst(before, row) === 0) continue
+      before = row
+      const { block, transactionIndex, logIndex, batchIndex, payload } = row
+      yield { contract, block, transactionIndex, logIndex, batchIndex, payload }
+    }
   }
-  return [...places.values()]
 }
 
 function isInTable(connection: Connection, row: StoredTransfer): boolean {
@@ -162,80 +164,68 @@ export function deleteCold(
   interval: Interval,
 ): void {
   const { connection, cleared = [] } = context
-  derivingAgain(context, ordinal, deleted => {
-    deleteFromTable(connection, { ordinal, contract }, interval, deleted)
+  removing(connection, ordinal, removed => {
+    deleteFromTable(connection, { ordinal, contract }, interval, removed)
     if (contract !== undefined) {
       const place = { ...interval, chain: ordinal }
-      subtracting(connection, deleted, onRemoved => removeTransfers(connection, place, contract, onRemoved))
+      subtracting(connection, removed, onRemoved => removeTransfers(connection, place, contract, onRemoved))
     } else if (!isCovered(cleared, interval)) {
       const of = { ordinal, intervals: [interval] }
-      deleteFromRuns(connection, of, { place: firstPlace, budget: { packs: Infinity } }, deleted)
+      deleteFromRuns(connection, of, { place: firstPlace, budget: { packs: Infinity } }, removed)
     }
   })
 }
 
 /** Deletes cold rows of whole blocks from runs, as far as the budget goes. Returns where it goes on. */
-export function deleteSomeFromRuns(context: RowContext, of: WholeBlocks, step: WalkStep): RunPlace | undefined {
-  return derivingAgain(context, of.ordinal, deleted => deleteFromRuns(context.connection, of, step, deleted))
+export function deleteSomeFromRuns({ connection }: RowContext, of: WholeBlocks, step: WalkStep): RunPlace | undefined {
+  let next: RunPlace | undefined
+  removing(connection, of.ordinal, removed => {
+    next = deleteFromRuns(connection, of, step, removed)
+  })
+  return next
 }
 
 type WholeBlocks = { ordinal: number; intervals: readonly Interval[] }
 type WalkStep = { place: RunPlace; budget: Budget }
 
-function derivingAgain<T>(
-  context: RowContext,
-  ordinal: number,
-  remove: (deleted: StoredTransfer[] | undefined) => T,
-): T {
-  const deleted = keepsDerived(context, ordinal) ? ([] as StoredTransfer[]) : undefined
-  const result = remove(deleted)
-  if (deleted !== undefined) deriveAgain(context, ordinal, deleted)
-  return result
+/** `transfers`: where an index has them. */
+type Removed = { rows: number; transfers: StoredTransfer[] | undefined }
+
+/** What goes takes its records of indexes along. Returns how many rows there were. */
+function removing(connection: Connection, ordinal: number, remove: (removed: Removed) => void): number {
+  const views = liveIndexes(connection, ordinal)
+  const removed: Removed = { rows: 0, transfers: views.length === 0 ? undefined : [] }
+  remove(removed)
+  if (removed.transfers !== undefined) removeIndexRecords(connection, ordinal, views, removed.transfers)
+  if (removed.rows > 0) countChange(connection, ordinal, 'takenBack')
+  return removed.rows
 }
 
 /** For contracts of which no row is to stay. Returns how many there were. */
 export function forgetInTable(
-  context: RowContext,
+  { connection }: RowContext,
   of: { ordinal: number; contract: number },
   interval: Interval,
 ): number {
-  return forgetting(context, of.ordinal, deleted => deleteFromTable(context.connection, of, interval, deleted))
+  return removing(connection, of.ordinal, removed => deleteFromTable(connection, of, interval, removed))
 }
 
 /** The same for about `rowsMax` rows in runs; 0 where no run has any. */
 export function forgetInRuns(
-  context: RowContext,
+  { connection }: RowContext,
   { ordinal, contract }: { ordinal: number; contract: number },
   rowsMax: number,
 ): number {
-  const { connection } = context
-  return forgetting(context, ordinal, deleted =>
-    subtracting(connection, deleted, onRemoved =>
+  return removing(connection, ordinal, removed =>
+    subtracting(connection, removed, onRemoved =>
       removeSomeTransfers(connection, { chain: ordinal, contract }, rowsMax, onRemoved),
     ),
   )
 }
 
-function forgetting(
-  context: RowContext,
-  ordinal: number,
-  remove: (deleted: StoredTransfer[] | undefined) => number,
-): number {
-  const deleted = keepsDerived(context, ordinal) ? ([] as StoredTransfer[]) : undefined
-  const removed = remove(deleted)
-  if (deleted !== undefined) dropDerived(context, ordinal, deleted)
-  return removed
-}
-
 type Whose = { ordinal: number; contract: number | undefined }
 
-/** The deleted rows are added to `deleted`, where that is given. Returns how many there were. */
-function deleteFromTable(
-  connection: Connection,
-  of: Whose,
-  { from, to }: Interval,
-  deleted: StoredTransfer[] | undefined,
-): number {
+function deleteFromTable(connection: Connection, of: Whose, { from, to }: Interval, removed: Removed): void {
   const within = 'AND block BETWEEN ? AND ?'
   const bucket = `block / ${bucketBlocks}`
   const counted = `SELECT contract, ${bucket}, count(*) FROM transfers WHERE contract = ? ${within} GROUP BY 2`
@@ -250,12 +240,11 @@ function deleteFromTable(
     for (const [at, payload] of ranges)
       addToCounts(connection, contract, at as number, 1 - idCountOf(payload as Uint8Array))
     connection.run('DELETE FROM transfer_counts WHERE contract = ? AND transfers = 0', contract)
-    if (deleted !== undefined)
+    if (removed.transfers !== undefined)
       for (const row of connection.all(`SELECT ${rowColumns} ${where}`, contract, from, to))
-        deleted.push(storedTransfer(row))
-    connection.run(`DELETE ${where}`, contract, from, to)
+        removed.transfers.push(storedTransfer(row))
+    removed.rows += connection.run(`DELETE ${where}`, contract, from, to)
   }
-  return rows.reduce((sum, [, , count]) => sum + (count as number), 0)
 }
 
 // A chain may have a million contracts, and this table rows of few: it leaps from one to the next.
@@ -268,9 +257,9 @@ function contractsInTable(connection: Connection, ordinal: number): number[] {
   return connection.all(leap, ordinal).map(([contract]) => contract as number)
 }
 
-const rowColumns = 'contract, block, tx, log, pos, payload'
+export const rowColumns = 'contract, block, tx, log, pos, payload'
 
-function storedTransfer([contract, block, tx, log, pos, payload]: Row): StoredTransfer {
+export function storedTransfer([contract, block, tx, log, pos, payload]: Row): StoredTransfer {
   return {
     ...{ contract: contract as number, block: block as number, transactionIndex: tx as number },
     ...{ logIndex: log as number, batchIndex: pos as number, payload: payload as Uint8Array },
@@ -281,56 +270,74 @@ function deleteFromRuns(
   connection: Connection,
   { ordinal, intervals }: WholeBlocks,
   { place, budget }: WalkStep,
-  deleted: StoredTransfer[] | undefined,
+  removed: Removed,
 ): RunPlace | undefined {
   let next: RunPlace | undefined
-  subtracting(connection, deleted, onRemoved => {
-    next = removeWholeBlocks(connection, { chain: ordinal, intervals }, place, budget, onRemoved)
+  subtracting(connection, removed, onRemoved => {
+    next = removeWholeBlocks(connection, { chain: ordinal, intervals }, place, budget, transfer => {
+      onRemoved(transfer)
+      // Its records are in packs of their own.
+      if (removed.transfers !== undefined) budget.packs--
+    })
   })
   return next
 }
 
-/** The counts of runs stay: what is gone is subtracted beside them. Returns how many rows there were. */
-function subtracting(
-  connection: Connection,
-  deleted: StoredTransfer[] | undefined,
-  remove: (onRemoved: OnRemoved) => void,
-): number {
-  const removed = new Map<number, Map<number, number>>()
-  let rows = 0
+/** The counts of runs stay: what is gone is subtracted beside them. */
+function subtracting(connection: Connection, removed: Removed, remove: (onRemoved: OnRemoved) => void): void {
+  const byContract = new Map<number, Map<number, number>>()
   remove(transfer => {
-    rows++
-    deleted?.push(transfer)
-    const counts = removed.get(transfer.contract) ?? new Map<number, number>()
-    removed.set(transfer.contract, counts)
+    removed.rows++
+    removed.transfers?.push(transfer)
+    const counts = byContract.get(transfer.contract) ?? new Map<number, number>()
+    byContract.set(transfer.contract, counts)
     const bucket = bucketOf(transfer.block)
     counts.set(bucket, (counts.get(bucket) ?? 0) + idCountOf(transfer.payload))
   })
-  for (const [contract, counts] of removed)
+  for (const [contract, counts] of byContract)
     for (const [bucket, count] of counts) addToCounts(connection, contract, bucket, -count)
-  return rows
 }
 
-export function insertHot(connection: Connection, ordinal: number, rowsByContract: RowsByContract): void {
+export function insertHot(context: RowContext, ordinal: number, rowsByContract: RowsByContract): void {
+  const { connection } = context
+  const views = liveIndexes(connection, ordinal)
+  const added: StoredTransfer[] = []
   const insert = connection.prepare('INSERT OR IGNORE INTO hot_transfers VALUES (?, ?, ?, ?, ?, ?, ?)')
   for (const [contract, rows] of rowsByContract)
     for (const { block, transactionIndex, logIndex, batchIndex, payload } of rows) {
-      insert.run(contract, block, transactionIndex, logIndex, batchIndex, payload, ordinal)
+      const { changes } = insert.run(contract, block, transactionIndex, logIndex, batchIndex, payload, ordinal)
+      if (changes === 0) continue
       if (idCountOf(payload) !== 1) markRanges(connection, contract)
+      added.push({ contract, block, transactionIndex, logIndex, batchIndex, payload })
     }
+  addIndexRecords(context, ordinal, views, added)
 }
 
 export function dropHotAbove(connection: Connection, ordinal: number, block: number): void {
-  connection.run('DELETE FROM hot_transfers WHERE chain = ? AND block > ?', ordinal, block)
+  dropHot(connection, ordinal, 'chain = ? AND block > ?', [ordinal, block])
 }
 
-export function moveTransfersToCold(context: RowContext, ordinal: number, upTo: number): void {
+/** Returns how many there were. */
+export function dropHotOf(connection: Connection, ordinal: number, contract: number): number {
+  return dropHot(connection, ordinal, 'contract = ?', [contract])
+}
+
+function dropHot(connection: Connection, ordinal: number, where: string, values: readonly number[]): number {
+  const views = liveIndexes(connection, ordinal)
+  const find = `SELECT ${rowColumns} FROM hot_transfers WHERE ${where}`
+  const rows = views.length === 0 ? [] : connection.all(find, ...values).map(storedTransfer)
+  removeIndexRecords(connection, ordinal, views, rows)
+  return connection.run(`DELETE FROM hot_transfers WHERE ${where}`, ...values)
+}
+
+/** Their records of indexes are there already. */
+export function moveTransfersToCold({ connection }: RowContext, ordinal: number, upTo: number): void {
   const where = 'FROM hot_transfers WHERE chain = ? AND block <= ?'
   const rowsByContract: RowsByContract = new Map()
-  for (const row of context.connection.all(`SELECT ${rowColumns} ${where}`, ordinal, upTo)) {
+  for (const row of connection.all(`SELECT ${rowColumns} ${where}`, ordinal, upTo)) {
     const { contract, ...placed } = storedTransfer(row)
     addRow(rowsByContract, contract, placed)
   }
-  insertCold(context, ordinal, rowsByContract)
-  context.connection.run(`DELETE ${where}`, ordinal, upTo)
+  insertIntoTable(connection, withoutStored(connection, ordinal, rowsByContract))
+  connection.run(`DELETE ${where}`, ordinal, upTo)
 }

@@ -13,7 +13,8 @@ import {
   transferKey,
   transferView,
 } from '../../runs/transfer-view.ts'
-import { emptyPage, type TransferPage, type TransferPageQuery } from '../../store.ts'
+import type { TransferPageQuery } from '../../store.ts'
+import { emptyPage, type TransferPage } from '../../transfer-page.ts'
 import { bytesOf } from '../arrays.ts'
 import type { Row, Value } from '../database.ts'
 import { hasContract, packsFrom } from './runs.ts'

@@ -19,18 +19,18 @@ import { dropHotAbove as dropHotActivity } from '../activity.ts'
 import { blockKey, dropBlocksAbove } from '../blocks.ts'
 import type { Connection, Row } from '../connection.ts'
 import { addCoverageRows, coverageOf, unwatchContract } from '../coverage-table.ts'
+import { removeSomeRecords, rowsPerPack } from '../indexes/fill.ts'
+import { countChange, emptyIndexes, endEmptying, leaveIndex, liveIndexes } from '../indexes/kept-indexes.ts'
 import { blockKeySpan } from '../migrations.ts'
 import { pendingRangesOf } from '../pending-ranges.ts'
-import { emptyViews } from '../runs/derived.ts'
+import { sweepPacks } from '../runs/runs.ts'
 import { removeCounts } from '../runs/transfer-runs.ts'
 import type { WriteContext } from '../store-file.ts'
-import { dropHotAbove, forgetInRuns, forgetInTable } from '../transfer-rows.ts'
+import { dropHotAbove, dropHotOf, forgetInRuns, forgetInTable } from '../transfer-rows.ts'
 import { putCheckpoint } from '../work.ts'
 
 const every = { from: 0, to: blockKeySpan }
 const contractsPerStep = 1_000
-/** Sweeping a pack costs as much as deleting so many rows. */
-const rowsPerPack = 8
 
 export function forgetStep(
   context: WriteContext,
@@ -57,13 +57,15 @@ export function forgetStep(
 
 function dropClaims(connection: Connection, ordinal: number, { chain, contract, view }: Forgotten): void {
   if (contract !== undefined) dropClaimsOfContract(connection, ordinal, contract)
-  else if (view !== undefined) dropClaimsOfActivity(connection, ordinal, chain)
+  else if (view === 'activity') dropClaimsOfActivity(connection, ordinal, chain)
+  else if (view !== undefined) leaveIndex(connection, ordinal, view)
   else dropClaimsOfChain(connection, ordinal, chain)
 }
 
 function dropClaimsOfChain(connection: Connection, ordinal: number, chain: ChainId): void {
   dropWallets(connection, chain)
-  emptyViews(connection, ordinal)
+  emptyIndexes(connection, ordinal)
+  countChange(connection, ordinal, 'takenBack')
   for (const table of ['coverage', 'pending_ranges', 'watched_contracts'])
     connection.run(`DELETE FROM ${table} WHERE chain = ?`, ordinal)
   connection.run('DELETE FROM checkpoints WHERE name GLOB ?', `unclaimed/${chain}/*`)
@@ -111,8 +113,7 @@ const phases: Record<ForgetPhase, (context: StepContext, state: ForgetState) => 
   hot(context, { what }) {
     const { connection, ordinal } = context
     const contract = numberOf(context, what)
-    if (contract !== undefined)
-      return { removed: connection.run('DELETE FROM hot_transfers WHERE contract = ?', contract) }
+    if (contract !== undefined) return { removed: dropHotOf(connection, ordinal, contract) }
     if (what.contract !== undefined) return { removed: 0 }
     dropHotActivity(connection, ordinal, -1)
     if (what.view !== undefined) return { removed: 0 }
@@ -120,25 +121,18 @@ const phases: Record<ForgetPhase, (context: StepContext, state: ForgetState) => 
     return { removed: dropBlocksAbove(connection, 'hot_blocks', ordinal, -1) }
   },
 
-  derived(context) {
-    const { connection, ordinal } = context
-    const find = 'SELECT view FROM view_fills WHERE chain = ? ORDER BY view'
-    for (const [view] of connection.all(find, ordinal)) {
-      const where = 'view = ? AND chain = ?'
-      const step = dropSome(context, { table: 'view_records', key: 'key', where }, [view as number, ordinal])
-      if (step.removed > 0) return { removed: 0, after: more }
-    }
-    return { removed: 0 }
+  derived({ connection, ordinal, rowsMax }) {
+    return removeSomeRecords(connection, ordinal, rowsMax) ? { removed: 0, after: more } : { removed: 0 }
   },
 
   transfers(context, { what, after }) {
     if (what.contract === undefined) return dropTransfers(context, Number(after || -1))
     const contract = numberOf(context, what)
-    return contract === undefined ? { removed: 0 } : dropSomeTransfers(context, contract)
+    return contract === undefined ? { removed: 0 } : dropSomeTransfers(withIndexes(context), contract)
   },
 
   runs(context, { what }) {
-    const { connection, ordinal, rowsMax } = context
+    const { connection, ordinal, rowsMax } = withIndexes(context)
     if (what.contract === undefined) return dropRuns(connection, ordinal, what)
     const contract = numberOf(context, what)
     if (contract === undefined) return { removed: 0 }
@@ -175,12 +169,22 @@ const phases: Record<ForgetPhase, (context: StepContext, state: ForgetState) => 
     return dropSome(context, { table: 'contract_facts', key: 'contract', where: 'chain = ?' }, [context.ordinal])
   },
 
-  packs({ connection, rowsMax }) {
-    return sweepPacks(connection, Math.ceil(rowsMax / rowsPerPack)) === 0 ? { removed: 0 } : { removed: 0, after: more }
+  packs({ connection, ordinal, rowsMax }, { what }) {
+    if (sweepPacks(connection, Math.ceil(rowsMax / rowsPerPack)) > 0) return { removed: 0, after: more }
+    if (what.view !== 'activity') endEmptying(connection, ordinal, what.view)
+    return { removed: 0 }
   },
 }
 
 const more = 'more'
+
+/** A row with records of indexes costs as much as so many. */
+const rowsPerIndexed = 8
+
+function withIndexes(context: StepContext): StepContext {
+  if (liveIndexes(context.connection, context.ordinal).length === 0) return context
+  return { ...context, rowsMax: Math.ceil(context.rowsMax / rowsPerIndexed) }
+}
 
 function numberOf({ dictionary, ordinal }: StepContext, { contract }: Forgotten): number | undefined {
   return contract === undefined ? undefined : dictionary.contractOf(ordinal, contract)
@@ -236,21 +240,4 @@ function dropSome(
   const drop = `DELETE FROM ${table} WHERE ${where}`
   if (last === undefined) return { removed: connection.run(drop, ...values) }
   return { removed: connection.run(`${drop} AND ${key} <= ?`, ...values, last), after: more }
-}
-
-/** Packs of runs that are no more. Returns how many it removed; 0 where there are none left. */
-function sweepPacks(connection: Connection, packsMax: number): number {
-  let run = -1
-  while (true) {
-    const [next] = connection.get('SELECT min(run) FROM pack_keys WHERE run > ?', run) as Row
-    if (next === null) return 0
-    run = next as number
-    if (connection.get('SELECT 1 FROM runs WHERE id = ?', run) !== undefined) continue
-    const some = 'FROM pack_keys WHERE run = ?1 ORDER BY key LIMIT ?2'
-    connection.run(`DELETE FROM packs WHERE id IN (SELECT pack ${some})`, run, packsMax)
-    return connection.run(
-      `DELETE FROM pack_keys WHERE run = ?1 AND key <= (SELECT max(key) FROM (SELECT key ${some}))`,
-      ...[run, packsMax],
-    )
-  }
 }

@@ -24,21 +24,22 @@ export class KnownRuns {
     if (version !== this.#version) {
       const ids = new Map(read.all('SELECT ordinal, id FROM chains') as [number, ChainId][])
       this.#runs = runsOf(read, this.#view).map(run => ({ ...run, chainId: ids.get(run.chain)! }))
+      if (this.#members.size > 2 * this.#runs.length) this.#members.clear()
       this.#version = version
     }
     return this.#runs
   }
 
   ofContract(read: Connection, contract: number): KnownRun[] {
-    const runs = this.all(read)
-    if (this.#members.size > 2 * runs.length) this.#members.clear()
-    return runs.filter(({ id }) => {
-      let members = this.#members.get(id)
-      if (members === undefined) {
-        members = membersOf(read, id)
-        this.#members.set(id, members)
-      }
-      return hasMember(members, contract)
-    })
+    return this.all(read).filter(({ id }) => hasMember(this.members(read, id), contract))
+  }
+
+  members(read: Connection, run: number): Uint8Array {
+    let members = this.#members.get(run)
+    if (members === undefined) {
+      members = membersOf(read, run)
+      this.#members.set(run, members)
+    }
+    return members
   }
 }

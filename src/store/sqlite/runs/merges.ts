@@ -2,6 +2,7 @@
 // each time within one transaction: what was moved is gone from the runs that it came from. So every record is in one
 // place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no room.
 import { AlmanacError } from '../../../errors.ts'
+import { indexViews } from '../../indexes/all-indexes.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
 import { levelOf, recordsPerStep, recordsWorthMerging, runsPerMerge } from '../../runs/levels.ts'
@@ -13,23 +14,22 @@ import type { Connection, Row } from '../connection.ts'
 import type { StoreFile } from '../store-file.ts'
 import { dropRun, membersOf, packInserter, replacePack, StoredCursor } from './runs.ts'
 
-/** Those that this engine keeps in runs, beside the ones that follow from transfers. */
-export const views: readonly View[] = [activityView, transferView, countView]
+/** Those that this engine keeps in runs. */
+export const views: readonly View[] = [activityView, transferView, countView, ...indexViews]
 
 /**
  * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are
  * spread over all commits, and none has to wait for a large one.
  */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
-  const { bulkRows, runsPerMerge: perMerge, derivedViews } = file.runs
+  const { bulkRows, runsPerMerge: perMerge } = file.runs
   const worth = Math.min(recordsWorthMerging, bulkRows)
   if (recordsAdded < worth) return
-  const known = [...views, ...derivedViews]
   try {
     const levels = file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number
     for (let left = recordsAdded * Math.max(1, levels); left >= worth; ) {
       const limit = Math.min(left, recordsPerStep)
-      const done = await file.writingUnseen(connection => mergeStep(connection, limit, known, perMerge))
+      const done = await file.writingUnseen(connection => mergeStep(connection, limit, views, perMerge))
       if (done === 0) return
       left -= done
     }
@@ -40,10 +40,11 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
   }
 }
 
-// Transfers that are not claimed yet may have to go again, which is quick only while they are a run of their own: that
-// begins or ends within the range which waits. A run that reaches over all of it was there before, and has none of its
-// rows.
-const mergeable = `growing = 0 AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
+// Transfers that are not claimed yet may have to go again, with their records of indexes, which is quick only while they
+// are runs of their own: that begin or end within the range which waits. A run that reaches over all of it was there
+// before, and has none of its rows.
+const ofTransfers = [transferView, ...indexViews].map(({ id }) => id).join()
+const mergeable = `growing = 0 AND target IS NULL AND (view NOT IN (${ofTransfers}) OR NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
   AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
     OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`

@@ -13,7 +13,7 @@ import {
   transferKey,
   transferView,
 } from '../../runs/transfer-view.ts'
-import { emptyPage, type TransferPage } from '../../store.ts'
+import { emptyPage, type TransferPage } from '../../transfer-page.ts'
 import { idCountOf } from '../../transfer-payload.ts'
 import type { Connection } from '../connection.ts'
 import { cursorAt, packsFrom } from './runs.ts'
@@ -156,16 +156,30 @@ function blockAt(record: number): number {
 
 // One statement for all blocks, which gives one value: node:sqlite pays for each value that it hands over. Each block
 // is its hash and the digits of its time, and commas between them.
-const findBlocks = `SELECT CAST(group_concat(hash || timestamp) || ',' AS BLOB)
-  FROM (SELECT timestamp, hash FROM json_each(?1) AS asked CROSS JOIN blocks ON blocks.key = ?2 - asked.value)`
+const blocksSql = (from: string): string => `SELECT CAST(group_concat(hash || timestamp) || ',' AS BLOB) FROM (${from})`
+const findBlocks = {
+  cold: blocksSql(
+    'SELECT timestamp, hash FROM json_each(?1) AS asked CROSS JOIN blocks ON blocks.key = ?2 - asked.value',
+  ),
+  'hot and cold': blocksSql(`SELECT coalesce(blocks.timestamp, hot_blocks.timestamp) AS timestamp,
+    coalesce(blocks.hash, hot_blocks.hash) AS hash FROM json_each(?1) AS asked
+    LEFT JOIN blocks ON blocks.key = ?2 - asked.value LEFT JOIN hot_blocks ON hot_blocks.key = ?2 - asked.value`),
+}
 
 const hashBytes = 32
 const zero = 48
 
-function withBlocks(read: Connection, rows: Rows, keyBase: number): TransferPage {
+type Columns = Omit<TransferPage, 'length' | 'timestamps' | 'blockHashes'>
+
+export function withBlocks(
+  read: Connection,
+  rows: Columns,
+  keyBase: number,
+  of: keyof typeof findBlocks = 'cold',
+): TransferPage {
   const { blocks, transactionIndexes, logIndexes, batchIndexes, payloads } = rows
   const distinct = blocks.filter((block, at) => block !== blocks[at - 1])
-  const [found] = read.get(findBlocks, JSON.stringify(distinct), keyBase) as [Uint8Array | null]
+  const [found] = read.get(findBlocks[of], JSON.stringify(distinct), keyBase) as [Uint8Array | null]
   const timestamps = new Array<number>(blocks.length)
   const blockHashes = new Uint8Array(blocks.length * hashBytes)
   let at = 0

@@ -273,6 +273,24 @@ export function replacePack(
   writer.flush()
 }
 
+const packAfter = 'SELECT min(key) FROM pack_keys WHERE run = ? AND key > ?'
+
+/** Removes the records of keys, which are in order, as far as there are any. */
+export function removeKeys(connection: Connection, view: View, run: number, keys: readonly Uint8Array[]): void {
+  for (let at = 0; at < keys.length; ) {
+    const row = connection.get(packFrom, run, keys[at]!) as [Uint8Array, number, Uint8Array] | undefined
+    if (row === undefined) break
+    const [key, pack, bytes] = row
+    const end = (connection.get(packAfter, run, key) as [Uint8Array | null])[0]
+    changePack(connection, view, { run, key, pack }, bytes, found => {
+      while (at < keys.length && compareKeys(keys[at]!, found) < 0) at++
+      return at < keys.length && compareKeys(keys[at]!, found) === 0 ? null : undefined
+    })
+    while (at < keys.length && (end === null || compareKeys(keys[at]!, end) < 0)) at++
+  }
+  dropIfEmpty(connection, run)
+}
+
 export function removeKey(connection: Connection, view: View, run: number, key: Uint8Array): void {
   changeRun(connection, view, run, () => null, { from: key, to: key })
 }
@@ -281,6 +299,23 @@ export function dropRun(connection: Connection, run: number): void {
   connection.run('DELETE FROM packs WHERE id IN (SELECT pack FROM pack_keys WHERE run = ?)', run)
   connection.run('DELETE FROM pack_keys WHERE run = ?', run)
   connection.run('DELETE FROM runs WHERE id = ?', run)
+}
+
+/** Packs of runs that are no more. Returns how many it removed; 0 where there are none left. */
+export function sweepPacks(connection: Connection, packsMax: number): number {
+  let run = -1
+  while (true) {
+    const [next] = connection.get('SELECT min(run) FROM pack_keys WHERE run > ?', run) as Row
+    if (next === null) return 0
+    run = next as number
+    if (connection.get('SELECT 1 FROM runs WHERE id = ?', run) !== undefined) continue
+    const some = 'FROM pack_keys WHERE run = ?1 ORDER BY key LIMIT ?2'
+    connection.run(`DELETE FROM packs WHERE id IN (SELECT pack ${some})`, run, packsMax)
+    return connection.run(
+      `DELETE FROM pack_keys WHERE run = ?1 AND key <= (SELECT max(key) FROM (SELECT key ${some}))`,
+      ...[run, packsMax],
+    )
+  }
 }
 
 const summarise = `SELECT chains.id, view, count(*), sum(records), sum(iif(target IS NULL, 0, records))
