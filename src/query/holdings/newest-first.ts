@@ -10,21 +10,27 @@ const radixRowsMin = 5_000
 
 export async function newestFirst(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
   const rows = shownRows(columns)
-  if (rows.length < radixRowsMin) return sorted(rows, columns)
   // A place counts blocks down, so its first four bytes rise.
   const blocks = new Uint32Array(columns.length)
   for (let row = 0; row < columns.length; row++) blocks[row] = wordAt(columns.places, row * placeBytes)
+  return await sortedByWord(rows, { words: blocks, sortEqual: equal => sorted(equal, columns), pace })
+}
+
+/** Rows by rising `words[row]`; those with the same word are sorted by comparing. */
+export async function sortedByWord(
+  rows: Uint32Array,
+  { words, sortEqual, pace }: { words: Uint32Array; sortEqual: (rows: Uint32Array) => Uint32Array; pace: Pace },
+): Promise<Uint32Array> {
   await pace.rest()
-  const byLow = sortedByDigit(rows, blocks, 0)
+  const compared = rows.length < radixRowsMin ? rows.slice().sort((a, b) => words[a]! - words[b]!) : undefined
+  const order = compared ?? sortedByDigit(sortedByDigit(rows, words, 0), words, 16)
   await pace.rest()
-  const order = sortedByDigit(byLow, blocks, 16)
-  await pace.rest()
-  for (let from = 0; from < order.length; ) {
+  for (let from = 0, runs = 0; from < order.length; runs++) {
     let to = from + 1
-    while (to < order.length && blocks[order[to]!] === blocks[order[from]!]) to++
-    if (to - from > 1) order.set(sorted(order.subarray(from, to), columns), from)
+    while (to < order.length && words[order[to]!] === words[order[from]!]) to++
+    if (to - from > 1) order.set(sortEqual(order.subarray(from, to)), from)
     from = to
-    if (from % 1024 < 8) await pace.rest()
+    if (runs % 256 === 0) await pace.rest()
   }
   return order
 }

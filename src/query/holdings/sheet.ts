@@ -39,6 +39,7 @@ export class Sheet {
   readonly standards: number
   /** Rows to show, a range counting as many as its ids. */
   readonly holdings: number
+  /** Tokens with a holder. Only of a contract: every row of a wallet is another token. */
   readonly ids: number
   readonly parties: number
   readonly impossible: number
@@ -78,8 +79,29 @@ export class Sheet {
     const { ids, places, flags, parties, amounts, largeAmounts, mintBlocks, minters, counts, offsets } = this.columns
     const columns = [ids, places, flags, parties, amounts, mintBlocks, minters, counts, offsets, this.order]
     const bytes = columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), 0)
-    // The order of parties is made when it is first asked for.
-    return bytes + this.addresses.byteLength + this.#partyRows.byteLength * 2 + largeAmounts.size * 100 + 1_000
+    // The orders of parties and of hashes are made when they are first asked for.
+    const made = this.#partyRows.byteLength + this.order.byteLength
+    return bytes + made + this.#partyRows.byteLength + this.addresses.byteLength + largeAmounts.size * 100 + 1_000
+  }
+
+  /** The first row of the token after that of a row. Only of a contract. */
+  nextToken(row: number): number {
+    let next = row + 1
+    while (next < this.columns.length && this.#isSameToken(next, row)) next++
+    return next
+  }
+
+  /** The newest holder of a token, of which this is the first row. Only of a contract. */
+  newestRow(first: number): number {
+    const { places, flags } = this.columns
+    let newest = first
+    for (let row = first + 1; row < this.columns.length && this.#isSameToken(row, first); row++) {
+      if (flags[row]! & rowFlags.impossible) continue
+      const byPlace = comparePlaces(places, row * placeBytes, places, newest * placeBytes)
+      const byLeg = (flags[row]! & rowFlags.giver) - (flags[newest]! & rowFlags.giver)
+      if (flags[newest]! & rowFlags.impossible || (byPlace || byLeg) < 0) newest = row
+    }
+    return newest
   }
 
   /** Only of a contract, whose rows of one id lie side by side. */

@@ -1,6 +1,7 @@
 // What a sheet is of, and where its records lie in the indexes. It keeps nothing.
 import type { Address, ChainId, Position } from '../../model.ts'
 import type { IndexQuery, IndexReader, IndexRecords } from '../../store/index-reader.ts'
+import { byBlock } from '../../store/indexes/by-block.ts'
 import { tokenKey, tokenKeyBytes, tokenKinds } from '../../store/indexes/by-token.ts'
 import { byWallet, walletSpan } from '../../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, placeBytes, writePlace } from '../../store/runs/place-key.ts'
@@ -22,6 +23,9 @@ export function placeOf(position: Position): Uint8Array {
   writePlace(place, 0, position)
   return place
 }
+
+/** As readers give and get them. */
+const keyBytesOf = { by_wallet: byWallet.keyBytes, by_token: tokenKeyBytes, by_block: byBlock.keyBytes }
 
 type Span = Omit<IndexQuery, 'limit' | 'after'>
 
@@ -54,7 +58,7 @@ export async function* recordsOf(
   pace: Pace,
   limit = recordsPerRead,
 ): AsyncGenerator<IndexRecords> {
-  const keyBytes = span.index === 'by_wallet' ? byWallet.keyBytes : tokenKeyBytes
+  const keyBytes = keyBytesOf[span.index]
   for (let after: Uint8Array | undefined; ; ) {
     const records = await indexes.indexRecords({ ...span, after, limit })
     yield records
