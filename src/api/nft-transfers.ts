@@ -1,7 +1,6 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
-import { AlmanacError } from '../errors.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
 import { KnownLabels } from '../query/known-labels.ts'
@@ -11,9 +10,10 @@ import {
   type TransfersOptions,
   type TransfersQuestion,
 } from '../query/nft-transfers.ts'
-import { CursorSigner } from '../store/cursor.ts'
+import { CursorSigner, firstPage } from '../store/cursor.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
+import { cursorParameter, openCursor } from './evm/cursor-parameter.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
 import {
@@ -28,7 +28,6 @@ import {
   QueryText,
   readFlag,
   readParameter,
-  showGiven,
   wholeParameter,
 } from './params.ts'
 import type { ApiRequest, ApiVersion } from './request.ts'
@@ -108,16 +107,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       example: true,
       deprecated: true as const,
     },
-    cursor: {
-      name: 'cursor',
-      read: (text: string) => text,
-      accepts: 'the cursor of the page before, unchanged, for the same address and chain',
-      refusal: 'cursor is not valid',
-      schema: z.string(),
-      description:
-        'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
-      example: 'AQAAvEyg7adkeouN…',
-    },
+    cursor: cursorParameter,
   } satisfies Record<string, Parameter<unknown>>
 }
 
@@ -182,8 +172,11 @@ class TransferPages {
     const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
     const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
     const asked: TransfersQuestion = {
-      chain: (chain ?? this.#context.chains.all[0]!).id,
+      ...firstPage,
+      list: 'contract-transfers',
+      subject: contract.slice(2),
       contract,
+      chain: (chain ?? this.#context.chains.all[0]!).id,
       fromBlock,
       toBlock,
       // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
@@ -193,32 +186,21 @@ class TransferPages {
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
-      page: 0,
-      after: undefined,
-      mayContinue: false,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })
   }
 
-  /** The cursor carries the rest of the question. Only the address and a given chain are compared with it. */
   #continued(
     text: string,
     given: { contract: Address; chain: Chain | undefined; version: ApiVersion; signer: CursorSigner },
   ): TransfersQuestion {
-    const cursor = given.signer.open(text)
-    const isForThis =
-      cursor !== undefined &&
-      cursor.contract === given.contract &&
-      (given.chain === undefined || given.chain.id === cursor.chain)
-    if (!isForThis) {
-      const { name, refusal, accepts } = this.#parameters.cursor
-      throw new AlmanacError('bad_request', refusal, {
-        details: { parameter: name, given: showGiven(text), accepted: accepts },
-      })
-    }
+    const { contract, chain, signer } = given
+    const list = { list: 'contract-transfers', subject: contract.slice(2), chain } as const
+    const cursor = openCursor(signer, text, list)
     return {
       ...cursor,
+      contract,
       limit: Math.min(cursor.limit, this.#context.settings.pageSizeMax),
       countTotal: cursor.countTotal && given.version === 'v2',
     }
