@@ -3,17 +3,18 @@ import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
-import { KnownLabels } from '../query/known-labels.ts'
+import type { AskedBounds } from '../query/block-bounds.ts'
 import {
   NftTransfers,
   type TransfersAnswer,
   type TransfersOptions,
   type TransfersQuestion,
 } from '../query/nft-transfers.ts'
-import { CursorSigner, firstPage } from '../store/cursor.ts'
+import { type CursorSigner, firstPage } from '../store/cursor.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { cursorParameter, openCursor } from './evm/cursor-parameter.ts'
+import { completenessHeaders, deprecationHeaders, envelopeText } from './evm/list-envelope.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
 import {
@@ -33,9 +34,6 @@ import {
 import type { ApiRequest, ApiVersion } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
-
-/** `disable_total` was announced as deprecated on 2023-01-12, as RFC 9745 writes it. */
-const deprecation = { Deprecation: '@1673481600' }
 
 export const nftTransfers: RouteParts = {
   answer: context => {
@@ -111,27 +109,40 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
   } satisfies Record<string, Parameter<unknown>>
 }
 
+/** Blocks win over dates. */
+export function askedBounds(query: QueryText, parameters: ReturnType<typeof transferParameters>): AskedBounds {
+  const fromBlock = query.optional(parameters.fromBlock)
+  const toBlock = query.optional(parameters.toBlock)
+  const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
+  const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
+  return {
+    fromBlock,
+    toBlock,
+    // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
+    fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
+    toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
+  }
+}
+
 class TransferPages {
   readonly #context: Context
   readonly #parameters: ReturnType<typeof transferParameters>
   readonly #transfers: NftTransfers
   readonly #copies: ReplicaReads<NftTransfers>
-  #signer: CursorSigner | undefined
 
   constructor(context: Context) {
     this.#context = context
     this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
     // Those of the store for pages of the replica too: they claim nothing, and a second copy would take as much memory.
-    const labels = new KnownLabels(context.store, context.revision, { log: context.log })
+    const { labels } = context
     this.#transfers = new NftTransfers(context.store, labels, context.revision)
     this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, labels))
   }
 
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {
-    const { freshen, settings, store } = this.#context
+    const { freshen, settings, cursors } = this.#context
     const { version } = request
-    this.#signer ??= new CursorSigner(await store.secret())
-    const signer = this.#signer
+    const signer = await cursors()
     const query = new QueryText(request.query)
     const question = this.#question(request, query, signer)
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
@@ -140,7 +151,10 @@ class TransferPages {
     const page = pageOf(answer, { dialect, version, signer })
     const { bytes, release } = writeTransfers(page)
     const ready = readyAnswer({
-      headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
+      headers: {
+        ...completenessHeaders({ ...answer, complete: answer.indexComplete }, dialect),
+        ...deprecationHeaders(isDeprecated),
+      },
       body: bytes,
       tag: pageTag(page, bytes.length),
       release,
@@ -167,21 +181,13 @@ class TransferPages {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
     const chain = query.optional(parameters.chain)
     const cursor = query.optional(parameters.cursor)
-    const fromBlock = query.optional(parameters.fromBlock)
-    const toBlock = query.optional(parameters.toBlock)
-    const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
-    const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
     const asked: TransfersQuestion = {
       ...firstPage,
+      ...askedBounds(query, parameters),
       list: 'contract-transfers',
       subject: contract.slice(2),
       contract,
       chain: (chain ?? this.#context.chains.all[0]!).id,
-      fromBlock,
-      toBlock,
-      // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
-      fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
-      toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
       order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,
@@ -207,22 +213,13 @@ class TransferPages {
   }
 }
 
-function headersOf({ indexComplete, evidence }: TransfersAnswer, dialect: Dialect): Record<string, string> {
-  return {
-    'X-Dialect': dialect,
-    'X-Index-Complete': `${indexComplete}`,
-    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
-  }
-}
-
 function pageOf(
   answer: TransfersAnswer,
   { dialect, version, signer }: { dialect: Dialect; version: ApiVersion; signer: CursorSigner },
 ): TransferJson {
   const { question, total, next } = answer
-  const number = (value: number) => (dialect === 'live' ? `${value}` : `"${value}"`)
-  const totalText = version === 'v2' ? `"total":${total === undefined ? 'null' : number(total)},` : ''
-  const cursorText = next === undefined ? (dialect === 'live' ? 'null' : '""') : `"${signer.seal(next)}"`
+  const { page, limit: pageSize } = question
+  const cursor = next && signer.seal(next)
   return {
     rows: answer.rows,
     contract: question.contract,
@@ -231,7 +228,7 @@ function pageOf(
     format: question.format,
     dialect,
     withNames: version !== 'v2',
-    head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
+    head: `{${envelopeText({ dialect, version, total, page, pageSize, cursor })},"result":[`,
     tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
   }
 }

@@ -49,9 +49,11 @@ export type IndexTransfersOptions = {
   labels: KnownLabels
   contracts: ShownContracts
   revision?: () => number
-  /** Finds a block that is final by its hash. Absent: no node is configured. */
-  findBlock?: ((chain: ChainId, hash: Hash) => Promise<{ number: number } | undefined>) | undefined
+  findBlock?: FindBlock | undefined
 }
+
+/** Asks a node for the block of a hash: blocks that are final are not stored by it. */
+export type FindBlock = (chain: ChainId, hash: Hash) => Promise<{ number: number } | undefined>
 
 /** What holds for every page of a chain, or of a contract. */
 type CoverageView = {
