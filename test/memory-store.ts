@@ -6,14 +6,8 @@ import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from 
 import { byBlock } from '../src/store/indexes/by-block.ts'
 import { byToken } from '../src/store/indexes/by-token.ts'
 import { byWallet } from '../src/store/indexes/by-wallet.ts'
-import type {
-  ColdCommit,
-  HotCommit,
-  Store,
-  TransferPage,
-  TransferPageQuery,
-  TransferRange,
-} from '../src/store/store.ts'
+import type { ColdCommit, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
+import type { TransferPage } from '../src/store/transfer-page.ts'
 import { ModelStore } from './model-store.ts'
 
 type MemoryRecord = { key: Buffer; value: Buffer }
