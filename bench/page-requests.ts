@@ -1,6 +1,6 @@
 // The requests of the serving benchmark: whole, ready to be written to a socket.
 import type { Address, ChainId } from '../src/model.ts'
-import { CursorSigner } from '../src/store/cursor.ts'
+import { CursorSigner, firstPage } from '../src/store/cursor.ts'
 import { openStore } from '../src/store/open.ts'
 import { requestBytes } from './load.ts'
 import type { FilledStore } from './serve-store.ts'
@@ -36,19 +36,13 @@ export async function deepPages({ file, from, to, largest }: FilledStore): Promi
     const depth = 0.5 + 0.4 * Math.random()
     const block = Math.floor(to - depth * (to - from))
     const cursor = signer.seal({
+      ...firstPage,
+      list: 'contract-transfers',
       chain: 1 as ChainId,
-      contract: largest,
-      fromBlock: undefined,
-      toBlock: undefined,
-      fromTime: undefined,
-      toTime: undefined,
-      order: 'desc',
-      format: 'decimal',
+      subject: largest.slice(2),
       limit: 100,
-      countTotal: false,
       page: 1_000,
       after: { block, transactionIndex: 0, logIndex: 0, batchIndex: 0 },
-      mayContinue: false,
     })
     return transfersRequest(largest, `cursor=${cursor}`)
   }

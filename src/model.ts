@@ -27,6 +27,13 @@ export function parseAddress(text: string): Address | undefined {
   return addressPattern.test(lower) ? (lower as Address) : undefined
 }
 
+const hashPattern = /^0x[0-9a-f]{64}$/
+
+export function parseHash(text: string): Hash | undefined {
+  const lower = text.toLowerCase()
+  return hashPattern.test(lower) ? (lower as Hash) : undefined
+}
+
 /** A block as the store keeps it. `timestamp` is in unix seconds. */
 export type Block = { number: number; hash: Hash; timestamp: number }
 

@@ -9,6 +9,7 @@ import { AlmanacError } from '../src/errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { NftTransfers, type TransfersOptions, type TransfersQuestion } from '../src/query/nft-transfers.ts'
+import { firstPage } from '../src/store/cursor.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import type { HotCommit, Store } from '../src/store/store.ts'
@@ -123,11 +124,12 @@ async function page(store: Store, world: World, seed: number): Promise<void> {
     const from = Math.max(0, tip - span * (1 + (turn % 3)))
     const to = from + span - 1 - (chain === head ? turn % 4 : 0)
     const contract = contracts[turn % contracts.length]!
-    const asked = { chain, contract, fromBlock: from, toBlock: to, fromTime: undefined, toTime: undefined }
+    const asked = { chain, contract, fromBlock: from, toBlock: to }
     const first: TransfersQuestion = {
+      ...firstPage,
       ...asked,
-      ...{ order: 'asc', format: 'decimal', limit: chain === history ? 7 : 100, countTotal: true },
-      ...{ page: 0, after: undefined, mayContinue: false },
+      ...{ list: 'contract-transfers', subject: contract.slice(2) },
+      ...{ order: 'asc', limit: chain === history ? 7 : 100, countTotal: true },
     }
     try {
       await judgeRun(transfers, first, options, world)
@@ -159,7 +161,7 @@ async function judgeRun(
       const hash = Buffer.from(blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
       hashes[blocks[row]! - from] = `0x${hash}`
     }
-    question = answer.next
+    question = answer.next && { ...answer.next, contract: first.contract }
   }
   if (!isComplete) return
   world.complete += 1

@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import type { Freshen } from '../query/freshen.ts'
+import { KnownLabels } from '../query/known-labels.ts'
+import { ShownContracts } from '../query/shown-contracts.ts'
+import { CursorSigner } from '../store/cursor.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { Handler } from './answer.ts'
 import { type Answer, AnswerCache } from './answer.ts'
@@ -75,11 +78,16 @@ function contextOf(dependencies: AppDependencies): Context {
     timeoutMs: settings.requestTimeoutMs,
     onShed: () => metrics.http.shed.inc(),
   })
+  const revision = readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0))
+  let signer: CursorSigner | undefined
   return {
     ...dependencies,
+    labels: new KnownLabels(store, revision, { log: dependencies.log }),
+    contracts: new ShownContracts(store, revision),
+    cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
     cache: new AnswerCache(settings.answerCacheBytes),
-    revision: readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0)),
+    revision,
     queue,
     turnLoad: new TurnLoad(settings.overloadRequestsMax),
     unsent: new UnsentAnswers(unsentBytesMax),

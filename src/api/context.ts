@@ -7,7 +7,11 @@ import type { Metrics } from '../metrics.ts'
 import type { Address, Hash, StatusReport } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
+import type { FindBlock } from '../query/index-transfers.ts'
+import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
+import type { ShownContracts } from '../query/shown-contracts.ts'
+import type { CursorSigner } from '../store/cursor.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { AnswerCache } from './answer.ts'
@@ -20,6 +24,10 @@ export type Context = AppDependencies & {
   queue: AdmissionQueue
   turnLoad: TurnLoad
   unsent: UnsentAnswers
+  /** Labels in memory, of which all operations share one copy. */
+  labels: KnownLabels
+  contracts: ShownContracts
+  cursors: () => Promise<CursorSigner>
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }
@@ -48,6 +56,8 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
+  /** Asks a node for the block of a hash. Absent: no node is configured. */
+  findBlock?: FindBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */
   replica?: ReadReplica | undefined
   /** Absent: nothing indexes. */

@@ -1,19 +1,20 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
 import { z } from 'zod'
 import type { Chain, ChainTable } from '../chains.ts'
-import { AlmanacError } from '../errors.ts'
 import type { Admission } from '../keys/gatekeeper.ts'
 import type { Address } from '../model.ts'
-import { KnownLabels } from '../query/known-labels.ts'
+import type { AskedBounds } from '../query/block-bounds.ts'
 import {
   NftTransfers,
   type TransfersAnswer,
   type TransfersOptions,
   type TransfersQuestion,
 } from '../query/nft-transfers.ts'
-import { CursorSigner } from '../store/cursor.ts'
+import { type CursorSigner, firstPage } from '../store/cursor.ts'
 import { readyAnswer } from './answer.ts'
 import type { Context } from './context.ts'
+import { cursorParameter, openCursor } from './evm/cursor-parameter.ts'
+import { completenessHeaders, deprecationHeaders, envelopeText } from './evm/list-envelope.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
 import {
@@ -28,15 +29,11 @@ import {
   QueryText,
   readFlag,
   readParameter,
-  showGiven,
   wholeParameter,
 } from './params.ts'
 import type { ApiRequest, ApiVersion } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
-
-/** `disable_total` was announced as deprecated on 2023-01-12, as RFC 9745 writes it. */
-const deprecation = { Deprecation: '@1673481600' }
 
 export const nftTransfers: RouteParts = {
   answer: context => {
@@ -108,17 +105,23 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       example: true,
       deprecated: true as const,
     },
-    cursor: {
-      name: 'cursor',
-      read: (text: string) => text,
-      accepts: 'the cursor of the page before, unchanged, for the same address and chain',
-      refusal: 'cursor is not valid',
-      schema: z.string(),
-      description:
-        'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
-      example: 'AQAAvEyg7adkeouN…',
-    },
+    cursor: cursorParameter,
   } satisfies Record<string, Parameter<unknown>>
+}
+
+/** Blocks win over dates. */
+export function askedBounds(query: QueryText, parameters: ReturnType<typeof transferParameters>): AskedBounds {
+  const fromBlock = query.optional(parameters.fromBlock)
+  const toBlock = query.optional(parameters.toBlock)
+  const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
+  const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
+  return {
+    fromBlock,
+    toBlock,
+    // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
+    fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
+    toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
+  }
 }
 
 class TransferPages {
@@ -126,22 +129,20 @@ class TransferPages {
   readonly #parameters: ReturnType<typeof transferParameters>
   readonly #transfers: NftTransfers
   readonly #copies: ReplicaReads<NftTransfers>
-  #signer: CursorSigner | undefined
 
   constructor(context: Context) {
     this.#context = context
     this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
     // Those of the store for pages of the replica too: they claim nothing, and a second copy would take as much memory.
-    const labels = new KnownLabels(context.store, context.revision, { log: context.log })
+    const { labels } = context
     this.#transfers = new NftTransfers(context.store, labels, context.revision)
     this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, labels))
   }
 
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {
-    const { freshen, settings, store } = this.#context
+    const { freshen, settings, cursors } = this.#context
     const { version } = request
-    this.#signer ??= new CursorSigner(await store.secret())
-    const signer = this.#signer
+    const signer = await cursors()
     const query = new QueryText(request.query)
     const question = this.#question(request, query, signer)
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
@@ -150,7 +151,10 @@ class TransferPages {
     const page = pageOf(answer, { dialect, version, signer })
     const { bytes, release } = writeTransfers(page)
     const ready = readyAnswer({
-      headers: { ...headersOf(answer, dialect), ...(isDeprecated ? deprecation : {}) },
+      headers: {
+        ...completenessHeaders({ ...answer, complete: answer.indexComplete }, dialect),
+        ...deprecationHeaders(isDeprecated),
+      },
       body: bytes,
       tag: pageTag(page, bytes.length),
       release,
@@ -177,59 +181,35 @@ class TransferPages {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
     const chain = query.optional(parameters.chain)
     const cursor = query.optional(parameters.cursor)
-    const fromBlock = query.optional(parameters.fromBlock)
-    const toBlock = query.optional(parameters.toBlock)
-    const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined
-    const toDate = toBlock === undefined ? query.optional(parameters.toDate) : undefined
     const asked: TransfersQuestion = {
-      chain: (chain ?? this.#context.chains.all[0]!).id,
+      ...firstPage,
+      ...askedBounds(query, parameters),
+      list: 'contract-transfers',
+      subject: contract.slice(2),
       contract,
-      fromBlock,
-      toBlock,
-      // Blocks have whole seconds: the first one at or after a fraction is at the next second. No block is before 1970.
-      fromTime: fromDate === undefined ? undefined : Math.max(0, Math.ceil(fromDate)),
-      toTime: toDate === undefined ? undefined : Math.max(-1, Math.floor(toDate)),
+      chain: (chain ?? this.#context.chains.all[0]!).id,
       order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
-      page: 0,
-      after: undefined,
-      mayContinue: false,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })
   }
 
-  /** The cursor carries the rest of the question. Only the address and a given chain are compared with it. */
   #continued(
     text: string,
     given: { contract: Address; chain: Chain | undefined; version: ApiVersion; signer: CursorSigner },
   ): TransfersQuestion {
-    const cursor = given.signer.open(text)
-    const isForThis =
-      cursor !== undefined &&
-      cursor.contract === given.contract &&
-      (given.chain === undefined || given.chain.id === cursor.chain)
-    if (!isForThis) {
-      const { name, refusal, accepts } = this.#parameters.cursor
-      throw new AlmanacError('bad_request', refusal, {
-        details: { parameter: name, given: showGiven(text), accepted: accepts },
-      })
-    }
+    const { contract, chain, signer } = given
+    const list = { list: 'contract-transfers', subject: contract.slice(2), chain } as const
+    const cursor = openCursor(signer, text, list)
     return {
       ...cursor,
+      contract,
       limit: Math.min(cursor.limit, this.#context.settings.pageSizeMax),
       countTotal: cursor.countTotal && given.version === 'v2',
     }
-  }
-}
-
-function headersOf({ indexComplete, evidence }: TransfersAnswer, dialect: Dialect): Record<string, string> {
-  return {
-    'X-Dialect': dialect,
-    'X-Index-Complete': `${indexComplete}`,
-    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
   }
 }
 
@@ -238,9 +218,8 @@ function pageOf(
   { dialect, version, signer }: { dialect: Dialect; version: ApiVersion; signer: CursorSigner },
 ): TransferJson {
   const { question, total, next } = answer
-  const number = (value: number) => (dialect === 'live' ? `${value}` : `"${value}"`)
-  const totalText = version === 'v2' ? `"total":${total === undefined ? 'null' : number(total)},` : ''
-  const cursorText = next === undefined ? (dialect === 'live' ? 'null' : '""') : `"${signer.seal(next)}"`
+  const { page, limit: pageSize } = question
+  const cursor = next && signer.seal(next)
   return {
     rows: answer.rows,
     contract: question.contract,
@@ -249,7 +228,7 @@ function pageOf(
     format: question.format,
     dialect,
     withNames: version !== 'v2',
-    head: `{${totalText}"page":${number(question.page)},"page_size":${number(question.limit)},"cursor":${cursorText},"result":[`,
+    head: `{${envelopeText({ dialect, version, total, page, pageSize, cursor })},"result":[`,
     tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
   }
 }

@@ -7,6 +7,7 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
 import { nftTransfers } from './nft-transfers.ts'
@@ -29,6 +30,10 @@ export type Route = RouteParts & {
 
 export const routes: readonly Route[] = [
   { path: '/nft/{address}/transfers', versions: apiVersions, crossOrigin: true, ...nftTransfers },
+  { path: '/{address}/nft/transfers', versions: apiVersions, crossOrigin: true, ...walletTransfers },
+  { path: '/nft/{address}/{token_id}/transfers', versions: apiVersions, crossOrigin: true, ...tokenTransfers },
+  { path: '/block/{block_number_or_hash}/nft/transfers', versions: apiVersions, crossOrigin: true, ...blockTransfers },
+  { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },

@@ -9,6 +9,7 @@ import type { Address } from '../model.ts'
 import type { AnswerRows } from '../query/answer-rows.ts'
 import type { PageLabels } from '../query/find-labels.ts'
 import { noLabel } from '../query/label-base.ts'
+import type { FactsByContract } from '../query/shown-contracts.ts'
 import { layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 import { weakTag } from './answer.ts'
 import { LentBytes, type Memory, takeMemory } from './answer-memory.ts'
@@ -25,10 +26,15 @@ import {
 } from './json-bytes.ts'
 import type { Dialect } from './params.ts'
 
-export type TransferJson = {
-  rows: AnswerRows
-  contract: Address
-  facts: ShownFacts | undefined
+export type TransferJson = PageOptions & { rows: AnswerRows; contract: Address; facts: ShownFacts | undefined }
+
+/** A page of several contracts. */
+export type MixedJson = PageOptions & {
+  rows: AnswerRows & { contracts: readonly Address[] }
+  facts: FactsByContract
+}
+
+type PageOptions = {
   labels: PageLabels | undefined
   format: 'decimal' | 'hex'
   dialect: Dialect
@@ -44,11 +50,26 @@ const rowBytesMax = 1_200
 
 export function writeTransfers(page: TransferJson): LentBytes {
   const texts = rowTexts(page)
-  const extraBytes = texts.operator.length + 2 * (page.labels?.longest ?? 0)
-  const out = takeMemory((page.head.length + page.tail.length) * 3 + page.rows.length * (rowBytesMax + extraBytes))
-  let at = out.bytes.write(page.head)
-  at = writeRows(out, at, page, texts)
-  at += out.bytes.write(page.tail, at)
+  useContract(page.contract)
+  return writePage(page, texts.operator.length, (out, at) => writeRows(out, at, page, texts))
+}
+
+export function writeMixedTransfers(page: MixedJson): LentBytes {
+  const texts = new Map([...page.facts].map(([contract, facts]) => [contract, rowTexts({ ...page, facts })]))
+  const endBytesMax = Math.max(0, ...[...texts.values()].map(({ operator }) => operator.length))
+  return writePage(page, endBytesMax, (out, at) => writeMixedRows(out, at, page, texts))
+}
+
+function writePage(
+  { head, tail, rows, labels }: PageOptions & { rows: AnswerRows },
+  endBytesMax: number,
+  write: (out: Memory, start: number) => number,
+): LentBytes {
+  const extraBytes = endBytesMax + 2 * (labels?.longest ?? 0)
+  const out = takeMemory((head.length + tail.length) * 3 + rows.length * (rowBytesMax + extraBytes))
+  let at = out.bytes.write(head)
+  at = write(out, at)
+  at += out.bytes.write(tail, at)
   return new LentBytes(out, at)
 }
 
@@ -93,7 +114,7 @@ const fromLabelAt = senderText.length - 'null'.length
 const toAddressAt = toKey.length
 const toLabelAt = recipientText.length - amountKey.length - 'null'.length
 
-/** By the flags `erc1155` and `batch`. The contract is filled in for each page. */
+/** By the flags `erc1155` and `batch`. The contract is filled in by `useContract`. */
 const kindTexts = [
   ['ERC721', 'Single'],
   ['ERC1155', 'Single'],
@@ -104,7 +125,7 @@ const kindTexts = [
   return { text: Buffer.from(`${upToContract}0x${zeros40}","token_id":"`), contractAt: upToContract.length }
 })
 
-/** What is the same in every row of a page. */
+/** What is the same in every row of a contract. */
 type RowTexts = {
   block: BlockText
   /** The end of a row and the start of the next one. */
@@ -112,8 +133,12 @@ type RowTexts = {
   noOperator: Uint8Array
 }
 
-function rowTexts(page: TransferJson): RowTexts {
-  for (const { text, contractAt } of kindTexts) putAscii(text, contractAt, page.contract)
+/** Until the next call rows are those of this contract. */
+function useContract(contract: Address): void {
+  for (const { text, contractAt } of kindTexts) putAscii(text, contractAt, contract)
+}
+
+function rowTexts(page: Pick<TransferJson, 'facts' | 'dialect' | 'withNames'>): RowTexts {
   const end = `${factsText(page)}},${rowStart}`
   return {
     block: blockTexts[page.dialect],
@@ -136,8 +161,7 @@ export function factsText({
 
 function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTexts): number {
   const { length, runs, stored } = page.rows
-  const payloads = Buffer.from(stored.payloads.buffer, stored.payloads.byteOffset, stored.payloads.byteLength)
-  const source = { payloads, view: viewOf(stored.payloads), blockHashes: viewOf(stored.blockHashes) }
+  const source = sourceOf(stored)
   let at = putAscii(out.bytes, start, rowStart)
   if (runs === undefined) {
     for (let row = 0, payloadAt = 0; row < length; row++, payloadAt = layout.end) {
@@ -154,6 +178,34 @@ function writeRows(out: Memory, start: number, page: TransferJson, texts: RowTex
   return length === 0 ? start : at - rowStart.length - 1
 }
 
+/** As above, with the contract of each row. */
+function writeMixedRows(out: Memory, start: number, page: MixedJson, texts: ReadonlyMap<Address, RowTexts>): number {
+  const { length, runs, stored, contracts } = page.rows
+  const source = sourceOf(stored)
+  let contract: Address | undefined
+  let rowText: RowTexts | undefined
+  let at = putAscii(out.bytes, start, rowStart)
+  const write = (row: number, payloadAt: number, idOffset: number): void => {
+    if (contracts[row] !== contract) {
+      contract = contracts[row]!
+      rowText = texts.get(contract)!
+      useContract(contract)
+    }
+    at = writeRow(out, at, page, rowText!, source, row, payloadAt, idOffset)
+  }
+  if (runs === undefined)
+    for (let row = 0, payloadAt = 0; row < length; row++, payloadAt = layout.end) write(row, payloadAt, 0)
+  else
+    for (const { row, payloadAt, firstId, count, step } of runs)
+      for (let index = 0; index < count; index++) write(row, payloadAt, firstId + index * step)
+  return length === 0 ? start : at - rowStart.length - 1
+}
+
+function sourceOf({ payloads, blockHashes }: AnswerRows['stored']): Source {
+  const bytes = Buffer.from(payloads.buffer, payloads.byteOffset, payloads.byteLength)
+  return { payloads: bytes, view: viewOf(payloads), blockHashes: viewOf(blockHashes) }
+}
+
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -167,7 +219,7 @@ type Source = { payloads: Buffer; view: DataView; blockHashes: DataView }
 function writeRow(
   { bytes, view }: Memory,
   start: number,
-  page: TransferJson,
+  page: PageOptions & { rows: AnswerRows },
   texts: RowTexts,
   source: Source,
   row: number,
@@ -248,6 +300,15 @@ const shownColumns = ['blocks', 'transactionIndexes', 'logIndexes', 'timestamps'
 let numbers = new Float64Array(1_024)
 
 export function pageTag(page: TransferJson, bodyLength: number): string {
+  return tagOf(page, [page.contract, factsText(page)], bodyLength)
+}
+
+export function mixedPageTag(page: MixedJson, bodyLength: number): string {
+  const facts = [...page.facts].map(([contract, shown]) => `${contract}${factsText({ ...page, facts: shown })}`)
+  return tagOf(page, [...page.rows.contracts, ...facts], bodyLength)
+}
+
+function tagOf(page: PageOptions & { rows: AnswerRows }, contracts: readonly string[], bodyLength: number): string {
   const { stored, runs, length } = page.rows
   const count = (shownColumns.length + 2) * stored.length
   if (numbers.length < count) numbers = new Float64Array(count)
@@ -257,7 +318,7 @@ export function pageTag(page: TransferJson, bodyLength: number): string {
     for (let row = 0; row < stored.length; row++) numbers[at++] = values[row]!
   }
   if (page.labels !== undefined) for (const label of page.labels.shown) numbers[at++] = page.labels.checksumOf(label)
-  const texts = [page.contract, page.format, page.dialect, `${length}`, factsText(page), page.head, page.tail]
+  const texts = [...contracts, page.format, page.dialect, `${length}`, page.head, page.tail]
   if (runs !== undefined) texts.push(JSON.stringify(runs))
   const rest = crc32(
     new Uint8Array(numbers.buffer, 0, at * numbers.BYTES_PER_ELEMENT),

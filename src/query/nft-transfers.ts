@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
-import type { CoveredInterval, Evidence, Interval, Position } from '../model.ts'
+import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferRange } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-page.ts'
@@ -15,7 +15,7 @@ import type { Freshen, IndexingKey } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
 
 /** From the parameters of a first page, or from a cursor. */
-export type TransfersQuestion = Omit<PageCursor, 'after'> & { after: Position | undefined }
+export type TransfersQuestion = PageCursor & { contract: Address }
 
 export type TransfersAnswer = {
   question: TransfersQuestion

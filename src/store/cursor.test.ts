@@ -1,16 +1,20 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Address, ChainId } from '../model.ts'
-import { CursorSigner, cursorLengthMax, type PageCursor } from './cursor.ts'
+import type { ChainId } from '../model.ts'
+import { CursorSigner, cursorLengthMax, filterBytesMax, type PageCursor } from './cursor.ts'
 
 const integer = fc.oneof(fc.maxSafeNat(), fc.nat(300))
 const optional = fc.option(integer, { nil: undefined })
+const digits = (bytesMax: number) =>
+  fc.uint8Array({ maxLength: bytesMax }).map(bytes => Buffer.from(bytes).toString('hex'))
 const cursors: fc.Arbitrary<PageCursor> = fc.record({
   chain: integer.map(id => id as ChainId),
-  contract: fc
-    .uint8Array({ minLength: 20, maxLength: 20 })
-    .map(bytes => `0x${Buffer.from(bytes).toString('hex')}` as Address),
+  list: fc.constantFrom('contract-transfers' as const, 'transfers' as const, 'contract-nfts' as const),
+  subject: digits(52),
+  filter: digits(filterBytesMax),
+  key: digits(64),
+  atBlock: optional,
   fromBlock: optional,
   toBlock: optional,
   fromTime: optional,
@@ -20,7 +24,9 @@ const cursors: fc.Arbitrary<PageCursor> = fc.record({
   limit: integer,
   countTotal: fc.boolean(),
   page: integer,
-  after: fc.record({ block: integer, transactionIndex: integer, logIndex: integer, batchIndex: integer }),
+  after: fc.option(fc.record({ block: integer, transactionIndex: integer, logIndex: integer, batchIndex: integer }), {
+    nil: undefined,
+  }),
   mayContinue: fc.boolean(),
 })
 const signer = new CursorSigner(new Uint8Array(32).fill(7))

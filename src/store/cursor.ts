@@ -1,11 +1,22 @@
 // Signed cursors: the place and the question of a run of pages in one short text. It reads no data and knows no HTTP.
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import type { Address, ChainId, Position } from '../model.ts'
+import type { ChainId, Position } from '../model.ts'
+
+/** The lists that have pages. Their places are written into cursors, so names may be added at the end alone. */
+const listNames = [
+  ...(['contract-transfers', 'wallet-transfers', 'token-transfers', 'block-transfers', 'transfers'] as const),
+  ...(['owners', 'token-owners', 'unique-owners', 'wallet-nfts', 'wallet-collections', 'contract-nfts'] as const),
+] as const
+export type ListName = (typeof listNames)[number]
 
 /** Everything that the next page needs. Times are unix seconds, so dates meet the blocks known by then. */
 export type PageCursor = {
+  list: ListName
   chain: ChainId
-  contract: Address
+  /** What the list is of, in hex digits: an address, a contract and a token id …. Empty: the whole chain. */
+  subject: string
+  /** What else the first page asked for, in hex digits that the list's own file reads and writes. */
+  filter: string
   fromBlock: number | undefined
   toBlock: number | undefined
   fromTime: number | undefined
@@ -14,10 +25,14 @@ export type PageCursor = {
   format: 'decimal' | 'hex'
   limit: number
   countTotal: boolean
-  /** The page that the cursor asks for; the first is 0 and needs no cursor. */
+  /** How many pages were answered before; none: the first page, which needs no cursor. */
   page: number
-  /** The last row of the page before. */
-  after: Position
+  /** The block as of which a list of what is held is answered, from its first page on. */
+  atBlock: number | undefined
+  /** The last row of the page before, or the change that put it there. Undefined: `key` alone tells it. */
+  after: Position | undefined
+  /** What tells the last row beside `after`, in hex digits: a token id, a hash, an address. */
+  key: string
   /**
    * An ERC-2309 range at the place of `after` may have more rows: one that goes on, or one that replaces a row that is
    * not final.
@@ -25,14 +40,27 @@ export type PageCursor = {
   mayContinue: boolean
 }
 
-const layout = 1
+/** The parts of a cursor that most first pages leave empty. */
+export const firstPage = {
+  ...{ filter: '', fromBlock: undefined, toBlock: undefined, fromTime: undefined, toTime: undefined },
+  ...{ order: 'desc', format: 'decimal', countTotal: false, page: 0 },
+  ...{ atBlock: undefined, after: undefined, key: '', mayContinue: false },
+} satisfies Partial<PageCursor>
+
+const layout = 2
 const macBytes = 16
-const contractBytes = 20
-/** Two header bytes, the contract, eleven integers of at most 8 bytes and the signature. */
-const cursorBytesMax = 2 + contractBytes + 11 * 8 + macBytes
+/** A contract and a token id. */
+const subjectBytesMax = 20 + 32
+const keyBytesMax = 64
+/** Two dozen addresses and some flags. */
+export const filterBytesMax = 520
+/** Four header bytes, three texts with their lengths, twelve integers of at most 8 bytes and the signature. */
+const cursorBytesMax = 4 + 1 + subjectBytesMax + 2 + filterBytesMax + 1 + keyBytesMax + 12 * 8 + macBytes
 export const cursorLengthMax = Math.ceil((cursorBytesMax * 4) / 3)
 
 const flag = { asc: 1, hex: 2, countTotal: 4, mayContinue: 8, fromBlock: 16, toBlock: 32, fromTime: 64, toTime: 128 }
+/** In the byte after those. */
+const moreFlag = { after: 1, atBlock: 2, key: 4, filter: 8 }
 
 const hashBlockBytes = 64
 
@@ -53,7 +81,8 @@ export class CursorSigner {
   seal(cursor: PageCursor): string {
     const bytes = Buffer.allocUnsafe(cursorBytesMax)
     bytes[0] = layout
-    bytes[1] =
+    bytes[1] = listNames.indexOf(cursor.list)
+    bytes[2] =
       (cursor.order === 'asc' ? flag.asc : 0) |
       (cursor.format === 'hex' ? flag.hex : 0) |
       (cursor.countTotal ? flag.countTotal : 0) |
@@ -62,18 +91,28 @@ export class CursorSigner {
       (cursor.toBlock === undefined ? 0 : flag.toBlock) |
       (cursor.fromTime === undefined ? 0 : flag.fromTime) |
       (cursor.toTime === undefined ? 0 : flag.toTime)
-    let at = 2 + bytes.write(cursor.contract.slice(2), 2, 'hex')
+    bytes[3] =
+      (cursor.after === undefined ? 0 : moreFlag.after) |
+      (cursor.atBlock === undefined ? 0 : moreFlag.atBlock) |
+      (cursor.key === '' ? 0 : moreFlag.key) |
+      (cursor.filter === '' ? 0 : moreFlag.filter)
+    let at = writeHex(bytes, 4, cursor.subject)
     at = writeInteger(bytes, at, cursor.chain)
     at = writeInteger(bytes, at, cursor.limit)
     at = writeInteger(bytes, at, cursor.page)
-    at = writeInteger(bytes, at, cursor.after.block)
-    at = writeInteger(bytes, at, cursor.after.transactionIndex)
-    at = writeInteger(bytes, at, cursor.after.logIndex)
-    at = writeInteger(bytes, at, cursor.after.batchIndex)
+    if (cursor.after !== undefined) {
+      at = writeInteger(bytes, at, cursor.after.block)
+      at = writeInteger(bytes, at, cursor.after.transactionIndex)
+      at = writeInteger(bytes, at, cursor.after.logIndex)
+      at = writeInteger(bytes, at, cursor.after.batchIndex)
+    }
     if (cursor.fromBlock !== undefined) at = writeInteger(bytes, at, cursor.fromBlock)
     if (cursor.toBlock !== undefined) at = writeInteger(bytes, at, cursor.toBlock)
     if (cursor.fromTime !== undefined) at = writeInteger(bytes, at, cursor.fromTime)
     if (cursor.toTime !== undefined) at = writeInteger(bytes, at, cursor.toTime)
+    if (cursor.atBlock !== undefined) at = writeInteger(bytes, at, cursor.atBlock)
+    if (cursor.key !== '') at = writeHex(bytes, at, cursor.key)
+    if (cursor.filter !== '') at = writeHex(bytes, at, cursor.filter)
     at += this.#mac(bytes.subarray(0, at)).copy(bytes, at)
     return bytes.toString('base64url', 0, at)
   }
@@ -83,7 +122,7 @@ export class CursorSigner {
     if (text.length > cursorLengthMax) return undefined
     const bytes = Buffer.from(text, 'base64url')
     // Base64 has several spellings of the same bytes; only the canonical one is valid.
-    if (bytes.toString('base64url') !== text || bytes.length < 2 + contractBytes + macBytes) return undefined
+    if (bytes.toString('base64url') !== text || bytes.length < 5 + macBytes) return undefined
     const signed = bytes.subarray(0, bytes.length - macBytes)
     if (!timingSafeEqual(this.#mac(signed), bytes.subarray(bytes.length - macBytes))) return undefined
     return signed[0] === layout ? readCursor(signed) : undefined
@@ -99,8 +138,9 @@ export class CursorSigner {
 
 /** The bytes were signed by us, so they are well formed. */
 function readCursor(bytes: Buffer): PageCursor {
-  const flags = bytes[1]!
-  let at = 2 + contractBytes
+  const flags = bytes[2]!
+  const more = bytes[3]!
+  let at = 4
   const next = (): number => {
     let value = 0
     for (let scale = 1; ; scale *= 128) {
@@ -109,21 +149,39 @@ function readCursor(bytes: Buffer): PageCursor {
       if (byte < 128) return value
     }
   }
+  const nextHex = (): string => {
+    const length = next()
+    at += length
+    return bytes.toString('hex', at - length, at)
+  }
   return {
-    contract: `0x${bytes.toString('hex', 2, 2 + contractBytes)}` as Address,
+    list: listNames[bytes[1]!]!,
     order: flags & flag.asc ? 'asc' : 'desc',
     format: flags & flag.hex ? 'hex' : 'decimal',
     countTotal: (flags & flag.countTotal) !== 0,
     mayContinue: (flags & flag.mayContinue) !== 0,
+    subject: nextHex(),
     chain: next() as ChainId,
     limit: next(),
     page: next(),
-    after: { block: next(), transactionIndex: next(), logIndex: next(), batchIndex: next() },
+    after:
+      more & moreFlag.after
+        ? { block: next(), transactionIndex: next(), logIndex: next(), batchIndex: next() }
+        : undefined,
     fromBlock: flags & flag.fromBlock ? next() : undefined,
     toBlock: flags & flag.toBlock ? next() : undefined,
     fromTime: flags & flag.fromTime ? next() : undefined,
     toTime: flags & flag.toTime ? next() : undefined,
+    atBlock: more & moreFlag.atBlock ? next() : undefined,
+    key: more & moreFlag.key ? nextHex() : '',
+    filter: more & moreFlag.filter ? nextHex() : '',
   }
+}
+
+/** The number of bytes, then the bytes. */
+function writeHex(bytes: Buffer, start: number, digits: string): number {
+  const at = writeInteger(bytes, start, digits.length / 2)
+  return at + bytes.write(digits, at, 'hex')
 }
 
 /** Seven bits a byte, lowest first; arithmetic instead of shifts because block bounds go up to 2^53. */

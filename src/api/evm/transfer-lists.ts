@@ -1,0 +1,222 @@
+// The lists of transfers over several contracts over HTTP: of a wallet, of a token, of a block, of all. The rules are in
+// `query/index-transfers.ts`.
+import type { ChainTable } from '../../chains.ts'
+import type { Admission } from '../../keys/gatekeeper.ts'
+import type { Freshen } from '../../query/freshen.ts'
+import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
+import type { TransfersOptions } from '../../query/nft-transfers.ts'
+import { carriedSubject, filterOf, type TransferSubject } from '../../query/transfer-subject.ts'
+import { type CursorSigner, firstPage } from '../../store/cursor.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { askedBounds, transferParameters } from '../nft-transfers.ts'
+import { dataErrors, indexHeaders, inPath, inQuery, inQueryList, type Json, jsonSuccess } from '../openapi-parts.ts'
+import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
+import { addressParameter, dialectOf, QueryText, readParameter } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { type MixedJson, mixedPageTag, writeMixedTransfers } from '../transfer-json.ts'
+import { openCursor } from './cursor-parameter.ts'
+import {
+  blockParameter,
+  contractsParameter,
+  directionParameter,
+  includePrices,
+  readContracts,
+  tokenIdParameter,
+} from './evm-parameters.ts'
+import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+
+function parametersOf(table: ChainTable, pageSizeMax: number) {
+  return {
+    ...transferParameters(table, pageSizeMax),
+    wallet: addressParameter('Address of the wallet.', '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'),
+    tokenId: tokenIdParameter,
+    block: blockParameter,
+    direction: directionParameter,
+    contracts: contractsParameter('contract_addresses', 'Transfers of these contracts alone.'),
+    includePrices,
+  }
+}
+
+type Parameters = ReturnType<typeof parametersOf>
+
+/** What tells the lists apart. */
+type List = {
+  id: string
+  summary: string
+  hasBounds: boolean
+  /** What the path and the query ask for. */
+  subjectOf: (request: ApiRequest, query: QueryText, parameters: Parameters) => TransferSubject
+  inPath: (parameters: Parameters) => Json[]
+  inQuery?: (parameters: Parameters) => Json[]
+}
+
+export const walletTransfers = listRoute({
+  id: 'getWalletNFTTransfers',
+  summary: 'NFT transfers of a wallet',
+  hasBounds: true,
+  subjectOf: (request, query, { wallet, direction, contracts }) => ({
+    list: 'wallet-transfers',
+    wallet: readParameter(wallet, request.pathParameter('address')),
+    direction: query.optional(direction) ?? 'both',
+    contracts: readContracts(query, contracts),
+  }),
+  inPath: ({ wallet }) => [inPath(wallet)],
+  inQuery: ({ direction, contracts }) => [inQuery(direction), inQueryList(contracts)],
+})
+
+export const tokenTransfers = listRoute({
+  id: 'getNFTTransfers',
+  summary: 'NFT transfers of a token',
+  hasBounds: false,
+  subjectOf: (request, _, { address, tokenId }) => ({
+    list: 'token-transfers',
+    contract: readParameter(address, request.pathParameter('address')),
+    tokenId: readParameter(tokenId, request.pathParameter('token_id')),
+  }),
+  inPath: ({ address, tokenId }) => [inPath(address), inPath(tokenId)],
+})
+
+export const blockTransfers = listRoute({
+  id: 'getNFTTransfersByBlock',
+  summary: 'NFT transfers of a block',
+  hasBounds: false,
+  subjectOf: (request, _, { block }) => ({
+    list: 'block-transfers',
+    block: readParameter(block, request.pathParameter('block_number_or_hash')),
+  }),
+  inPath: ({ block }) => [inPath(block)],
+})
+
+export const allTransfers = listRoute({
+  id: 'getNFTTransfersFromToBlock',
+  summary: 'NFT transfers of all contracts',
+  hasBounds: true,
+  subjectOf: () => ({ list: 'transfers' }),
+  inPath: () => [],
+})
+
+function listRoute(list: List): RouteParts {
+  return {
+    answer: context => {
+      const pages = new ListPages(context, list)
+      return request => {
+        const dialect = dialectOf(request, context.settings.dialect)
+        return perform(context, request, {
+          scope: 'nft-transfers',
+          cacheKey: dialect,
+          work: admission => pages.answer(request, admission),
+        })
+      }
+    },
+    document: ({ chains, pageSizeMax }, version) => {
+      const parameters = parametersOf(chains, pageSizeMax)
+      const { chain, fromBlock, toBlock, fromDate, toDate, format, limit, order, disableTotal, cursor } = parameters
+      const bounds = list.hasBounds ? [fromBlock, toBlock, fromDate, toDate] : []
+      const shared = [chain, ...bounds, format, limit, order, disableTotal, parameters.includePrices, cursor]
+      const schema = version === 'v2' ? 'TransferCollection' : 'NamedTransferCollection'
+      return {
+        id: version === 'v2' ? list.id : `${list.id}V22`,
+        tag: 'EVM',
+        summary: list.summary,
+        parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
+        answers: { 200: jsonSuccess(schema, 'A page of transfers.', indexHeaders) },
+        errors: dataErrors,
+      }
+    },
+  }
+}
+
+class ListPages {
+  readonly #context: Context
+  readonly #list: List
+  readonly #parameters: Parameters
+  readonly #transfers: IndexTransfers
+  readonly #copies: ReplicaReads<IndexTransfers>
+
+  constructor(context: Context, list: List) {
+    const { chains, settings, store, labels, contracts, revision, findBlock, replica } = context
+    this.#context = context
+    this.#list = list
+    this.#parameters = parametersOf(chains, settings.pageSizeMax)
+    this.#transfers = new IndexTransfers(store, { labels, contracts, revision, findBlock })
+    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, findBlock }))
+  }
+
+  async answer(request: ApiRequest, { key }: Admission) {
+    const { freshen, settings, cursors } = this.#context
+    const query = new QueryText(request.query)
+    const signer = await cursors()
+    const question = this.#question(request, query, signer)
+    const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
+    const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
+    const dialect = dialectOf(request, settings.dialect)
+    const page = pageOf(answer, { dialect, version: request.version, cursor: answer.next && signer.seal(answer.next) })
+    const { bytes, release } = writeMixedTransfers(page)
+    const ready = readyAnswer({
+      headers: {
+        ...completenessHeaders({ ...answer, complete: answer.indexComplete }, dialect),
+        ...deprecationHeaders(query.has(this.#parameters.disableTotal)),
+      },
+      body: bytes,
+      tag: mixedPageTag(page, bytes.length),
+      release,
+    })
+    return { ready, keep: isFinal(answer, freshen) }
+  }
+
+  /** First pages only: later ones come from the store, which is never behind what a client has seen. */
+  async #fromReplica(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer | undefined> {
+    if (question.page > 0) return undefined
+    return await this.#copies.answer(
+      copy => copy.answer(question, { ...options, freshen: undefined }),
+      answer => isFinal(answer, options.freshen),
+    )
+  }
+
+  #question(request: ApiRequest, query: QueryText, signer: CursorSigner): ListQuestion {
+    const parameters = this.#parameters
+    const { pageSizeMax } = this.#context.settings
+    const of = this.#list.subjectOf(request, query, parameters)
+    const chain = query.optional(parameters.chain)
+    const cursorText = query.optional(parameters.cursor)
+    query.optional(parameters.includePrices)
+    const isCounted = query.optional(parameters.disableTotal) === false && request.version === 'v2'
+    const asked: ListQuestion = {
+      ...firstPage,
+      ...(this.#list.hasBounds ? askedBounds(query, parameters) : {}),
+      ...carriedSubject(of),
+      of,
+      chain: (chain ?? this.#context.chains.all[0]!).id,
+      order: query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
+      format: query.optional(parameters.format) ?? 'decimal',
+      limit: query.optional(parameters.limit) ?? pageSizeMax,
+      countTotal: isCounted,
+    }
+    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
+    if (cursorText === undefined) return asked
+    const cursor = openCursor(signer, cursorText, { list: of.list, subject: asked.subject, chain })
+    return {
+      ...cursor,
+      of: of.list === 'wallet-transfers' ? { ...of, ...filterOf(cursor.filter) } : of,
+      limit: Math.min(cursor.limit, pageSizeMax),
+      countTotal: cursor.countTotal && request.version === 'v2',
+    }
+  }
+}
+
+/** An answer that an indexer may complete is not kept: the next request has to ask the indexer again. */
+function isFinal({ question, indexComplete }: ListAnswer, freshen: Freshen | undefined): boolean {
+  return indexComplete || question.of.list !== 'token-transfers' || freshen?.contract === undefined
+}
+
+function pageOf(answer: ListAnswer, facts: Pick<Envelope, 'dialect' | 'version' | 'cursor'>): MixedJson {
+  const { rows, facts: shown, labels, question, total } = answer
+  const { format, page, limit: pageSize } = question
+  return {
+    ...{ rows, facts: shown, labels, format, dialect: facts.dialect, withNames: facts.version !== 'v2' },
+    head: `{${envelopeText({ ...facts, total, page, pageSize })},"result":[`,
+    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
+  }
+}

@@ -1,0 +1,96 @@
+// What may be claimed of an answer, and what is known of contracts, read once for each revision of the store: coverage is
+// read before rows, so a commit in between can only make an answer claim less than it holds.
+import { LRUCache } from 'lru-cache'
+import { type ShownFacts, shownFacts } from '../../annotate/shown-facts.ts'
+import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
+import type { Address, ChainId, CoveredInterval } from '../../model.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
+import type { IndexReader } from '../../store/index-reader.ts'
+import type { IndexName } from '../../store/indexes/index-view.ts'
+import type { ChainState, Store } from '../../store/store.ts'
+import type { Completeness } from './questions.ts'
+
+const contractsMax = 10_000
+const chainsMax = 100
+
+type ChainView = { revision: number; state: ChainState | undefined; whole: CoveredInterval[]; filled: Set<IndexName> }
+type Kept<T> = { revision: number; value: T }
+
+export type ClaimStore = Pick<
+  Store,
+  'revision' | 'chainState' | 'coverage' | 'contractCoverage' | 'contractFacts' | 'marksOf'
+>
+
+export class Claims {
+  readonly #store: ClaimStore
+  readonly #indexes: IndexReader
+  readonly #revision: () => number
+  readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
+  readonly #coverage = new LRUCache<string, Kept<readonly CoveredInterval[]>>({ max: contractsMax })
+  readonly #facts = new LRUCache<string, Kept<ShownFacts | undefined>>({ max: contractsMax })
+
+  constructor(store: ClaimStore, indexes: IndexReader, revision: () => number) {
+    this.#store = store
+    this.#indexes = indexes
+    this.#revision = revision
+  }
+
+  async chain(chain: ChainId): Promise<ChainView> {
+    const revision = this.#revision()
+    const known = this.#chains.get(chain)
+    if (known?.revision === revision) return known
+    const [state, covered, states] = await Promise.all([
+      this.#store.chainState(chain),
+      chainCoverage(this.#store, chain),
+      this.#indexes.indexStates(chain),
+    ])
+    const filled = new Set(states.filter(each => each.filled).map(each => each.index))
+    const view = { revision, state, whole: wholeCoverage(covered, 'transfers'), filled }
+    this.#chains.set(chain, view)
+    return view
+  }
+
+  /** Of one contract up to a block. */
+  async ofContract(chain: ChainId, contract: Address, block: number): Promise<Completeness> {
+    const { filled } = await this.chain(chain)
+    const coverage = await this.#read(this.#coverage, `${chain} ${contract}`, () =>
+      this.#store.contractCoverage(chain, contract),
+    )
+    return judge(coverage, { from: 0, to: block }, filled.has('by_token'))
+  }
+
+  /** Of all contracts in an interval. */
+  async ofChain(chain: ChainId, blocks: { from: number; to: number }, index: IndexName): Promise<Completeness> {
+    const { whole, filled } = await this.chain(chain)
+    return judge(whole, blocks, filled.has(index))
+  }
+
+  facts(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
+    return this.#read(this.#facts, `${chain} ${contract}`, async () => {
+      const [facts, marks] = await Promise.all([
+        this.#store.contractFacts(chain, contract),
+        this.#store.marksOf(chain, contract),
+      ])
+      return shownFacts(facts, marks)
+    })
+  }
+
+  async #read<T>(kept: LRUCache<string, Kept<T>>, key: string, read: () => Promise<T>): Promise<T> {
+    // From before it is read, so that a commit in between voids it.
+    const revision = this.#revision()
+    const known = kept.get(key)
+    if (known?.revision === revision) return known.value
+    const value = await read()
+    kept.set(key, { revision, value })
+    return value
+  }
+}
+
+function judge(
+  coverage: readonly CoveredInterval[],
+  blocks: { from: number; to: number },
+  isFilled: boolean,
+): Completeness {
+  const complete = blocks.to >= 0 && isFilled && isCovered(coverage, blocks)
+  return { block: blocks.to, complete, evidence: complete ? weakestEvidence(coverage, blocks) : undefined }
+}

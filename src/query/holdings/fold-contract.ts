@@ -1,0 +1,198 @@
+// Folds the records of `by_token`, of a contract or of one token, into a sheet: who holds what after a block. An ERC-721
+// token has the recipient of its newest transfer as owner; of an ERC-1155 token everybody holds what was received minus
+// what was given. Where an id has transfers of both standards, the newest decides which counts. No reading.
+
+import type { IndexRecords } from '../../store/index-reader.ts'
+import { tokenIdOfKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../../store/indexes/by-token.ts'
+import { blockOfPlace, placeBytes, wordAt } from '../../store/runs/place-key.ts'
+import { payloadFlags } from '../../store/transfer-payload.ts'
+import { grown, noAddress } from './address-table.ts'
+import type { Pace } from './pace.ts'
+import { RangeMerge } from './range-merge.ts'
+import type { TokenRange } from './range-segments.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
+import { SheetBuilder } from './sheet-builder.ts'
+
+export const standards = { erc721: 1, erc1155: 2 } as const
+const idBytes = tokenPlaceAt - 1
+
+export class ContractFold {
+  readonly #builder = new SheetBuilder()
+  readonly #block: number
+  /** Of a token's sheet: the only id that counts. */
+  readonly #tokenId: bigint | undefined
+  readonly #ranges: TokenRange[] = []
+  #merge: RangeMerge | undefined
+  // The token whose records are being read, newest first.
+  readonly #id = new Uint8Array(idBytes)
+  #isOpen = false
+  /** Only where there are ranges. */
+  #openId = 0n
+  #groupStart = 0
+  #isErc1155 = false
+  readonly #newestPlace = new Uint8Array(placeBytes)
+  readonly #oldestPlace = new Uint8Array(placeBytes)
+  #oldestFlags = 0
+  readonly #oldestTo = new Uint8Array(20)
+  #group = 0
+  /** The last row of each party, and of which group it is. */
+  #rowOf = new Uint32Array(1024)
+  #groupOf = new Uint32Array(1024)
+
+  constructor(block: number, tokenId?: bigint) {
+    this.#block = block
+    this.#tokenId = tokenId
+  }
+
+  /** In the order of keys. */
+  add({ length, keys, values, valueEnds }: IndexRecords): void {
+    for (let record = 0, from = 0; record < length; record++) {
+      const to = valueEnds[record]!
+      const key = record * tokenKeyBytes
+      if (blockOfPlace(keys, key + tokenPlaceAt) <= this.#block) {
+        if (keys[key] === tokenKinds.range) this.#range(keys, key, values.subarray(from, to))
+        else this.#single(keys, key, values, from, to)
+      }
+      from = to
+    }
+  }
+
+  async finish(pace: Pace): Promise<Sheet> {
+    this.#closeToken()
+    this.#segments().end()
+    return await this.#builder.finish(pace)
+  }
+
+  #range(keys: Uint8Array, key: number, value: Uint8Array): void {
+    const flags = value[0]!
+    const count = wordAt(value, value.length - 4)
+    const first = tokenIdOfKey(keys, key)
+    const place = keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
+    const party = flags & payloadFlags.toZero ? noAddress : this.#builder.addresses.add(value, 1)
+    const isMinter = (flags & payloadFlags.fromZero) !== 0 && isSentByRecipient(flags)
+    const mint = { block: blockOfPlace(place, 0), minter: isMinter ? party : noAddress }
+    const id = this.#tokenId
+    if (id !== undefined && (id < first || id >= first + BigInt(count))) return
+    this.#builder.transfers += id === undefined ? count : 1
+    this.#builder.standards |= standards.erc721
+    if (id === undefined) this.#ranges.push({ first, count, offset: 0, place, party, mint })
+    else this.#ranges.push({ first: id, count: 1, offset: Number(id - first), place, party, mint })
+  }
+
+  #single(keys: Uint8Array, key: number, values: Uint8Array, from: number, to: number): void {
+    const flags = values[from]!
+    const isErc1155 = (flags & payloadFlags.erc1155) !== 0
+    const isNewest = !this.#isOpen || !this.#isOpenToken(keys, key)
+    if (isNewest) this.#openToken(keys, key, isErc1155)
+    const toAt = from + 1
+    const fromAt = flags & payloadFlags.toZero ? toAt : toAt + 20
+    if (isErc1155) {
+      if (this.#isErc1155) this.#move1155(keys, key, values, { flags, toAt, fromAt, end: to })
+      this.#builder.standards |= standards.erc1155
+    } else {
+      if (isNewest && fromAt > toAt) this.#hold(keys, key, this.#builder.addresses.add(values, toAt), 0)
+      this.#builder.standards |= standards.erc721
+    }
+    this.#builder.transfers++
+    for (let at = 0; at < placeBytes; at++) this.#oldestPlace[at] = keys[key + tokenPlaceAt + at]!
+    this.#oldestFlags = flags
+    if (fromAt > toAt && flags & payloadFlags.fromZero)
+      for (let at = 0; at < 20; at++) this.#oldestTo[at] = values[toAt + at]!
+  }
+
+  #move1155(
+    keys: Uint8Array,
+    key: number,
+    values: Uint8Array,
+    { flags, toAt, fromAt, end }: { flags: number; toAt: number; fromAt: number; end: number },
+  ): void {
+    const amountAt = flags & payloadFlags.fromZero ? fromAt : fromAt + 20
+    const amount = amountOf(values, amountAt, end)
+    const { addresses } = this.#builder
+    const recipient = fromAt > toAt ? addresses.add(values, toAt) : noAddress
+    const giver = amountAt > fromAt ? addresses.add(values, fromAt) : noAddress
+    if (recipient !== noAddress) {
+      const row = this.#rowOfParty(keys, key, recipient, 0)
+      if (giver !== recipient) this.#builder.addAmount(row, amount)
+    }
+    if (giver !== noAddress && giver !== recipient)
+      this.#builder.addAmount(this.#rowOfParty(keys, key, giver, rowFlags.giver), -amount)
+  }
+
+  /** The party's row of the token; its first record is its newest change. */
+  #rowOfParty(keys: Uint8Array, key: number, party: number, leg: number): number {
+    if (this.#groupOf[party] === this.#group) return this.#rowOf[party]!
+    const row = this.#hold(keys, key, party, rowFlags.erc1155 | leg)
+    this.#builder.setAmount(row, 0)
+    while (party >= this.#rowOf.length) {
+      this.#rowOf = grown(this.#rowOf)
+      this.#groupOf = grown(this.#groupOf)
+    }
+    this.#rowOf[party] = row
+    this.#groupOf[party] = this.#group
+    return row
+  }
+
+  #hold(keys: Uint8Array, key: number, party: number, flags: number): number {
+    const place = { place: keys, placeAt: key + tokenPlaceAt }
+    return this.#builder.append({ id: keys, idFrom: key + 1, idTo: key + tokenPlaceAt, ...place, flags, party })
+  }
+
+  #isOpenToken(keys: Uint8Array, key: number): boolean {
+    // The last bytes differ soonest.
+    for (let at = idBytes - 1; at >= 0; at--) if (this.#id[at] !== keys[key + 1 + at]) return false
+    return true
+  }
+
+  #openToken(keys: Uint8Array, key: number, isErc1155: boolean): void {
+    this.#closeToken()
+    if (this.#ranges.length > 0) {
+      this.#openId = tokenIdOfKey(keys, key)
+      this.#segments().passTo(this.#openId)
+    }
+    for (let at = 0; at < idBytes; at++) this.#id[at] = keys[key + 1 + at]!
+    for (let at = 0; at < placeBytes; at++) this.#newestPlace[at] = keys[key + tokenPlaceAt + at]!
+    this.#isOpen = true
+    this.#isErc1155 = isErc1155
+    this.#groupStart = this.#builder.length
+    this.#group++
+  }
+
+  #closeToken(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const builder = this.#builder
+    if (this.#isErc1155 && builder.length > this.#groupStart) builder.settle(this.#groupStart)
+    const isMinted = this.#oldestFlags & payloadFlags.fromZero && isSentByRecipient(this.#oldestFlags)
+    const isKnown = isMinted && (this.#oldestFlags & (payloadFlags.toZero | payloadFlags.erc1155)) === 0
+    const mint = {
+      block: blockOfPlace(this.#oldestPlace, 0),
+      minter: isKnown ? builder.addresses.add(this.#oldestTo, 0) : noAddress,
+    }
+    if (this.#ranges.length === 0) builder.setMint(this.#groupStart, builder.length, mint)
+    else
+      this.#segments().takeOut({
+        ...{ id: this.#openId, from: this.#groupStart, mint },
+        ...{ newestPlace: this.#newestPlace, oldestPlace: this.#oldestPlace },
+      })
+  }
+
+  /** Ranges stand before all tokens. */
+  #segments(): RangeMerge {
+    this.#merge ??= new RangeMerge(this.#builder, this.#ranges)
+    return this.#merge
+  }
+}
+
+function isSentByRecipient(flags: number): boolean {
+  return (flags & payloadFlags.sentByOther) === payloadFlags.sentByRecipient
+}
+
+/** A number where it is exact. */
+export function amountOf(bytes: Uint8Array, from: number, to: number): number | bigint {
+  if (from === to) return 1
+  if (to - from > 6) return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('hex')}`)
+  let amount = 0
+  for (let at = from; at < to; at++) amount = amount * 256 + bytes[at]!
+  return amount
+}

@@ -1,0 +1,131 @@
+// Folds the records of `by_wallet` of one wallet into a sheet: what it holds after a block. Its own transfers tell that:
+// an ERC-721 token is held if the newest of them brought it, and of an ERC-1155 token what came minus what went. Rows of
+// the sheet name the contract as their party, and mints are not known. No reading.
+import type { Address } from '../../model.ts'
+import type { IndexRecords } from '../../store/index-reader.ts'
+import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'
+import { blockOfPlace, placeBytes, wordAt } from '../../store/runs/place-key.ts'
+import { noAddress } from './address-table.ts'
+import { amountOf, standards } from './fold-contract.ts'
+import type { Pace } from './pace.ts'
+import { RangeMerge } from './range-merge.ts'
+import type { TokenRange } from './range-segments.ts'
+import { idAt, rowFlags, type Sheet } from './sheet.ts'
+import { SheetBuilder } from './sheet-builder.ts'
+
+const { keyBytes, placeAt } = byWallet
+const idLengthAt = 5
+const idStart = 6
+const mint = { block: 0, minter: noAddress }
+
+export class WalletFold {
+  readonly #builder = new SheetBuilder()
+  readonly #block: number
+  /** The rows of tokens, by the bytes of the contract's number and the id. */
+  readonly #rows = new Map<string, number>()
+  readonly #parties = new Map<number, number>()
+  readonly #ranges = new Map<number, TokenRange[]>()
+
+  constructor(block: number) {
+    this.#block = block
+  }
+
+  /** In the order of keys: newest first. */
+  add({ length, keys, values, valueEnds, contracts }: IndexRecords): void {
+    const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+    for (let record = 0, from = 0; record < length; record++) {
+      const to = valueEnds[record]!
+      const place = record * keyBytes + placeAt
+      if (blockOfPlace(keys, place) <= this.#block) {
+        const party = this.#party(wordAt(bytes, from + 1), contracts)
+        if (bytes[from]! & walletFlags.range) this.#range(keys, place, bytes.subarray(from, to), party)
+        else this.#single({ keys, place, bytes, from, to, party })
+      }
+      from = to
+    }
+  }
+
+  async finish(pace: Pace): Promise<Sheet> {
+    const builder = this.#ranges.size === 0 ? this.#builder : this.#withRanges()
+    builder.settle(0)
+    return await builder.finish(pace)
+  }
+
+  #party(contract: number, contracts: ReadonlyMap<number, Address>): number {
+    let party = this.#parties.get(contract)
+    if (party === undefined) {
+      party = this.#builder.addresses.addText(contracts.get(contract)!)
+      this.#parties.set(contract, party)
+    }
+    return party
+  }
+
+  #range(keys: Uint8Array, place: number, value: Uint8Array, party: number): void {
+    const { flags, tokenId, idCount } = readWalletRecord(value)
+    this.#builder.transfers += idCount
+    this.#builder.standards |= standards.erc721
+    const range = {
+      ...{ first: tokenId, count: idCount, offset: 0, mint },
+      place: keys.slice(place, place + placeBytes),
+      party: flags & walletFlags.received ? party : noAddress,
+    }
+    const others = this.#ranges.get(party)
+    if (others === undefined) this.#ranges.set(party, [range])
+    else others.push(range)
+  }
+
+  #single({ keys, place, bytes, from, to, party }: SingleRecord): void {
+    const flags = bytes[from]!
+    const isErc1155 = (flags & walletFlags.erc1155) !== 0
+    const idEnd = from + idStart + bytes[from + idLengthAt]!
+    const token = bytes.toString('latin1', from + 1, idEnd)
+    const builder = this.#builder
+    builder.transfers++
+    builder.standards |= isErc1155 ? standards.erc1155 : standards.erc721
+    const isReceived = (flags & walletFlags.received) !== 0
+    let row = this.#rows.get(token)
+    if (row === undefined) {
+      const rowFlag = (isErc1155 ? rowFlags.erc1155 : 0) | (isReceived ? 0 : rowFlags.giver)
+      const id = { id: bytes, idFrom: from + idStart, idTo: idEnd }
+      row = builder.append({ ...id, place: keys, placeAt: place, flags: rowFlag, party })
+      builder.setAmount(row, isReceived && !isErc1155 ? 1 : 0)
+      this.#rows.set(token, row)
+    }
+    const isSelf = isReceived && (flags & walletFlags.gave) !== 0
+    if (!isErc1155 || isSelf || !builder.isErc1155(row)) return
+    const amount = amountOf(bytes, idEnd, to)
+    builder.addAmount(row, isReceived ? amount : -amount)
+  }
+
+  /** The rows with what ranges bring, which also needs the tokens that the wallet gave. */
+  #withRanges(): SheetBuilder {
+    const columns = this.#builder.columns()
+    const merged = new SheetBuilder(this.#builder.addresses)
+    merged.transfers = this.#builder.transfers
+    merged.standards = this.#builder.standards
+    const touched = new Map([...this.#ranges.keys()].map(party => [party, [] as number[]]))
+    for (let row = 0; row < columns.length; row++) {
+      const rows = touched.get(columns.parties[row]!)
+      if (rows === undefined) merged.copyRows(columns, row, row + 1)
+      else rows.push(row)
+    }
+    for (const [party, rows] of touched) {
+      const merge = new RangeMerge(merged, this.#ranges.get(party)!, party)
+      const byId = rows.map(row => ({ row, id: idAt(columns, row) })).sort((a, b) => (a.id < b.id ? -1 : 1))
+      for (const { row, id } of byId) {
+        merge.passTo(id)
+        const from = merged.length
+        merged.copyRows(columns, row, row + 1)
+        const newestPlace = columns.places.subarray(row * placeBytes, (row + 1) * placeBytes)
+        merge.takeOut({ id, from, mint, newestPlace, oldestPlace: newestOfAll })
+      }
+      merge.end()
+    }
+    return merged
+  }
+}
+
+type SingleRecord = { keys: Uint8Array; place: number; bytes: Buffer; from: number; to: number; party: number }
+
+/** No range is newer: what was first is not told by a wallet's records. */
+const newestOfAll = new Uint8Array(placeBytes)

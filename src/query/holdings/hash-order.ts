@@ -1,0 +1,105 @@
+// The tokens of a contract in the order of their hashes, greatest first. Ids of ERC-2309 ranges have no place in it:
+// there may be billions. It is made of a sheet of final blocks and kept with it: only tokens that moved since are looked
+// at for each page.
+import { hash } from 'node:crypto'
+import type { Address } from '../../model.ts'
+import { sortedByWord } from './newest-first.ts'
+import { Pace } from './pace.ts'
+import { rowWith } from './patch-sheet.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
+import type { FoundSheet } from './sheets.ts'
+
+export type HashedToken = { tokenHash: string; tokenId: bigint; row: number }
+/** Hashes below `below`, and not below `from`. */
+export type HashBounds = { below: string | undefined; from: string | undefined }
+
+const orders = new WeakMap<Sheet, Promise<Uint32Array>>()
+
+export function tokenHash(contract: Address, tokenId: bigint): string {
+  return hash('md5', `${contract}${tokenId}`, 'hex')
+}
+
+/** Up to `limit` tokens within bounds, and a count of all of them. */
+export async function hashedTokens(
+  { sheet, patch }: FoundSheet,
+  contract: Address,
+  { below, from, limit }: HashBounds & { limit: number },
+): Promise<{ tokens: HashedToken[]; count: number }> {
+  const base = patch?.base ?? sheet
+  const order = await orderOf(base, contract)
+  const hashAt = (at: number): string => tokenHash(contract, base.idOf(order[at]!))
+  const start = below === undefined ? 0 : firstBelow(order.length, hashAt, below)
+  const end = from === undefined ? order.length : firstBelow(order.length, hashAt, from)
+  const moved = new Set(patch?.tokenIds)
+  const isWithin = (each: string): boolean =>
+    (below === undefined || each < below) && (from === undefined || each >= from)
+  const movedWithin = [...moved]
+    .map(tokenId => ({ tokenId, tokenHash: tokenHash(contract, tokenId) }))
+    .filter(each => isWithin(each.tokenHash))
+  const news = movedWithin.flatMap(token => singleIn(sheet, token)).sort((a, b) => (a.tokenHash > b.tokenHash ? -1 : 1))
+  const gone = movedWithin.filter(token => singleIn(base, token).length > 0).length
+  const tokens: HashedToken[] = []
+  for (let at = start, next = 0; tokens.length < limit && (at < end || next < news.length); ) {
+    const tokenId = at < end ? base.idOf(order[at]!) : -1n
+    if (moved.has(tokenId)) {
+      at++
+      continue
+    }
+    const older = at < end ? tokenHash(contract, tokenId) : ''
+    if (next < news.length && news[next]!.tokenHash > older) tokens.push(news[next++]!)
+    else {
+      const row = base === sheet ? order[at]! : sheet.newestRow(rowWith(sheet, tokenId)!)
+      tokens.push({ tokenHash: older, tokenId, row })
+      at++
+    }
+  }
+  return { tokens, count: Math.max(0, end - start) - gone + news.length }
+}
+
+function singleIn(sheet: Sheet, token: { tokenId: bigint; tokenHash: string }): HashedToken[] {
+  const first = rowWith(sheet, token.tokenId)
+  if (first === undefined) return []
+  const row = sheet.newestRow(first)
+  return sheet.columns.flags[row]! & (rowFlags.range | rowFlags.impossible) ? [] : [{ ...token, row }]
+}
+
+function firstBelow(length: number, hashAt: (at: number) => string, bound: string): number {
+  let [low, high] = [0, length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (hashAt(middle) < bound) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function orderOf(sheet: Sheet, contract: Address): Promise<Uint32Array> {
+  let order = orders.get(sheet)
+  if (order === undefined) {
+    order = makeOrder(sheet, contract)
+    orders.set(sheet, order)
+  }
+  return order
+}
+
+/** The newest row of each token. */
+async function makeOrder(sheet: Sheet, contract: Address): Promise<Uint32Array> {
+  const pace = new Pace()
+  const { length, flags } = sheet.columns
+  const rows = new Uint32Array(length)
+  const words = new Uint32Array(length)
+  let count = 0
+  for (let first = 0, next = 0; first < length; first = next) {
+    next = sheet.nextToken(first)
+    const row = sheet.newestRow(first)
+    if (flags[row]! & (rowFlags.range | rowFlags.impossible)) continue
+    rows[count++] = row
+    words[row] = ~Number.parseInt(tokenHash(contract, sheet.idOf(row)).slice(0, 8), 16)
+    if (count % 512 === 0) await pace.rest()
+  }
+  const sortEqual = (equal: Uint32Array): Uint32Array => {
+    const hashes = new Map([...equal].map(row => [row, tokenHash(contract, sheet.idOf(row))]))
+    return equal.slice().sort((a, b) => (hashes.get(a)! > hashes.get(b)! ? -1 : 1))
+  }
+  return await sortedByWord(rows.slice(0, count), { words, sortEqual, pace })
+}

@@ -1,0 +1,71 @@
+// Holdings as rows of answers: with the contract's facts, the mint and what the token says of itself.
+import type { Address, ChainId } from '../../model.ts'
+import type { IndexReader } from '../../store/index-reader.ts'
+import type { Claims } from './claims.ts'
+import { tokenHash } from './hash-order.ts'
+import type { Holding } from './holding-page.ts'
+import { readMint, type TokenMint } from './mints.ts'
+import type { HoldingsOptions, NftRow, TokenRef } from './questions.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
+
+export type RowReader = { indexes: IndexReader; claims: Claims }
+
+/** Of a contract's sheet. */
+export async function contractRows(
+  { claims }: RowReader,
+  { sheet, chain, contract }: { sheet: Sheet; chain: ChainId; contract: Address },
+  holdings: readonly Holding[],
+  options: HoldingsOptions,
+): Promise<NftRow[]> {
+  const facts = await claims.facts(chain, contract)
+  const tokens = holdings.map(({ tokenId }) => ({ contract, tokenId }))
+  const told = await options.tokenFacts?.(chain, tokens)
+  return holdings.map((holding, at) => ({
+    ...heldOf(sheet, holding),
+    contract,
+    tokenHash: tokenHash(contract, holding.tokenId),
+    owner: sheet.addresses.addressOf(sheet.columns.parties[holding.row]!),
+    ...sheet.mintOf(holding.row),
+    facts,
+    token: told?.[at],
+  }))
+}
+
+/** Of a wallet's sheet, whose mints are read token by token. */
+export async function walletRows(
+  { indexes, claims }: RowReader,
+  { sheet, chain, wallet }: { sheet: Sheet; chain: ChainId; wallet: Address },
+  holdings: readonly Holding[],
+  options: HoldingsOptions,
+): Promise<NftRow[]> {
+  const tokens = holdings.map(({ row, tokenId }): TokenRef => {
+    const contract = sheet.addresses.addressOf(sheet.columns.parties[row]!)
+    return { contract, tokenId }
+  })
+  const told = await options.tokenFacts?.(chain, tokens)
+  return await Promise.all(
+    holdings.map(async (holding, at) => {
+      const { contract, tokenId } = tokens[at]!
+      const mint: TokenMint | undefined = await readMint(indexes, chain, tokens[at]!)
+      return {
+        ...heldOf(sheet, holding),
+        contract,
+        tokenHash: tokenHash(contract, tokenId),
+        owner: wallet,
+        blockMinted: mint?.block,
+        minter: mint?.minter,
+        facts: await claims.facts(chain, contract),
+        token: told?.[at],
+      }
+    }),
+  )
+}
+
+function heldOf(sheet: Sheet, { row, tokenId }: Holding): Pick<NftRow, 'tokenId' | 'standard' | 'amount' | 'position'> {
+  return {
+    tokenId,
+    standard: sheet.columns.flags[row]! & rowFlags.erc1155 ? 'ERC1155' : 'ERC721',
+    amount: sheet.amountOf(row),
+    position: sheet.positionOf(row, Number(tokenId - sheet.idOf(row))),
+  }
+}

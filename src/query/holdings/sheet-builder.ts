@@ -1,0 +1,241 @@
+// Puts the columns of a sheet together, row after row. What a row means is for the folds to say.
+import { placeBytes } from '../../store/runs/place-key.ts'
+import { AddressTable, grown, noAddress } from './address-table.ts'
+import { newestFirst } from './newest-first.ts'
+import { Pace } from './pace.ts'
+import { rowFlags, Sheet, type SheetColumns } from './sheet.ts'
+
+export type RowStart = {
+  /** Big-endian; zeros before it do not matter. */
+  id: Uint8Array
+  idFrom: number
+  idTo: number
+  place: Uint8Array
+  placeAt: number
+  flags: number
+  party: number
+}
+
+export type Mint = { block: number; minter: number }
+
+export class SheetBuilder {
+  readonly addresses: AddressTable
+  length = 0
+  transfers = 0
+  standards = 0
+  #idWidth = 4
+  #ids = new Uint8Array(0)
+  #places = new Uint8Array(0)
+  #flags = new Uint8Array(0)
+  #parties = new Uint32Array(0)
+  #amounts: Float64Array | undefined
+  readonly #largeAmounts = new Map<number, bigint>()
+  #mintBlocks = new Uint32Array(0)
+  #minters = new Uint32Array(0)
+  #counts: Uint32Array | undefined
+  #offsets: Uint32Array | undefined
+
+  constructor(addresses = new AddressTable()) {
+    this.addresses = addresses
+  }
+
+  /** Returns the number of the row. */
+  append({ id, idFrom, idTo, place, placeAt, flags, party }: RowStart): number {
+    const row = this.length
+    if (row === this.#flags.length) this.#grow()
+    let from = idFrom
+    while (from < idTo && id[from] === 0) from++
+    while (idTo - from > this.#idWidth) this.#widen()
+    const width = this.#idWidth
+    const end = (row + 1) * width
+    this.#ids.fill(0, row * width, end - (idTo - from))
+    for (let at = from; at < idTo; at++) this.#ids[end - idTo + at] = id[at]!
+    const placeStart = row * placeBytes
+    for (let at = 0; at < placeBytes; at++) this.#places[placeStart + at] = place[placeAt + at]!
+    this.#flags[row] = flags
+    this.#parties[row] = party
+    if (this.#amounts !== undefined) this.#amounts[row] = 1
+    if (this.#counts !== undefined) this.#counts[row] = 1
+    if (this.#offsets !== undefined) this.#offsets[row] = 0
+    this.length++
+    return row
+  }
+
+  setMint(from: number, to: number, { block, minter }: Mint): void {
+    this.#mintBlocks.fill(block, from, to)
+    this.#minters.fill(minter, from, to)
+  }
+
+  setRange(row: number, count: number, offset: number): void {
+    if (this.#counts === undefined) {
+      this.#counts = new Uint32Array(this.#flags.length).fill(1)
+      this.#offsets = new Uint32Array(this.#flags.length)
+    }
+    this.#counts[row] = count
+    this.#offsets![row] = offset
+  }
+
+  setAmount(row: number, amount: number | bigint): void {
+    this.#amounts ??= new Float64Array(this.#flags.length).fill(1)
+    this.#largeAmounts.delete(row)
+    if (amount >= -Number.MAX_SAFE_INTEGER && amount <= Number.MAX_SAFE_INTEGER) this.#amounts[row] = Number(amount)
+    else {
+      this.#amounts[row] = Number.NaN
+      this.#largeAmounts.set(row, BigInt(amount))
+    }
+  }
+
+  addAmount(row: number, added: number | bigint): void {
+    const amount = this.#amounts![row]!
+    if (typeof added === 'number' && !Number.isNaN(amount)) {
+      const sum = amount + added
+      if (sum >= -Number.MAX_SAFE_INTEGER && sum <= Number.MAX_SAFE_INTEGER) {
+        this.#amounts![row] = sum
+        return
+      }
+    }
+    this.setAmount(row, this.#amountOf(row) + BigInt(added))
+  }
+
+  /** Drops rows from `from` on that amount to nothing, and marks those that are below it. */
+  settle(from: number): void {
+    if (this.#amounts === undefined) return
+    let kept = from
+    for (let row = from; row < this.length; row++) {
+      const amount = this.#amounts[row]!
+      if (amount === 0) continue
+      const large = this.#largeAmounts.get(row)
+      if (amount < 0 || (large !== undefined && large < 0n)) this.#flags[row]! |= rowFlags.impossible
+      if (kept !== row) this.#move(row, kept, large)
+      kept++
+    }
+    this.length = kept
+  }
+
+  /** Drops rows from `from` on. */
+  truncate(from: number): void {
+    if (this.#largeAmounts.size > 0) for (let row = from; row < this.length; row++) this.#largeAmounts.delete(row)
+    this.length = from
+  }
+
+  /** Appends rows of another sheet as they are; its addresses must be the first of this one's. */
+  copyRows(other: SheetColumns, from: number, to: number): void {
+    const count = to - from
+    if (count <= 0) return
+    while (this.#flags.length < this.length + count) this.#grow()
+    while (this.#idWidth < other.idWidth) this.#widen()
+    const start = this.length
+    if (this.#idWidth === other.idWidth)
+      this.#ids.set(other.ids.subarray(from * other.idWidth, to * other.idWidth), start * this.#idWidth)
+    else for (let row = 0; row < count; row++) this.#copyId(other, from + row, start + row)
+    this.#places.set(other.places.subarray(from * placeBytes, to * placeBytes), start * placeBytes)
+    this.#flags.set(other.flags.subarray(from, to), start)
+    this.#parties.set(other.parties.subarray(from, to), start)
+    this.#mintBlocks.set(other.mintBlocks.subarray(from, to), start)
+    this.#minters.set(other.minters.subarray(from, to), start)
+    if (other.amounts !== undefined) {
+      this.#amounts ??= new Float64Array(this.#flags.length).fill(1)
+      this.#amounts.set(other.amounts.subarray(from, to), start)
+      if (other.largeAmounts.size > 0)
+        for (let row = from; row < to; row++) {
+          const large = other.largeAmounts.get(row)
+          if (large !== undefined) this.#largeAmounts.set(start + row - from, large)
+        }
+    } else this.#amounts?.fill(1, start, start + count)
+    if (other.counts !== undefined) {
+      if (this.#counts === undefined) this.setRange(start, 1, 0)
+      this.#counts!.set(other.counts.subarray(from, to), start)
+      this.#offsets!.set(other.offsets!.subarray(from, to), start)
+    } else {
+      this.#counts?.fill(1, start, start + count)
+      this.#offsets?.fill(0, start, start + count)
+    }
+    this.length += count
+  }
+
+  async finish(pace = new Pace()): Promise<Sheet> {
+    const columns = this.columns()
+    await pace.rest()
+    const order = await newestFirst(columns, pace)
+    await pace.rest()
+    const { addresses, transfers, standards } = this
+    return new Sheet(columns, { addresses, order, transfers, standards })
+  }
+
+  /** The rows so far. */
+  columns(): SheetColumns {
+    const { length } = this
+    return {
+      length,
+      idWidth: this.#idWidth,
+      ids: this.#ids.slice(0, length * this.#idWidth),
+      places: this.#places.slice(0, length * placeBytes),
+      flags: this.#flags.slice(0, length),
+      parties: this.#parties.slice(0, length),
+      amounts: this.#amounts?.slice(0, length),
+      largeAmounts: this.#largeAmounts,
+      mintBlocks: this.#mintBlocks.slice(0, length),
+      minters: this.#minters.slice(0, length),
+      counts: this.#counts?.slice(0, length),
+      offsets: this.#offsets?.slice(0, length),
+    }
+  }
+
+  isErc1155(row: number): boolean {
+    return (this.#flags[row]! & rowFlags.erc1155) !== 0
+  }
+
+  #amountOf(row: number): bigint {
+    const amount = this.#amounts![row]!
+    return Number.isNaN(amount) ? this.#largeAmounts.get(row)! : BigInt(amount)
+  }
+
+  #move(from: number, to: number, large: bigint | undefined): void {
+    const width = this.#idWidth
+    this.#ids.copyWithin(to * width, from * width, (from + 1) * width)
+    this.#places.copyWithin(to * placeBytes, from * placeBytes, (from + 1) * placeBytes)
+    this.#flags[to] = this.#flags[from]!
+    this.#parties[to] = this.#parties[from]!
+    this.#amounts![to] = this.#amounts![from]!
+    this.#mintBlocks[to] = this.#mintBlocks[from]!
+    this.#minters[to] = this.#minters[from]!
+    if (this.#counts !== undefined) this.#counts[to] = this.#counts[from]!
+    if (this.#offsets !== undefined) this.#offsets[to] = this.#offsets[from]!
+    if (large !== undefined) {
+      this.#largeAmounts.delete(from)
+      this.#largeAmounts.set(to, large)
+    }
+  }
+
+  #copyId(other: SheetColumns, from: number, to: number): void {
+    const [width, theirs] = [this.#idWidth, other.idWidth]
+    this.#ids.fill(0, to * width, (to + 1) * width)
+    this.#ids.set(other.ids.subarray(from * theirs, (from + 1) * theirs), (to + 1) * width - theirs)
+  }
+
+  #grow(): void {
+    this.#flags = grown(this.#flags)
+    const capacity = this.#flags.length
+    this.#ids = withLength(this.#ids, capacity * this.#idWidth)
+    this.#places = withLength(this.#places, capacity * placeBytes)
+    this.#parties = grown(this.#parties)
+    this.#mintBlocks = grown(this.#mintBlocks)
+    this.#minters = grown(this.#minters).fill(noAddress, this.length)
+    if (this.#amounts !== undefined) this.#amounts = grown(this.#amounts)
+    if (this.#counts !== undefined) this.#counts = grown(this.#counts)
+    if (this.#offsets !== undefined) this.#offsets = grown(this.#offsets)
+  }
+
+  #widen(): void {
+    const old = { ids: this.#ids, idWidth: this.#idWidth } as SheetColumns
+    this.#idWidth *= 2
+    this.#ids = new Uint8Array(this.#flags.length * this.#idWidth)
+    for (let row = 0; row < this.length; row++) this.#copyId(old, row, row)
+  }
+}
+
+function withLength(column: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length)
+  larger.set(column)
+  return larger
+}

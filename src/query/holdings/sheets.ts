@@ -1,0 +1,197 @@
+// Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since. Requests
+// for the same sheet share its building. It judges no completeness.
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Interval } from '../../model.ts'
+import type { IndexReader } from '../../store/index-reader.ts'
+import type { TransferReader } from '../../store/store.ts'
+import { type Changes, changesOf } from './changes.ts'
+import { foldSubject } from './fold-subject.ts'
+import { readMint } from './mints.ts'
+import { patchedSheet } from './patch-sheet.ts'
+import type { Sheet } from './sheet.ts'
+import { SheetBuilder } from './sheet-builder.ts'
+import type { Subject } from './subject.ts'
+
+/** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
+const bytesMax = 256 * 2 ** 20
+/** Putting this many on top takes some 20 ms; beyond it a sheet of a newer block is made. */
+const changesMax = 5_000
+/** What is read again for every request stays small: 1 ms. */
+const finalChangesMax = 200
+const attemptsMax = 3
+
+export type FoundSheet = {
+  sheet: Sheet
+  /** False where rows of final blocks were taken away again and again while it was made. */
+  isWhole: boolean
+  /** The sheet that it was made of, and the tokens that moved since. */
+  patch?: SheetPatch | undefined
+}
+export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
+type Kept = { sheet: Sheet; stamp: string; patch?: SheetPatch | undefined }
+type Base = FoundSheet & { block: number; stamp: string }
+
+export class Sheets {
+  readonly #transfers: TransferReader
+  readonly #indexes: IndexReader
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ sheet }) => sheet.byteLength,
+    dispose: (_, key) => this.#forget(key),
+  })
+  /** The final blocks of which a subject has a sheet. */
+  readonly #blocks = new Map<string, Set<number>>()
+  readonly #building = new Map<string, Promise<FoundSheet>>()
+
+  constructor(transfers: TransferReader, indexes: IndexReader) {
+    this.#transfers = transfers
+    this.#indexes = indexes
+  }
+
+  /** What is held after a block. */
+  async after(subject: Subject, block: number, finalized: number): Promise<FoundSheet> {
+    const name = nameOf(subject)
+    const final = Math.min(block, finalized)
+    let base = await this.#base(subject, final)
+    let changes = await this.#changes(subject, base.block, block)
+    const isFar = changes.more || (changes.list?.length ?? 0) > finalChangesMax
+    if (isFar && base.block < final) {
+      base = await this.#make(subject, final, base)
+      changes = await this.#changes(subject, base.block, block)
+    }
+    if (!changes.more && changes.bytes.length === 0) return base
+    const stamp = changes.more ? '' : hash('sha256', changes.bytes, 'base64')
+    const key = `${name} ${base.block} ${base.stamp} ${changes.more ? block : stamp}`
+    const known = changes.more ? undefined : this.#kept.get(key)
+    if (known !== undefined) return { ...known, isWhole: base.isWhole }
+    return await this.#shared(key, async () => {
+      const patched = await this.#patched(subject, base.sheet, changes)
+      const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
+      const found = patched && { sheet: patched, isWhole: base.isWhole, patch }
+      const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
+      // What is made of a base that is not kept would not be found.
+      if (made.isWhole && base.stamp !== '' && !changes.more) this.#kept.set(key, { ...made, stamp })
+      return made
+    })
+  }
+
+  #changes(subject: Subject, from: number, to: number): Promise<Changes> {
+    const store = { indexes: this.#indexes, transfers: this.#transfers }
+    return changesOf(store, subject, { from: from + 1, to }, changesMax)
+  }
+
+  /** The newest kept sheet that still holds. */
+  async #base(subject: Subject, final: number): Promise<Base> {
+    const name = nameOf(subject)
+    const blocks = [...(this.#blocks.get(name) ?? [])].filter(block => block <= final).sort((a, b) => b - a)
+    for (const block of blocks) {
+      const kept = this.#kept.get(baseKey(name, block))
+      if (kept === undefined) continue
+      if (kept.stamp === (await this.#stamp(subject, block))) return { ...kept, block, isWhole: true }
+      this.#kept.delete(baseKey(name, block))
+    }
+    return await this.#make(subject, final)
+  }
+
+  async #make(subject: Subject, block: number, from?: Base): Promise<Base> {
+    if (block < 0) return { sheet: await new SheetBuilder().finish(), isWhole: true, block: -1, stamp: 'empty' }
+    const key = baseKey(nameOf(subject), block)
+    const made = await this.#shared(key, () => this.#build(subject, block, from))
+    return { ...made, block, stamp: this.#kept.peek(key)?.stamp ?? '' }
+  }
+
+  async #build(subject: Subject, block: number, from: Base | undefined): Promise<FoundSheet> {
+    const name = nameOf(subject)
+    let stamp = await this.#stamp(subject, block)
+    for (let attempt = 0; ; attempt++) {
+      const sheet =
+        (attempt === 0 && (await this.#advanced(subject, block, from))) || (await this.#fold(subject, block))
+      const now = await this.#stamp(subject, block)
+      if (now === stamp) {
+        this.#keep(name, block, { sheet, stamp })
+        return { sheet, isWhole: true }
+      }
+      // Rows that came meanwhile are in it or not: the answer is incomplete as it is. Rows that went may be in it.
+      if (takenBackOf(now) === takenBackOf(stamp)) return { sheet, isWhole: true }
+      if (attempt === attemptsMax) return { sheet, isWhole: false }
+      stamp = now
+    }
+  }
+
+  /** A sheet of an older block with what became final since. */
+  async #advanced(subject: Subject, block: number, from: Base | undefined): Promise<Sheet | undefined> {
+    if (from === undefined || !from.isWhole) return undefined
+    const changes = await this.#changes(subject, from.block, block)
+    return changes.more || changes.list === undefined ? undefined : await this.#patched(subject, from.sheet, changes)
+  }
+
+  async #patched(subject: Subject, sheet: Sheet, { list }: Changes): Promise<Sheet | undefined> {
+    if ('wallet' in subject || list === undefined) return undefined
+    const { chain, contract } = subject
+    return await patchedSheet(sheet, list, ids =>
+      Promise.all(ids.map(tokenId => readMint(this.#indexes, chain, { contract, tokenId }))),
+    )
+  }
+
+  /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
+  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet> {
+    for (let attempt = 0; ; attempt++) {
+      const sheet = await this.#fold(subject, to)
+      const after = await this.#changes(subject, from, to)
+      const isWhole = after.bytes.equals(before.bytes)
+      if (isWhole || attempt === attemptsMax) return { sheet, isWhole }
+      before = after
+    }
+  }
+
+  #fold(subject: Subject, block: number): Promise<Sheet> {
+    return foldSubject(this.#indexes, subject, block)
+  }
+
+  /** Changes where final rows up to a block do. Begins with the count of what was taken away. */
+  async #stamp(subject: Subject, toBlock: number): Promise<string> {
+    const { takenBack, filled } = await this.#indexes.rowChanges(subject.chain)
+    if ('wallet' in subject) return `${takenBack} ${filled}`
+    const { chain, contract } = subject
+    return `${takenBack} ${await this.#transfers.transferCount({ chain, contract, toBlock })}`
+  }
+
+  async #shared(key: string, build: () => Promise<FoundSheet>): Promise<FoundSheet> {
+    const running = this.#building.get(key)
+    if (running !== undefined) return await running
+    const building = build().finally(() => this.#building.delete(key))
+    this.#building.set(key, building)
+    return await building
+  }
+
+  #keep(name: string, block: number, kept: Kept): void {
+    this.#kept.set(baseKey(name, block), kept)
+    if (!this.#kept.has(baseKey(name, block))) return
+    const blocks = this.#blocks.get(name)
+    if (blocks === undefined) this.#blocks.set(name, new Set([block]))
+    else blocks.add(block)
+  }
+
+  #forget(key: string): void {
+    const [chain, subject, block, rest] = key.split(' ')
+    if (rest !== undefined) return
+    const name = `${chain} ${subject}`
+    const blocks = this.#blocks.get(name)
+    blocks?.delete(Number(block))
+    if (blocks?.size === 0) this.#blocks.delete(name)
+  }
+}
+
+function nameOf(subject: Subject): string {
+  if ('wallet' in subject) return `${subject.chain} wallet:${subject.wallet}`
+  return `${subject.chain} ${subject.contract}${subject.tokenId === undefined ? '' : `:${subject.tokenId}`}`
+}
+
+function baseKey(name: string, block: number): string {
+  return `${name} ${block}`
+}
+
+function takenBackOf(stamp: string): string {
+  return stamp.split(' ')[0]!
+}

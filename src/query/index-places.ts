@@ -1,0 +1,168 @@
+// Where the transfers of a list are, from the records of an index: filtered, in order, in bounded steps. It reads no
+// transfer.
+import type { Address, ChainId, Interval, Position } from '../model.ts'
+import type { ContractPlace, IndexQuery, IndexReader, IndexRecords } from '../store/index-reader.ts'
+import { blockSpan, byBlock } from '../store/indexes/by-block.ts'
+import {
+  readTokenRecord,
+  tokenIdOfKey,
+  tokenKey,
+  tokenKeyBytes,
+  tokenKinds,
+  tokenPlaceAt,
+} from '../store/indexes/by-token.ts'
+import { byWallet, walletFlags, walletSpan } from '../store/indexes/by-wallet.ts'
+import { newestOfBlock, oldestOfBlock, positionOfPlace, wordAt, writePlace } from '../store/runs/place-key.ts'
+import { idCountMax } from '../store/transfer-payload.ts'
+import type { WalletFilter } from './transfer-subject.ts'
+
+/** How many records one request looks at: some tenths of a second. Beyond, a page is shorter and a total not told. */
+const recordsMax = 200_000
+/** As many as take some milliseconds, between which the thread serves. */
+const recordsPerStep = 4_096
+
+/** A stretch of an index, and how its records are read. */
+export type Span = Pick<IndexQuery, 'chain' | 'index' | 'contract' | 'from' | 'to'> & {
+  keyBytes: number
+  placeAt: number
+  /** Undefined: every record is one of the list. */
+  matches?: ((records: IndexRecords, value: Uint8Array) => boolean) | undefined
+  contractOf: (records: IndexRecords, value: Uint8Array) => Address
+}
+
+export function walletTransfers(chain: ChainId, wallet: Address, blocks: Interval, filter: WalletFilter): Span {
+  const { keyBytes, placeAt } = byWallet
+  const contractOf: Span['contractOf'] = ({ contracts }, value) => contracts.get(wordAt(value, 1))!
+  const role = { both: 0, from: walletFlags.gave, to: walletFlags.received }[filter.direction]
+  const wanted = new Set(filter.contracts)
+  const matches: Span['matches'] = (records, value) =>
+    (value[0]! & role) === role && (wanted.size === 0 || wanted.has(contractOf(records, value)))
+  const isFiltered = role !== 0 || wanted.size > 0
+  const span = { chain, index: 'by_wallet', ...walletSpan(wallet, blocks), keyBytes, placeAt, contractOf } as const
+  return isFiltered ? { ...span, matches } : span
+}
+
+export function allTransfers(chain: ChainId, blocks: Interval): Span {
+  const { keyBytes, placeAt } = byBlock
+  const contractOf: Span['contractOf'] = ({ contracts }, value) => contracts.get(wordAt(value, 0))!
+  return { chain, index: 'by_block', ...blockSpan(blocks), keyBytes, placeAt, contractOf }
+}
+
+export type Token = { chain: ChainId; contract: Address; tokenId: bigint }
+
+const newest = { block: Number.POSITIVE_INFINITY, ...newestOfBlock }
+const oldest = { block: 0, ...oldestOfBlock }
+
+/** Those of the token alone; ranges that cover it are found by `coveringRanges`. */
+export function tokenTransfers({ chain, contract, tokenId }: Token): Span {
+  return {
+    ...{ chain, index: 'by_token', contract, keyBytes: tokenKeyBytes, placeAt: tokenPlaceAt },
+    from: tokenKey(tokenKinds.single, tokenId, newest),
+    to: tokenKey(tokenKinds.single, tokenId, oldest),
+    contractOf: () => contract,
+  }
+}
+
+/** A range of ids, and how far into it the token is. */
+export type CoveringRange = { place: Position; offset: number }
+
+/** The ERC-2309 ranges that cover a token. All ranges that may are looked at: they begin at most their length below. */
+export async function coveringRanges(
+  reader: IndexReader,
+  { chain, contract, tokenId }: Token,
+): Promise<CoveringRange[]> {
+  const lowest = tokenId >= BigInt(idCountMax) ? tokenId - BigInt(idCountMax - 1) : 0n
+  const span: Span = {
+    ...tokenTransfers({ chain, contract, tokenId }),
+    from: tokenKey(tokenKinds.range, lowest, newest),
+    to: tokenKey(tokenKinds.range, tokenId, oldest),
+  }
+  const found: CoveringRange[] = []
+  await walk(reader, span, { order: 'desc', recordsMax: Number.POSITIVE_INFINITY }, (records, at, value) => {
+    const offset = Number(tokenId - tokenIdOfKey(records.keys, at * span.keyBytes))
+    if (offset < readTokenRecord(value).idCount) found.push({ place: placeOf(records, at, span), offset })
+    return false
+  })
+  return found
+}
+
+export type PlacesWanted = { order: 'asc' | 'desc'; after: Position | undefined; limit: number }
+
+export type Places = {
+  places: ContractPlace[]
+  /** The last record that was looked at, where the bound of a request ended the search before the list did. */
+  stoppedAt: Position | undefined
+}
+
+export async function findPlaces(reader: IndexReader, span: Span, wanted: PlacesWanted): Promise<Places> {
+  const places: ContractPlace[] = []
+  const { limit, ...options } = wanted
+  const stoppedAt = await walk(reader, span, { ...options, firstStep: limit, recordsMax }, (records, at, value) => {
+    if (span.matches?.(records, value) === false) return false
+    places.push({ ...placeOf(records, at, span), contract: span.contractOf(records, value) })
+    return places.length >= limit
+  })
+  return { places, stoppedAt }
+}
+
+/** Every record of a span that matches; false where there are more than one request looks at. */
+export async function visitAll(
+  reader: IndexReader,
+  span: Span,
+  visit: (records: IndexRecords, value: Uint8Array) => void,
+): Promise<boolean> {
+  const stoppedAt = await walk(reader, span, { order: 'desc', recordsMax }, (records, _, value) => {
+    if (span.matches?.(records, value) !== false) visit(records, value)
+    return false
+  })
+  return stoppedAt === undefined
+}
+
+type WalkOptions = {
+  order: 'asc' | 'desc'
+  after?: Position | undefined
+  /** How many records are read first; more with each further step. */
+  firstStep?: number
+  recordsMax: number
+}
+
+/** Until `visit` has enough, the span ends, or the bound is reached: then it returns the place of the last record. */
+async function walk(
+  reader: IndexReader,
+  span: Span,
+  { order, after, firstStep = recordsPerStep, recordsMax: bound }: WalkOptions,
+  visit: (records: IndexRecords, at: number, value: Uint8Array) => boolean,
+): Promise<Position | undefined> {
+  const { keyBytes, placeAt, matches: _, contractOf: __, ...query } = span
+  let afterKey = after && keyAt(span, after)
+  let limit = Math.min(firstStep, recordsPerStep)
+  for (let seen = 0; ; limit = Math.min(limit * 4, recordsPerStep)) {
+    const direction = order === 'desc' ? 'keys' : 'back'
+    const records = await reader.indexRecords({ ...query, order: direction, after: afterKey, limit })
+    for (let at = 0, start = 0; at < records.length; at++) {
+      const end = records.valueEnds[at]!
+      if (visit(records, at, records.values.subarray(start, end))) return undefined
+      start = end
+    }
+    if (records.length < limit) return undefined
+    afterKey = records.keys.slice((records.length - 1) * keyBytes, records.length * keyBytes)
+    seen += records.length
+    if (seen >= bound) return positionOfPlace(afterKey, placeAt)
+  }
+}
+
+function placeOf({ keys }: IndexRecords, at: number, { keyBytes, placeAt }: Span): Position {
+  return positionOfPlace(keys, at * keyBytes + placeAt)
+}
+
+/** What an ascending list has from the log of a place on, the log itself included. */
+export function fromLogOn(span: Span, { block, transactionIndex, logIndex }: Position): Span {
+  return { ...span, to: keyAt(span, { block, transactionIndex, logIndex, batchIndex: 0 }) }
+}
+
+/** All keys of a span begin alike. */
+function keyAt({ from, placeAt }: Span, position: Position): Uint8Array {
+  const key = from.slice()
+  writePlace(key, placeAt, position)
+  return key
+}

@@ -1,0 +1,232 @@
+// The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
+// completeness, pages, totals. No HTTP and no JSON.
+import { LRUCache } from 'lru-cache'
+import { isCovered, weakestEvidence, wholeCoverage } from '../coverage.ts'
+import {
+  type Address,
+  type ChainId,
+  type CoveredInterval,
+  type Evidence,
+  type Hash,
+  type Interval,
+  zeroAddress,
+} from '../model.ts'
+import type { PageCursor } from '../store/cursor.ts'
+import type { IndexReader } from '../store/index-reader.ts'
+import { readWalletRecord } from '../store/indexes/by-wallet.ts'
+import type { IndexName } from '../store/indexes/index-view.ts'
+import type { ChainState, Store } from '../store/store.ts'
+import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import type { PageLabels } from './find-labels.ts'
+import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
+import type { KnownLabels } from './known-labels.ts'
+import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
+import type { TransfersOptions } from './nft-transfers.ts'
+import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
+import { tokenRows, tokenTotal } from './token-rows.ts'
+import type { TransferSubject } from './transfer-subject.ts'
+
+/** From the parameters of a first page, or from a cursor. */
+export type ListQuestion = PageCursor & { of: TransferSubject }
+
+export type ListAnswer = {
+  question: ListQuestion
+  rows: MixedRows
+  /** Undefined when it was not asked for, or is beyond what one request counts. */
+  total: number | undefined
+  /** Undefined on the last page. */
+  next: PageCursor | undefined
+  blockExists: boolean
+  indexComplete: boolean
+  /** The weakest evidence of a complete answer; undefined where no block is claimed. */
+  evidence: Evidence | undefined
+  facts: FactsByContract
+  /** Undefined where no address of the page has a label. */
+  labels: PageLabels | undefined
+}
+
+export type IndexTransfersOptions = {
+  labels: KnownLabels
+  contracts: ShownContracts
+  revision?: () => number
+  findBlock?: FindBlock | undefined
+}
+
+/** Asks a node for the block of a hash: blocks that are final are not stored by it. */
+export type FindBlock = (chain: ChainId, hash: Hash) => Promise<{ number: number } | undefined>
+
+/** What holds for every page of a chain, or of a contract. */
+type CoverageView = {
+  /** From before the view was read, so that a commit in between voids it. */
+  revision: number
+  state: ChainState | undefined
+  coverage: readonly CoveredInterval[]
+  filled: ReadonlySet<IndexName>
+}
+
+type Look = { view: CoverageView; bounds: BlockBounds; complete: boolean }
+
+const viewsMax = 1_000
+
+export class IndexTransfers {
+  readonly #store: Store
+  readonly #options: IndexTransfersOptions
+  readonly #revision: () => number
+  readonly #views = new LRUCache<string, CoverageView>({ max: viewsMax })
+
+  constructor(store: Store, options: IndexTransfersOptions) {
+    this.#store = store
+    this.#options = options
+    this.#revision = options.revision ?? (() => store.revision())
+  }
+
+  async answer(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<ListAnswer> {
+    const { chain, of } = question
+    // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
+    let look = await this.#look(question)
+    if (of.list === 'token-transfers') {
+      freshen?.asked?.(chain, of.contract)
+      if (!look.complete && freshen?.contract !== undefined) {
+        await freshen.contract(chain, of.contract, freshenWaitMs, key)
+        look = await this.#look(question)
+      }
+    }
+    const { view, bounds, complete } = look
+    const rows = await this.#rows(question, bounds)
+    const [facts, labels] = await Promise.all([
+      this.#options.contracts.of(chain, rows.contracts),
+      this.#options.labels.ofPage(chain, rows.stored),
+    ])
+    return {
+      ...{ question, rows, facts, labels, blockExists: bounds.exist, indexComplete: complete },
+      total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
+      next: nextCursor(question, rows, view.state?.finalized),
+      evidence: complete && bounds.claim ? weakestEvidence(view.coverage, bounds.claim) : undefined,
+    }
+  }
+
+  async #look(question: ListQuestion): Promise<Look> {
+    const { of, chain } = question
+    const view = await this.#view(chain, of.list === 'token-transfers' ? of.contract : undefined)
+    const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block) : question
+    const bounds: BlockBounds =
+      asked === undefined
+        ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
+        : await resolveBounds(this.#store, chain, view.state, asked)
+    const isWhole = bounds.claim !== undefined && isCovered(view.coverage, bounds.claim)
+    // No index has the zero address, which gives and receives without being a wallet.
+    const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
+    return { view, bounds, complete: isWhole && isAnswered && view.filled.has(indexOf(of)) }
+  }
+
+  async #view(chain: ChainId, contract: Address | undefined): Promise<CoverageView> {
+    const revision = this.#revision()
+    const key = `${chain} ${contract}`
+    const known = this.#views.get(key)
+    if (known?.revision === revision) return known
+    const [state, coverage, states] = await Promise.all([
+      this.#store.chainState(chain),
+      contract === undefined ? this.#wholeCoverage(chain) : this.#store.contractCoverage(chain, contract),
+      this.#store.indexes?.indexStates(chain) ?? [],
+    ])
+    const filled = new Set(states.filter(index => index.filled).map(({ index }) => index))
+    const view = { revision, state, coverage, filled }
+    this.#views.set(key, view)
+    return view
+  }
+
+  async #wholeCoverage(chain: ChainId): Promise<CoveredInterval[]> {
+    const scopes = ['full', 'transfers'] as const
+    const covered = await Promise.all(
+      scopes.map(async scope => (await this.#store.coverage(chain, scope)).map(each => ({ ...each, scope }))),
+    )
+    return wholeCoverage(covered.flat(), 'transfers')
+  }
+
+  /** The bounds of one block; undefined where no block of the chain has the hash. */
+  async #blockAsked(chain: ChainId, block: number | Hash) {
+    const number = typeof block === 'number' ? block : await this.#numberOf(chain, block)
+    return number === undefined
+      ? undefined
+      : { fromBlock: number, toBlock: number, fromTime: undefined, toTime: undefined }
+  }
+
+  async #numberOf(chain: ChainId, hash: Hash): Promise<number | undefined> {
+    const hot = (await this.#store.hotBlocks(chain)).find(block => block.hash === hash)
+    if (hot !== undefined) return hot.number
+    const number = (await this.#options.findBlock?.(chain, hash))?.number
+    if (number === undefined) return undefined
+    const stored = await this.#store.lowestBlock(chain, { from: number, to: number })
+    return stored === undefined || stored.hash === hash ? number : undefined
+  }
+
+  async #rows(question: ListQuestion, bounds: BlockBounds): Promise<MixedRows> {
+    const { chain, of } = question
+    const { indexes } = this.#store
+    const blocks = blocksOf(bounds)
+    if (indexes === undefined || blocks === undefined) return noRows
+    return of.list === 'token-transfers'
+      ? await tokenRows(indexes, { chain, ...of }, question)
+      : await spanRows(indexes, spanOf(chain, of, blocks), question)
+  }
+
+  /** The last page's total is what the run has shown, so that a client sees the end even if rows arrived meanwhile. */
+  async #total(question: ListQuestion, bounds: BlockBounds, rows: MixedRows): Promise<number | undefined> {
+    const { chain, of, page, limit } = question
+    const { indexes } = this.#store
+    const blocks = blocksOf(bounds)
+    const hasMore = rows.more || rows.stoppedAt !== undefined
+    if (!hasMore || indexes === undefined || blocks === undefined) return page * limit + rows.length
+    if (of.list === 'token-transfers') return await tokenTotal(indexes, { chain, ...of })
+    return of.list === 'wallet-transfers'
+      ? await walletTotal(indexes, chain, of, blocks)
+      : await this.#totalOfAll(indexes, chain, blocks)
+  }
+
+  /** Records do not tell how many ids a range has: the kept counts of the contracts do. */
+  async #totalOfAll(reader: IndexReader, chain: ChainId, { from, to }: Interval): Promise<number | undefined> {
+    const span = allTransfers(chain, { from, to })
+    const contracts = new Set<Address>()
+    const isWhole = await visitAll(reader, span, (records, value) => contracts.add(span.contractOf(records, value)))
+    if (!isWhole) return undefined
+    let total = 0
+    for (const contract of contracts)
+      total += await this.#store.transferCount({ chain, contract, fromBlock: from, toBlock: to })
+    return total
+  }
+}
+
+type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>
+
+function spanOf(chain: ChainId, of: SpanSubject, blocks: Interval) {
+  return of.list === 'wallet-transfers' ? walletTransfers(chain, of.wallet, blocks, of) : allTransfers(chain, blocks)
+}
+
+async function walletTotal(reader: IndexReader, chain: ChainId, of: SpanSubject, blocks: Interval) {
+  let total = 0
+  const isWhole = await visitAll(reader, spanOf(chain, of, blocks), (_, value) => {
+    total += readWalletRecord(value).idCount
+  })
+  return isWhole ? total : undefined
+}
+
+function indexOf({ list }: TransferSubject): IndexName {
+  return list === 'wallet-transfers' ? 'by_wallet' : list === 'token-transfers' ? 'by_token' : 'by_block'
+}
+
+/** Undefined where no block can have rows. */
+function blocksOf({ fromBlock = 0, toBlock = Number.MAX_SAFE_INTEGER }: BlockBounds): Interval | undefined {
+  return fromBlock > toBlock ? undefined : { from: fromBlock, to: toBlock }
+}
+
+/** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
+function nextCursor(
+  question: ListQuestion,
+  { more, last, withinRange, stoppedAt }: MixedRows,
+  finalized = -1,
+): PageCursor | undefined {
+  const page = question.page + 1
+  if (more && last !== undefined)
+    return { ...question, page, after: last, mayContinue: withinRange || last.block > finalized }
+  return stoppedAt && { ...question, page, after: stoppedAt, mayContinue: false }
+}

@@ -1,0 +1,168 @@
+// A store of chains and transfers in memory with the indexes of transfers, on the model of a store: what the rules of
+// who owns what are tried on. Every read takes a turn of the event loop, as reads of a store may.
+import { setImmediate } from 'node:timers/promises'
+import type { Address, ChainId } from '../src/model.ts'
+import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../src/store/index-reader.ts'
+import { byBlock } from '../src/store/indexes/by-block.ts'
+import { byToken } from '../src/store/indexes/by-token.ts'
+import { byWallet } from '../src/store/indexes/by-wallet.ts'
+import type { ColdCommit, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
+import type { TransferPage } from '../src/store/transfer-page.ts'
+import { ModelStore } from './model-store.ts'
+
+type MemoryRecord = { key: Buffer; value: Buffer }
+const views = { by_wallet: byWallet, by_token: byToken, by_block: byBlock }
+
+export class MemoryStore {
+  readonly model = new ModelStore()
+  readonly #changes = { takenBack: 0, filled: 0 }
+  #revision = 0
+  readonly #kept = new Map<string, MemoryRecord[]>()
+
+  revision(): number {
+    return this.#revision
+  }
+
+  commitCold(commit: ColdCommit): void {
+    this.#write(commit.chain, () => this.model.commitCold(commit))
+  }
+
+  commitHot(commit: HotCommit): void {
+    this.#write(commit.chain, () => this.model.commitHot(commit))
+  }
+
+  finalize(chain: ChainId, upTo: number): void {
+    this.#write(chain, () => this.model.finalize(chain, upTo))
+  }
+
+  dropRange(...drop: Parameters<ModelStore['dropRange']>): void {
+    this.#write(drop[0], () => this.model.dropRange(...drop))
+  }
+
+  /** What a store's reads are, as far as who owns what needs them. */
+  reads(): Pick<
+    Store,
+    | 'revision'
+    | 'chainState'
+    | 'coverage'
+    | 'contractCoverage'
+    | 'contractFacts'
+    | 'marksOf'
+    | 'transferPage'
+    | 'transferCount'
+  > & { indexes: IndexReader } {
+    const later = async <T>(read: () => T): Promise<T> => {
+      await setImmediate()
+      return read()
+    }
+    return {
+      revision: () => this.#revision,
+      chainState: chain => later(() => this.model.chainState(chain)),
+      coverage: (chain, scope) => later(() => this.model.coverage(chain, scope)),
+      contractCoverage: (chain, contract) => later(() => this.model.contractCoverage(chain, contract)),
+      contractFacts: async (chain, contract) => ({ chain, contract, ...factsOf(contract) }),
+      marksOf: async () => [],
+      transferPage: query => later(() => this.#page(query)),
+      transferCount: (range: TransferRange) => later(() => this.model.transferCount(range)),
+      indexes: {
+        indexRecords: query => later(() => this.#records(query)),
+        transfersAt: () => Promise.reject(new Error('not part of who owns what')),
+        indexStates: async () => Object.values(views).map(({ name }) => ({ index: name, filled: true })),
+        rowChanges: () => later(() => ({ ...this.#changes })),
+      },
+    }
+  }
+
+  #write(chain: ChainId, write: () => void): void {
+    const final = this.model.finalized(chain)
+    const before = this.#finalRows(chain, final)
+    write()
+    const after = this.#finalRows(chain, final)
+    if (before.some(row => !after.includes(row))) this.#changes.takenBack++
+    if (after.some(row => !before.includes(row))) this.#changes.filled++
+    this.#revision++
+    this.#kept.clear()
+  }
+
+  #finalRows(chain: ChainId, toBlock: number): string[] {
+    return this.model
+      .contractsOf(chain)
+      .flatMap(contract =>
+        this.model.transferPage({ chain, contract, toBlock, order: 'asc', limit: Number.POSITIVE_INFINITY }),
+      )
+      .map(row => JSON.stringify(row))
+  }
+
+  #page(query: TransferPageQuery): TransferPage {
+    const rows = this.model.transferPage(query)
+    return {
+      length: rows.length,
+      blocks: rows.map(({ block }) => block),
+      transactionIndexes: rows.map(({ transactionIndex }) => transactionIndex),
+      logIndexes: rows.map(({ logIndex }) => logIndex),
+      batchIndexes: rows.map(({ batchIndex }) => batchIndex),
+      timestamps: rows.map(({ timestamp }) => timestamp),
+      blockHashes: Buffer.concat(rows.map(({ hash }) => Buffer.from(hash.slice(2), 'hex'))),
+      payloads: Buffer.concat(rows.map(({ payload }) => Buffer.from(payload, 'hex'))),
+    }
+  }
+
+  #records({ chain, index, contract, from, to, order, after, limit }: IndexQuery): IndexRecords {
+    const direction = order === 'keys' ? 1 : -1
+    const found = this.#sorted(chain, index, contract)
+      .filter(({ key }) => Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0)
+      .filter(({ key }) => after === undefined || Buffer.compare(key, after) * direction > 0)
+    if (order === 'back') found.reverse()
+    return recordsOf(found.slice(0, limit), index === 'by_token' ? new Map() : this.#numbers(chain))
+  }
+
+  #numbers(chain: ChainId): Map<number, Address> {
+    return new Map(this.model.contractsOf(chain).map((each, at): [number, Address] => [at + 1, each]))
+  }
+
+  /** In the order of keys; kept until the next write. */
+  #sorted(chain: ChainId, index: IndexQuery['index'], contract: Address | undefined): MemoryRecord[] {
+    const name = `${chain} ${index} ${contract}`
+    const known = this.#kept.get(name)
+    if (known !== undefined) return known
+    const records: MemoryRecord[] = []
+    for (const [number, each] of this.#numbers(chain)) {
+      if (contract !== undefined && each !== contract) continue
+      const rows = this.model.transferPage({ chain, contract: each, order: 'asc', limit: Number.POSITIVE_INFINITY })
+      for (const row of rows)
+        views[index].recordsOf({ ...row, contract: number, payload: Buffer.from(row.payload, 'hex') }, (key, value) =>
+          records.push({ key: Buffer.from(key.subarray(index === 'by_token' ? 4 : 0)), value: Buffer.from(value) }),
+        )
+    }
+    records.sort((a, b) => Buffer.compare(a.key, b.key))
+    this.#kept.set(name, records)
+    return records
+  }
+}
+
+export function recordsOf(
+  found: readonly MemoryRecord[],
+  contracts: ReadonlyMap<number, Address> = new Map(),
+): IndexRecords {
+  if (found.length === 0) return noRecords
+  let end = 0
+  return {
+    length: found.length,
+    keys: Buffer.concat(found.map(({ key }) => key)),
+    values: Buffer.concat(found.map(({ value }) => value)),
+    valueEnds: found.map(({ value }) => {
+      end += value.length
+      return end
+    }),
+    contracts,
+  }
+}
+
+/** Contracts whose address ends with an odd digit are spam. */
+export function factsOf(contract: Address): { name: string; symbol: undefined; possibleSpam: boolean } {
+  return {
+    name: `Name ${contract}`,
+    symbol: undefined,
+    possibleSpam: Number.parseInt(contract.slice(-1), 16) % 2 === 1,
+  }
+}
