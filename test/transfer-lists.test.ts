@@ -310,3 +310,16 @@ test('an unchanged page is not sent again', async () => {
   const again = await api.get(`${v22}/nft/transfers`, { 'if-none-match': first.headers.get('etag')! })
   expect(again.status).toBe(304)
 })
+
+test('a date leads to the last block at or before it', async () => {
+  const { timestamp } = blockOf(12)
+  const date = `${new Date((timestamp + 11) * 1_000).toISOString().slice(0, 19)}`
+  const response = await api.get(`${v22}/dateToBlock?date=${date}`)
+  expect(response.headers.get('x-index-complete')).toBe('true')
+  expect(await response.json()).toEqual({
+    ...{ date: `${date}+00:00`, block: 12, timestamp: timestamp + 11, hash: hashOf(12), parent_hash: hashOf(11) },
+    block_timestamp: new Date(timestamp * 1_000).toISOString(),
+  })
+  for (const query of ['', '?date=', '?date=soon'])
+    expect(await (await api.get(`${v22}/dateToBlock${query}`)).json()).toMatchObject({ details: { parameter: 'date' } })
+})

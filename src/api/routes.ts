@@ -7,6 +7,8 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { dateToBlock } from './evm/date-to-block.ts'
+import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
@@ -34,6 +36,9 @@ export const routes: readonly Route[] = [
   { path: '/nft/{address}/{token_id}/transfers', versions: apiVersions, crossOrigin: true, ...tokenTransfers },
   { path: '/block/{block_number_or_hash}/nft/transfers', versions: apiVersions, crossOrigin: true, ...blockTransfers },
   { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
+  { path: '/dateToBlock', versions: apiVersions, crossOrigin: true, ...dateToBlock },
+  { path: '/web3/version', versions: apiVersions, crossOrigin: true, ...apiVersion },
+  { path: '/info/endpointWeights', versions: apiVersions, crossOrigin: true, ...endpointWeights },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },

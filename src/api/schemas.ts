@@ -80,6 +80,21 @@ export const walletChains = z.object({
   ),
 })
 
+export const dateToBlock = z.object({
+  date: z.string().describe('The date that was asked for, in UTC.'),
+  block: z.int().min(0),
+  timestamp: z.int().describe('The date in unix seconds.'),
+  block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+  hash,
+  parent_hash: hash.nullable().describe('Null where neither the store nor a node told it.'),
+})
+
+export const apiVersion = z.object({ version: z.string() })
+
+export const endpointWeights = z.array(
+  z.object({ endpoint: z.string(), path: z.string(), rateLimitCost: decimal, price: decimal }),
+)
+
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 
 export const holding = z.object({

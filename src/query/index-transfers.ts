@@ -17,6 +17,7 @@ import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import type { AskBlock } from './date-to-block.ts'
 import type { PageLabels } from './find-labels.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
 import type { KnownLabels } from './known-labels.ts'
@@ -49,11 +50,8 @@ export type IndexTransfersOptions = {
   labels: KnownLabels
   contracts: ShownContracts
   revision?: () => number
-  findBlock?: FindBlock | undefined
+  askBlock?: AskBlock | undefined
 }
-
-/** Asks a node for the block of a hash: blocks that are final are not stored by it. */
-export type FindBlock = (chain: ChainId, hash: Hash) => Promise<{ number: number } | undefined>
 
 /** What holds for every page of a chain, or of a contract. */
 type CoverageView = {
@@ -154,7 +152,7 @@ export class IndexTransfers {
   async #numberOf(chain: ChainId, hash: Hash): Promise<number | undefined> {
     const hot = (await this.#store.hotBlocks(chain)).find(block => block.hash === hash)
     if (hot !== undefined) return hot.number
-    const number = (await this.#options.findBlock?.(chain, hash))?.number
+    const number = (await this.#options.askBlock?.(chain, hash))?.number
     if (number === undefined) return undefined
     const stored = await this.#store.lowestBlock(chain, { from: number, to: number })
     return stored === undefined || stored.hash === hash ? number : undefined
