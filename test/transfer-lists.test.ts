@@ -6,7 +6,6 @@ import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { derivedIndexes } from './derived-indexes.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { seededAddress } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
@@ -74,7 +73,6 @@ async function fill(store: Store): Promise<void> {
     updatedAt: 1,
   } as const
   await store.putLabels([label])
-  Object.assign(store, { indexes: derivedIndexes(store) })
 }
 
 type Shown = { contract: Address; place: string; id: string; facts: TransferFacts }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import type { Freshen } from '../query/freshen.ts'
+import { Holdings } from '../query/holdings/holdings.ts'
 import { KnownLabels } from '../query/known-labels.ts'
 import { ShownContracts } from '../query/shown-contracts.ts'
 import { CursorSigner } from '../store/cursor.ts'
@@ -86,6 +87,7 @@ function contextOf(dependencies: AppDependencies): Context {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
     contracts: new ShownContracts(store, revision),
+    holdings: store.indexes && new Holdings(store, store.indexes, revision),
     served: servedOperations(dependencies),
     cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),

@@ -28,7 +28,7 @@ const reader = readerOf([0, 4, 5, 9], 20)
 
 test.each([
   ['between neighbours', 1_049, 4, true],
-  ['at a block', 1_050, 5, true],
+  ['at a block, which another may follow in the same second', 1_050, 5, false],
   ['in a gap', 1_077, 5, false],
   ['before the first block', 3, 0, true],
   ['at the head', 1_200, 20, true],
