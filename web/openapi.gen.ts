@@ -13,6 +13,158 @@ export interface paths {
     /** NFT transfers of a contract, with names and a choice of order */
     get: operations["getNFTContractTransfersV22"];
   };
+  "/api/v2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfers"];
+  };
+  "/api/v2.2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfersV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfers"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfersV22"];
+  };
+  "/api/v2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlock"];
+  };
+  "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlockV22"];
+  };
+  "/api/v2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlock"];
+  };
+  "/api/v2.2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlockV22"];
+  };
+  "/api/v2/{address}/nft": {
+    /** NFTs of a wallet */
+    get: operations["getWalletNFTs"];
+  };
+  "/api/v2.2/{address}/nft": {
+    /** NFTs of a wallet */
+    get: operations["getWalletNFTsV22"];
+  };
+  "/api/v2/{address}/nft/collections": {
+    /** NFT collections of a wallet */
+    get: operations["getWalletNFTCollections"];
+  };
+  "/api/v2.2/{address}/nft/collections": {
+    /** NFT collections of a wallet */
+    get: operations["getWalletNFTCollectionsV22"];
+  };
+  "/api/v2/nft/{address}": {
+    /** NFTs of a contract */
+    get: operations["getContractNFTs"];
+  };
+  "/api/v2.2/nft/{address}": {
+    /** NFTs of a contract */
+    get: operations["getContractNFTsV22"];
+  };
+  "/api/v2/nft/{address}/owners": {
+    /** Owners of the NFTs of a contract */
+    get: operations["getNFTOwners"];
+  };
+  "/api/v2.2/nft/{address}/owners": {
+    /** Owners of the NFTs of a contract */
+    get: operations["getNFTOwnersV22"];
+  };
+  "/api/v2/nft/{address}/unique-owners": {
+    /** Wallets that own an NFT of a contract */
+    get: operations["getUniqueOwnersByCollection"];
+  };
+  "/api/v2.2/nft/{address}/unique-owners": {
+    /** Wallets that own an NFT of a contract */
+    get: operations["getUniqueOwnersByCollectionV22"];
+  };
+  "/api/v2/nft/{address}/stats": {
+    /** Counts of a collection */
+    get: operations["getNFTCollectionStats"];
+  };
+  "/api/v2.2/nft/{address}/stats": {
+    /** Counts of a collection */
+    get: operations["getNFTCollectionStatsV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}": {
+    /** One NFT */
+    get: operations["getNFTMetadata"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}": {
+    /** One NFT */
+    get: operations["getNFTMetadataV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/owners": {
+    /** Owners of a token */
+    get: operations["getNFTTokenIdOwners"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/owners": {
+    /** Owners of a token */
+    get: operations["getNFTTokenIdOwnersV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/stats": {
+    /** Counts of a token */
+    get: operations["getNFTTokenStats"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/stats": {
+    /** Counts of a token */
+    get: operations["getNFTTokenStatsV22"];
+  };
+  "/api/v2/nft/getMultipleNFTs": {
+    /** Up to 25 NFTs */
+    post: operations["getMultipleNFTs"];
+  };
+  "/api/v2.2/nft/getMultipleNFTs": {
+    /** Up to 25 NFTs */
+    post: operations["getMultipleNFTsV22"];
+  };
+  "/api/v2/wallets/{address}/stats": {
+    /** Counts of a wallet */
+    get: operations["getWalletStats"];
+  };
+  "/api/v2.2/wallets/{address}/stats": {
+    /** Counts of a wallet */
+    get: operations["getWalletStatsV22"];
+  };
+  "/api/v2/block/{block_number_or_hash}/stats": {
+    /** Counts of a block */
+    get: operations["getBlockStats"];
+  };
+  "/api/v2.2/block/{block_number_or_hash}/stats": {
+    /** Counts of a block */
+    get: operations["getBlockStatsV22"];
+  };
+  "/api/v2/dateToBlock": {
+    /** The last block at or before a date */
+    get: operations["getDateToBlock"];
+  };
+  "/api/v2.2/dateToBlock": {
+    /** The last block at or before a date */
+    get: operations["getDateToBlockV22"];
+  };
+  "/api/v2/web3/version": {
+    /** Version of the service */
+    get: operations["web3ApiVersion"];
+  };
+  "/api/v2.2/web3/version": {
+    /** Version of the service */
+    get: operations["web3ApiVersionV22"];
+  };
+  "/api/v2/info/endpointWeights": {
+    /** What each operation costs */
+    get: operations["endpointWeights"];
+  };
+  "/api/v2.2/info/endpointWeights": {
+    /** What each operation costs */
+    get: operations["endpointWeightsV22"];
+  };
   "/api/v2/wallets/{address}/chains": {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChains"];
@@ -87,6 +239,9 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    ApiVersion: {
+      version: string;
+    };
     BackfillOrder: {
       chain: string;
       paused: {
@@ -106,6 +261,28 @@ export interface components {
         at: string;
       } | null;
     };
+    BlockStats: {
+      /** @description Not indexed. */
+      transactions: {
+        total: null;
+      };
+      nft_transfers: {
+        total: string;
+      };
+      /** @description Not indexed. */
+      token_transfers: {
+        total: null;
+      };
+    };
+    CollectionStats: {
+      total_tokens: string;
+      owners: {
+        current: string;
+      };
+      transfers: {
+        total: string;
+      };
+    };
     ContractList: {
       chain: string;
       contracts: ({
@@ -117,6 +294,61 @@ export interface components {
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
     };
+    ContractNft: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+    };
+    ContractNfts: {
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["ContractNft"][];
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+    };
+    DateToBlock: {
+      /** @description The date that was asked for, in UTC. */
+      date: string;
+      block: number;
+      /** @description The date in unix seconds. */
+      timestamp: number;
+      block_timestamp: string;
+      hash: string;
+      /** @description Null where neither the store nor a node told it. */
+      parent_hash: string | null;
+    };
+    EndpointWeights: {
+        endpoint: string;
+        path: string;
+        rateLimitCost: string;
+        price: string;
+      }[];
     Explanation: {
       chain: string;
       contract: string;
@@ -530,7 +762,7 @@ export interface components {
     };
     NewKey: {
       name: string;
-      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Defaults to 50. */
@@ -541,6 +773,69 @@ export interface components {
       index_per_day?: number | null;
       /** @description How many of them may wait at once. Defaults to 20. */
       index_waiting?: number | null;
+    };
+    Nft: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      owner_of: string;
+      /** @description Block of the last change. */
+      block_number: string;
+      transfer_index: number[];
+    };
+    NftList: (components["schemas"]["Nft"] | null)[];
+    NftOwner: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      owner_of: string;
+      /** @description Block of the last change. */
+      block_number: string;
+    };
+    NftOwners: {
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["NftOwner"][];
     };
     Portfolio: {
       nativeBalance: {
@@ -618,6 +913,22 @@ export interface components {
       };
       version: string;
     };
+    TokenList: {
+      tokens: {
+          token_address: string;
+          token_id: string;
+        }[];
+      normalizeMetadata?: boolean;
+      media_items?: boolean;
+    };
+    TokenStats: {
+      owners: {
+        current: string;
+      };
+      transfers: {
+        total: string;
+      };
+    };
     Transfer: {
       block_number: string;
       /** @description UTC; with `.000Z` in the live dialect. */
@@ -663,6 +974,15 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    UniqueOwners: {
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      pageSize: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      walletAddresses: string[];
+    };
     WalletChains: {
       address: string;
       active_chains: ({
@@ -671,6 +991,67 @@ export interface components {
           first_transaction: components["schemas"]["WalletTransaction"] | null;
           last_transaction: components["schemas"]["WalletTransaction"] | null;
         })[];
+    };
+    WalletCollections: {
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: ({
+          token_address: string;
+          /** @enum {string} */
+          contract_type: "ERC721" | "ERC1155";
+          name: string | null;
+          symbol: string | null;
+          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          possible_spam: boolean | ("true" | "false");
+          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          verified_collection: boolean | ("true" | "false");
+          /** @description Only with `token_counts=true`. */
+          count?: number | string;
+          collection_logo: null;
+          collection_banner_image: null;
+        })[];
+    };
+    WalletNfts: {
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["NftOwner"][];
+    };
+    WalletStats: {
+      nfts: string;
+      collections: string;
+      /** @description Not indexed. */
+      transactions: {
+        total: null;
+      };
+      nft_transfers: {
+        total: string;
+      };
+      /** @description Not indexed. */
+      token_transfers: {
+        total: null;
+      };
     };
     WalletTransaction: {
       block_timestamp: string;
@@ -779,8 +1160,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Bad Gateway */
-    Failure502: {
+    /** @description Not Found */
+    Failure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -789,8 +1170,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Not Found */
-    Failure404: {
+    /** @description Bad Gateway */
+    Failure502: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -963,7 +1344,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1054,7 +1435,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1090,6 +1471,2754 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a wallet */
+  getWalletNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a wallet */
+  getWalletNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT collections of a wallet */
+  getWalletNFTCollections: {
+    parameters: {
+      query?: {
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletCollections"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT collections of a wallet */
+  getWalletNFTCollectionsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletCollections"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a contract */
+  getContractNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description Into how many parts the space of token hashes is split.
+         * @example 1
+         */
+        totalRanges?: number;
+        /**
+         * @description Which part of the space of token hashes, from 0.
+         * @example 0
+         */
+        range?: number;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a contract */
+  getContractNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Into how many parts the space of token hashes is split.
+         * @example 1
+         */
+        totalRanges?: number;
+        /**
+         * @description Which part of the space of token hashes, from 0.
+         * @example 0
+         */
+        range?: number;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of the NFTs of a contract */
+  getNFTOwners: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of the NFTs of a contract */
+  getNFTOwnersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Wallets that own an NFT of a contract */
+  getUniqueOwnersByCollection: {
+    parameters: {
+      query?: {
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["UniqueOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Wallets that own an NFT of a contract */
+  getUniqueOwnersByCollectionV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["UniqueOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a collection */
+  getNFTCollectionStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["CollectionStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a collection */
+  getNFTCollectionStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["CollectionStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** One NFT */
+  getNFTMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description The NFT with its newest owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Nft"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** One NFT */
+  getNFTMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description The NFT with its newest owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Nft"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of a token */
+  getNFTTokenIdOwners: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of a token */
+  getNFTTokenIdOwnersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a token */
+  getNFTTokenStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TokenStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a token */
+  getNFTTokenStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TokenStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Up to 25 NFTs */
+  getMultipleNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TokenList"];
+      };
+    };
+    responses: {
+      /** @description The NFTs in the order of the body, null for one without an owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Up to 25 NFTs */
+  getMultipleNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TokenList"];
+      };
+    };
+    responses: {
+      /** @description The NFTs in the order of the body, null for one without an owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a wallet */
+  getWalletStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a wallet */
+  getWalletStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a block */
+  getBlockStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BlockStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a block */
+  getBlockStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BlockStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** The last block at or before a date */
+  getDateToBlock: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        date: string;
+      };
+    };
+    responses: {
+      /** @description The block, and the date as it was understood. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["DateToBlock"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** The last block at or before a date */
+  getDateToBlockV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        date: string;
+      };
+    };
+    responses: {
+      /** @description The block, and the date as it was understood. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["DateToBlock"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Version of the service */
+  web3ApiVersion: {
+    responses: {
+      /** @description The version. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ApiVersion"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Version of the service */
+  web3ApiVersionV22: {
+    responses: {
+      /** @description The version. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ApiVersion"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** What each operation costs */
+  endpointWeights: {
+    responses: {
+      /** @description Every operation, each of which counts as one request. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["EndpointWeights"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** What each operation costs */
+  endpointWeightsV22: {
+    responses: {
+      /** @description Every operation, each of which counts as one request. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["EndpointWeights"];
         };
       };
       400: components["responses"]["Failure400"];

@@ -64,13 +64,11 @@ function described({ name, description, example, deprecated }: Described): Json 
   return { name, description, example, ...(deprecated ? { deprecated } : {}) }
 }
 
+/** The schemas of answers that have examples. */
+export type ExampleName = keyof typeof examples
+
 /** The examples are those of the schema, in `openapi-examples.json`. `only` picks one. */
-export function jsonSuccess(
-  schema: keyof typeof examples,
-  description: string,
-  headers: Json = {},
-  only?: string,
-): Json {
+export function jsonSuccess(schema: ExampleName, description: string, headers: Json = {}, only?: string): Json {
   const shown = Object.entries<unknown>(examples[schema]).filter(([name]) => only === undefined || name === only)
   const named = Object.fromEntries(shown.map(([name, value]) => [name, { value }]))
   const content = { 'application/json': { schema: reference(schema), examples: named } }

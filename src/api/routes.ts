@@ -7,6 +7,11 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { dateToBlock } from './evm/date-to-block.ts'
+import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
+import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
+import { multipleNfts, nft } from './evm/nfts.ts'
+import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
@@ -34,6 +39,21 @@ export const routes: readonly Route[] = [
   { path: '/nft/{address}/{token_id}/transfers', versions: apiVersions, crossOrigin: true, ...tokenTransfers },
   { path: '/block/{block_number_or_hash}/nft/transfers', versions: apiVersions, crossOrigin: true, ...blockTransfers },
   { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
+  { path: '/{address}/nft', versions: apiVersions, crossOrigin: true, ...walletNfts },
+  { path: '/{address}/nft/collections', versions: apiVersions, crossOrigin: true, ...walletCollections },
+  { path: '/nft/{address}', versions: apiVersions, crossOrigin: true, ...contractNfts },
+  { path: '/nft/{address}/owners', versions: apiVersions, crossOrigin: true, ...owners },
+  { path: '/nft/{address}/unique-owners', versions: apiVersions, crossOrigin: true, ...uniqueOwners },
+  { path: '/nft/{address}/stats', versions: apiVersions, crossOrigin: true, ...collectionStats },
+  { path: '/nft/{address}/{token_id}', versions: apiVersions, crossOrigin: true, ...nft },
+  { path: '/nft/{address}/{token_id}/owners', versions: apiVersions, crossOrigin: true, ...tokenOwners },
+  { path: '/nft/{address}/{token_id}/stats', versions: apiVersions, crossOrigin: true, ...tokenStats },
+  { method: 'POST', path: '/nft/getMultipleNFTs', versions: apiVersions, crossOrigin: true, ...multipleNfts },
+  { path: '/wallets/{address}/stats', versions: apiVersions, crossOrigin: true, ...walletStats },
+  { path: '/block/{block_number_or_hash}/stats', versions: apiVersions, crossOrigin: true, ...blockStats },
+  { path: '/dateToBlock', versions: apiVersions, crossOrigin: true, ...dateToBlock },
+  { path: '/web3/version', versions: apiVersions, crossOrigin: true, ...apiVersion },
+  { path: '/info/endpointWeights', versions: apiVersions, crossOrigin: true, ...endpointWeights },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },
