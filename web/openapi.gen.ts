@@ -25,6 +25,26 @@ export interface paths {
     /** Balance, tokens and NFTs of a Solana account */
     get: operations["getPortfolio"];
   };
+  "/account/{network}/{address}/balance": {
+    /** Balance of a Solana account */
+    get: operations["getSolanaBalance"];
+  };
+  "/account/{network}/{address}/tokens": {
+    /** Tokens of a Solana account */
+    get: operations["getSolanaTokens"];
+  };
+  "/account/{network}/{address}/nft": {
+    /** NFTs of a Solana account */
+    get: operations["getSolanaNfts"];
+  };
+  "/nft/{network}/{address}/metadata": {
+    /** Metadata of a Solana NFT */
+    get: operations["getSolanaNftMetadata"];
+  };
+  "/token/{network}/{address}/metadata": {
+    /** Metadata of a Solana token */
+    get: operations["getSolanaTokenMetadata"];
+  };
   "/chains/{chain}/contracts": {
     /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
     get: operations["listContracts"];
@@ -543,11 +563,7 @@ export interface components {
       index_waiting?: number | null;
     };
     Portfolio: {
-      nativeBalance: {
-        lamports: string;
-        /** @description In the main unit, exact. */
-        solana: string;
-      };
+      nativeBalance: components["schemas"]["SolanaBalance"];
       nfts: components["schemas"]["Holding"][];
       tokens: components["schemas"]["Holding"][];
     };
@@ -573,6 +589,11 @@ export interface components {
           reason: string;
         })[];
     };
+    SolanaBalance: {
+      lamports: string;
+      /** @description In the main unit, exact. */
+      solana: string;
+    };
     SolanaFailure: {
       message: string;
       code: string;
@@ -580,6 +601,56 @@ export interface components {
       request_id: string;
       statusCode: number;
       error: string;
+    };
+    SolanaHoldings: components["schemas"]["Holding"][];
+    SolanaNftMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+    };
+    SolanaTokenMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+      decimals: string;
+      /** @description In the main unit, exact. */
+      totalSupplyFormatted: string;
     };
     Status: {
       /** @description The thread that indexes EVM chains. Absent where there is none. */
@@ -901,6 +972,16 @@ export interface components {
     };
     /** @description Bad Gateway */
     SolanaFailure502: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Not Found */
+    SolanaFailure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -1247,6 +1328,275 @@ export interface operations {
       400: components["responses"]["SolanaFailure400"];
       401: components["responses"]["SolanaFailure401"];
       403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Balance of a Solana account */
+  getSolanaBalance: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The native balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaBalance"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Tokens of a Solana account */
+  getSolanaTokens: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with a balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** NFTs of a Solana account */
+  getSolanaNfts: {
+    parameters: {
+      query?: {
+        /**
+         * @description Lists fungible assets too: mints without decimals whose metadata has token standard 1.
+         * @example false
+         */
+        includeFungibleAssets?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        nftMetadata?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with an NFT. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana NFT */
+  getSolanaNftMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the NFT.
+         * @example 9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaNftMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana token */
+  getSolanaTokenMetadata: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the token.
+         * @example EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaTokenMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
       414: components["responses"]["SolanaFailure414"];
       429: components["responses"]["SolanaFailure429"];
       431: components["responses"]["SolanaFailure431"];

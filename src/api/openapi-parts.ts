@@ -207,6 +207,12 @@ export const solanaHeaders = {
   ),
 }
 
+export const mintHeaders = {
+  ETag: indexHeaders.ETag,
+  Age: header('Seconds since the mint was read.', 'integer'),
+  'X-Solana-Slot': header('Slot at which the mint was read.', 'integer'),
+}
+
 export function reference(name: string): Json {
   return { $ref: `#/components/schemas/${name}` }
 }

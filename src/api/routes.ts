@@ -12,9 +12,10 @@ import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
 import { nftTransfers } from './nft-transfers.ts'
 import { contracts, health, metrics, readiness, status } from './operator-routes.ts'
-import { portfolio } from './portfolio.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
+import { balance, nfts, portfolio, tokens } from './solana/account.ts'
+import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
 import { walletChains } from './wallet-chains.ts'
 
 export type Route = RouteParts & {
@@ -36,6 +37,11 @@ export const routes: readonly Route[] = [
   { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
+  { path: '/account/{network}/{address}/balance', crossOrigin: true, ...balance },
+  { path: '/account/{network}/{address}/tokens', crossOrigin: true, ...tokens },
+  { path: '/account/{network}/{address}/nft', crossOrigin: true, ...nfts },
+  { path: '/nft/{network}/{address}/metadata', crossOrigin: true, ...nftMetadata },
+  { path: '/token/{network}/{address}/metadata', crossOrigin: true, ...tokenMetadata },
   { path: '/chains/{chain}/contracts', ...contracts },
   { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
   { path: '/health', ...health },

@@ -98,6 +98,36 @@ export const portfolio = z.object({
   tokens: z.array(holding),
 })
 
+export const solanaBalance = portfolio.shape.nativeBalance
+export const solanaHoldings = z.array(holding)
+
+const mintFields = {
+  mint: pubkey,
+  standard: z.enum(['metaplex', '']).describe('Empty for a mint without Metaplex metadata.'),
+  name: z.string(),
+  symbol: z.string(),
+  tokenStandard: z.int().nullable().describe('Of Metaplex; null where the metadata does not say it.'),
+  totalSupply: decimal.describe('In the smallest unit.'),
+  metaplex: z
+    .object({
+      metadataUri: z.string(),
+      updateAuthority: pubkey,
+      sellerFeeBasisPoints: z.int().min(0),
+      primarySaleHappened: z.int().min(0).max(1),
+      isMutable: z.boolean(),
+      masterEdition: z.boolean(),
+    })
+    .describe(
+      'Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority.',
+    ),
+}
+export const solanaNftMetadata = z.object(mintFields)
+export const solanaTokenMetadata = z.object({
+  ...mintFields,
+  decimals: decimal,
+  totalSupplyFormatted: z.string().describe('In the main unit, exact.'),
+})
+
 const errorFields = {
   message: z.string(),
   code: z.string(),

@@ -1,5 +1,5 @@
 // What a key may have indexed: a number of targets a day, which the store counts for all processes, and a number of
-// Solana owners at once. What is kept already is free.
+// Solana accounts at once. What is kept already is free.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
@@ -10,14 +10,14 @@ import { limitFacts } from './keys.ts'
 
 type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 
-const keptOwnersMax = 50_000
+const keptMax = 50_000
 const retryMs = 1_000
 
 export class IndexingLimits {
   readonly #store: Store
-  /** Owners that the store is known to have. */
-  readonly #kept = new LRUCache<string, true>({ max: keptOwnersMax })
-  /** Owners that are being read, by key. */
+  /** Owners and mints that the store is known to have. */
+  readonly #kept = new LRUCache<string, true>({ max: keptMax })
+  /** Owners and mints that are being read, by key. */
   readonly #reading = new Map<string, number>()
 
   constructor(store: Store) {
@@ -37,11 +37,24 @@ export class IndexingLimits {
     return key.indexPerDay === undefined || (await this.#take(key, wallet)) === 'granted'
   }
 
-  /** Reads an owner, or refuses to: without a reading there is nothing to answer. */
-  async owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
-    if (key.indexPerDay === undefined && key.indexWaiting === undefined) return await read()
+  owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
     const name = `${network}/${Buffer.from(owner).toString('hex')}`
-    if (this.#kept.get(name) || (await this.#store.portfolioOf(network, owner)) !== undefined) {
+    return this.#read(
+      key,
+      { name, isKept: async () => (await this.#store.portfolioOf(network, owner)) !== undefined },
+      read,
+    )
+  }
+
+  mint<T>(key: IndexingKey, { network, mint }: Mint, read: () => Promise<T>): Promise<T> {
+    const name = `${network}/mint/${Buffer.from(mint).toString('hex')}`
+    return this.#read(key, { name, isKept: async () => (await this.#store.mintsOf(network, [mint])).length > 0 }, read)
+  }
+
+  /** Reads an account, or refuses to: without a reading there is nothing to answer. */
+  async #read<T>(key: IndexingKey, { name, isKept }: Target, read: () => Promise<T>): Promise<T> {
+    if (key.indexPerDay === undefined && key.indexWaiting === undefined) return await read()
+    if (this.#kept.get(name) || (await isKept())) {
       this.#kept.set(name, true)
       return await read()
     }
@@ -80,6 +93,9 @@ export class IndexingLimits {
 }
 
 type Owner = { network: SolanaNetwork; owner: Uint8Array }
+type Mint = { network: SolanaNetwork; mint: Uint8Array }
+/** What a reading counts as, and whether the store has it already. */
+type Target = { name: string; isKept: () => Promise<boolean> }
 
 function usedUp(key: IndexingKey): AlmanacError {
   const details = limitFacts(key, 'indexPerDay')

@@ -1,5 +1,5 @@
 // How a query asks indexers for what the store does not have yet. Types only: the indexers implement them.
-import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { Address, ChainId, MintReading, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 
 /**
@@ -17,6 +17,8 @@ export type Freshen = {
    * answer where it exceeds that of the stored row, as while a subscription is live.
    */
   portfolio?(network: SolanaNetwork, owner: Uint8Array, key: IndexingKey): Promise<PortfolioFreshness | undefined>
+  /** What a node says of a mint, fresh enough, or throws the upstream's error. */
+  mint?(network: SolanaNetwork, mint: Uint8Array, key: IndexingKey): Promise<MintReading>
 }
 
 export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
@@ -26,6 +28,7 @@ export type IndexingLimits = {
   contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>
   wallet(key: IndexingKey, wallet: Address): Promise<boolean>
   owner<T>(key: IndexingKey, owner: { network: SolanaNetwork; owner: Uint8Array }, read: () => Promise<T>): Promise<T>
+  mint<T>(key: IndexingKey, mint: { network: SolanaNetwork; mint: Uint8Array }, read: () => Promise<T>): Promise<T>
   /** Words for the client what the queue of an indexer refused. */
   worded(error: unknown, key: IndexingKey): unknown
 }

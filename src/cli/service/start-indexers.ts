@@ -103,6 +103,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const reloader = load && new Reloader({ loaded, load, log, apply })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
     if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
@@ -200,6 +201,10 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
             async () => (await perform({ kind: 'portfolio', network, owner }, 0)).freshness,
           )
         : remote.portfolio(network, owner, key),
+    mint: (network, mint, key) =>
+      networks.includes(network)
+        ? limits.mint(key, { network, mint }, async () => (await perform({ kind: 'mint', network, mint }, 0)).mint!)
+        : remote.mint(network, mint, key),
   }
 }
 
