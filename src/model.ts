@@ -258,3 +258,9 @@ export type MetaplexFacts = {
   /** Base58. */
   updateAuthority: string
 }
+
+/** Native balances that a node is asked for; without a block at its head. */
+export type AskedBalances = { chain: ChainId; block: number | undefined; wallets: readonly Address[] }
+
+/** After `block`, in the smallest unit, decimal, in the order of the wallets. */
+export type NodeBalances = { block: number; timestamp: number; balances: readonly string[] }

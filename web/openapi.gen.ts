@@ -13,6 +13,38 @@ export interface paths {
     /** NFT transfers of a contract, with names and a choice of order */
     get: operations["getNFTContractTransfersV22"];
   };
+  "/api/v2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfers"];
+  };
+  "/api/v2.2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfersV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfers"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfersV22"];
+  };
+  "/api/v2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlock"];
+  };
+  "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlockV22"];
+  };
+  "/api/v2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlock"];
+  };
+  "/api/v2.2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlockV22"];
+  };
   "/api/v2/wallets/{address}/chains": {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChains"];
@@ -20,6 +52,22 @@ export interface paths {
   "/api/v2.2/wallets/{address}/chains": {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChainsV22"];
+  };
+  "/api/v2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalance"];
+  };
+  "/api/v2.2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalanceV22"];
+  };
+  "/api/v2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddresses"];
+  };
+  "/api/v2.2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddressesV22"];
   };
   "/account/{network}/{address}/portfolio": {
     /** Balance, tokens and NFTs of a Solana account */
@@ -539,6 +587,25 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    NativeBalance: {
+      /** @description In the smallest unit. */
+      balance: string;
+    };
+    NativeBalances: {
+        chain: string;
+        chain_id: string;
+        /** @description In the smallest unit. */
+        total_balance: string;
+        block_number: string;
+        block_timestamp: string;
+        /** @description In the main unit, exact. */
+        total_balance_formatted: string;
+        wallet_balances: {
+            address: string;
+            balance: string;
+            balance_formatted: string;
+          }[];
+      }[];
     NewBackfillOrder: {
       paused?: boolean;
       throttle?: {
@@ -550,7 +617,7 @@ export interface components {
     };
     NewKey: {
       name: string;
-      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Defaults to 50. */
@@ -1044,7 +1111,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1135,7 +1202,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1150,6 +1217,754 @@ export interface operations {
          * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
          */
         address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
       };
     };
     responses: {
@@ -1286,6 +2101,206 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balance of a wallet */
+  getNativeBalance: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balance of a wallet */
+  getNativeBalanceV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddresses: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddressesV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };

@@ -7,6 +7,7 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { nativeBalance, nativeBalances } from './evm/balances.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
@@ -36,6 +37,8 @@ export const routes: readonly Route[] = [
   { path: '/block/{block_number_or_hash}/nft/transfers', versions: apiVersions, crossOrigin: true, ...blockTransfers },
   { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
+  { path: '/{address}/balance', versions: apiVersions, crossOrigin: true, ...nativeBalance },
+  { path: '/wallets/balances', versions: apiVersions, crossOrigin: true, ...nativeBalances },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/account/{network}/{address}/balance', crossOrigin: true, ...balance },
   { path: '/account/{network}/{address}/tokens', crossOrigin: true, ...tokens },

@@ -80,6 +80,20 @@ export const walletChains = z.object({
   ),
 })
 
+export const nativeBalance = z.object({ balance: decimal.describe('In the smallest unit.') })
+
+export const nativeBalances = z.array(
+  z.object({
+    chain: z.string(),
+    chain_id: z.string().regex(/^0x[0-9a-f]+$/),
+    total_balance: decimal.describe('In the smallest unit.'),
+    block_number: decimal,
+    block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+    total_balance_formatted: z.string().describe('In the main unit, exact.'),
+    wallet_balances: z.array(z.object({ address: hexAddress, balance: decimal, balance_formatted: z.string() })),
+  }),
+)
+
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 
 export const holding = z.object({

@@ -12,6 +12,7 @@ type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 
 const keptMax = 50_000
 const retryMs = 1_000
+const dayMs = 86_400_000
 
 export class IndexingLimits {
   readonly #store: Store
@@ -19,6 +20,9 @@ export class IndexingLimits {
   readonly #kept = new LRUCache<string, true>({ max: keptMax })
   /** Owners and mints that are being read, by key. */
   readonly #reading = new Map<string, number>()
+
+  /** The day on which a wallet was last counted for a key. */
+  readonly #countedOn = new LRUCache<string, number>({ max: keptMax })
 
   constructor(store: Store) {
     this.#store = store
@@ -35,6 +39,18 @@ export class IndexingLimits {
   /** Whether a wallet may be looked up. Chains that are indexed in full answer without. */
   async wallet(key: IndexingKey, wallet: Address): Promise<boolean> {
     return key.indexPerDay === undefined || (await this.#take(key, wallet)) === 'granted'
+  }
+
+  /** A wallet counts once a day: without a node there is no answer, so that none is refused in silence. */
+  async balances(key: IndexingKey, wallets: readonly Address[]): Promise<void> {
+    if (key.indexPerDay === undefined) return
+    for (const wallet of wallets) {
+      const name = `${key.id}/${wallet}`
+      const day = Math.floor(Date.now() / dayMs)
+      if (this.#countedOn.get(name) === day) continue
+      if ((await this.#take(key, wallet)) === 'used up') throw usedUp(key)
+      this.#countedOn.set(name, day)
+    }
   }
 
   owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {

@@ -116,7 +116,7 @@ async function putKey(
  * What a key may do: one scope for each operation, `ops` to look at status and metrics, `control` to pause and throttle
  * history, `keys` to administer keys.
  */
-export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops', 'control', 'keys'] as const
+export const scopes = ['nft-transfers', 'wallet-chains', 'balances', 'portfolio', 'ops', 'control', 'keys'] as const
 export type Scope = (typeof scopes)[number]
 
 const operatorScopes: readonly Scope[] = ['ops', 'control', 'keys']

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
 import {
   evmTopic,
+  nodesTopic,
   RemoteWork,
   solanaTopic,
   type Work,
@@ -35,6 +36,15 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if (served.length === 0 || !(await limits.wallet(key, wallet))) return
       await Promise.all(served.map(chain => askQuietly(remote, { kind: 'wallet', chain, wallet, asker: key }, waitMs)))
     },
+    async balances(asked, key) {
+      const { chain, wallets } = asked
+      if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
+      await limits.balances(key, wallets)
+      const { balances } = outcomeOf(await remote.ask({ kind: 'balances', ...asked }, readingWaitMs))
+      // A process of an earlier version does not know this work.
+      if (balances === undefined) throw noNode(chain)
+      return balances
+    },
     async portfolio(network, owner, key) {
       if (!(await reports.serves(solanaTopic(network)))) {
         if ((await store.portfolioOf(network, owner)) !== undefined) return undefined
@@ -52,6 +62,13 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       return reading
     },
   }
+}
+
+function noNode(chain: ChainId): AlmanacError {
+  return new AlmanacError(
+    'not_configured',
+    `No process with a node of chain ${chain} runs: one needs its rpc under chains and a start without --only api.`,
+  )
 }
 
 function noReader(network: SolanaNetwork): AlmanacError {

@@ -9,7 +9,8 @@ type Scope = NewKey['scopes'][number]
 const scopes: Readonly<Record<Scope, string>> = {
   'nft-transfers': 'NFT transfers',
   'wallet-chains': 'wallet chains',
-  portfolio: 'Solana portfolios',
+  portfolio: 'Solana accounts and mints',
+  balances: 'native balances',
   ops: 'this console: status and metrics',
   control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',
