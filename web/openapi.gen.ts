@@ -173,9 +173,45 @@ export interface paths {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChainsV22"];
   };
+  "/api/v2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalance"];
+  };
+  "/api/v2.2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalanceV22"];
+  };
+  "/api/v2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddresses"];
+  };
+  "/api/v2.2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddressesV22"];
+  };
   "/account/{network}/{address}/portfolio": {
     /** Balance, tokens and NFTs of a Solana account */
     get: operations["getPortfolio"];
+  };
+  "/account/{network}/{address}/balance": {
+    /** Balance of a Solana account */
+    get: operations["getSolanaBalance"];
+  };
+  "/account/{network}/{address}/tokens": {
+    /** Tokens of a Solana account */
+    get: operations["getSolanaTokens"];
+  };
+  "/account/{network}/{address}/nft": {
+    /** NFTs of a Solana account */
+    get: operations["getSolanaNfts"];
+  };
+  "/nft/{network}/{address}/metadata": {
+    /** Metadata of a Solana NFT */
+    get: operations["getSolanaNftMetadata"];
+  };
+  "/token/{network}/{address}/metadata": {
+    /** Metadata of a Solana token */
+    get: operations["getSolanaTokenMetadata"];
   };
   "/chains/{chain}/contracts": {
     /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
@@ -594,7 +630,14 @@ export interface components {
           /** @enum {string} */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
-          views?: ("transfers" | "activity")[];
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
+          views_filling?: ({
+              /** @enum {string} */
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              contracts: number;
+              of: number;
+            })[];
           from?: number;
           /** @description -1 while unknown. */
           head: number;
@@ -751,6 +794,25 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    NativeBalance: {
+      /** @description In the smallest unit. */
+      balance: string;
+    };
+    NativeBalances: {
+        chain: string;
+        chain_id: string;
+        /** @description In the smallest unit. */
+        total_balance: string;
+        block_number: string;
+        block_timestamp: string;
+        /** @description In the main unit, exact. */
+        total_balance_formatted: string;
+        wallet_balances: {
+            address: string;
+            balance: string;
+            balance_formatted: string;
+          }[];
+      }[];
     NewBackfillOrder: {
       paused?: boolean;
       throttle?: {
@@ -838,11 +900,7 @@ export interface components {
       result: components["schemas"]["NftOwner"][];
     };
     Portfolio: {
-      nativeBalance: {
-        lamports: string;
-        /** @description In the main unit, exact. */
-        solana: string;
-      };
+      nativeBalance: components["schemas"]["SolanaBalance"];
       nfts: components["schemas"]["Holding"][];
       tokens: components["schemas"]["Holding"][];
     };
@@ -868,6 +926,11 @@ export interface components {
           reason: string;
         })[];
     };
+    SolanaBalance: {
+      lamports: string;
+      /** @description In the main unit, exact. */
+      solana: string;
+    };
     SolanaFailure: {
       message: string;
       code: string;
@@ -875,6 +938,56 @@ export interface components {
       request_id: string;
       statusCode: number;
       error: string;
+    };
+    SolanaHoldings: components["schemas"]["Holding"][];
+    SolanaNftMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+    };
+    SolanaTokenMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+      decimals: string;
+      /** @description In the main unit, exact. */
+      totalSupplyFormatted: string;
     };
     Status: {
       /** @description The thread that indexes EVM chains. Absent where there is none. */
@@ -1282,6 +1395,16 @@ export interface components {
     };
     /** @description Bad Gateway */
     SolanaFailure502: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Not Found */
+    SolanaFailure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -4338,6 +4461,206 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
+  /** Native balance of a wallet */
+  getNativeBalance: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balance of a wallet */
+  getNativeBalanceV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddresses: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddressesV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
   /** Balance, tokens and NFTs of a Solana account */
   getPortfolio: {
     parameters: {
@@ -4376,6 +4699,275 @@ export interface operations {
       400: components["responses"]["SolanaFailure400"];
       401: components["responses"]["SolanaFailure401"];
       403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Balance of a Solana account */
+  getSolanaBalance: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The native balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaBalance"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Tokens of a Solana account */
+  getSolanaTokens: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with a balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** NFTs of a Solana account */
+  getSolanaNfts: {
+    parameters: {
+      query?: {
+        /**
+         * @description Lists fungible assets too: mints without decimals whose metadata has token standard 1.
+         * @example false
+         */
+        includeFungibleAssets?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        nftMetadata?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with an NFT. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana NFT */
+  getSolanaNftMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the NFT.
+         * @example 9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaNftMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana token */
+  getSolanaTokenMetadata: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the token.
+         * @example EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaTokenMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
       414: components["responses"]["SolanaFailure414"];
       429: components["responses"]["SolanaFailure429"];
       431: components["responses"]["SolanaFailure431"];

@@ -178,6 +178,20 @@ export const endpointWeights = z.array(
   z.object({ endpoint: z.string(), path: z.string(), rateLimitCost: decimal, price: decimal }),
 )
 
+export const nativeBalance = z.object({ balance: decimal.describe('In the smallest unit.') })
+
+export const nativeBalances = z.array(
+  z.object({
+    chain: z.string(),
+    chain_id: z.string().regex(/^0x[0-9a-f]+$/),
+    total_balance: decimal.describe('In the smallest unit.'),
+    block_number: decimal,
+    block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+    total_balance_formatted: z.string().describe('In the main unit, exact.'),
+    wallet_balances: z.array(z.object({ address: hexAddress, balance: decimal, balance_formatted: z.string() })),
+  }),
+)
+
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 
 export const holding = z.object({
@@ -194,6 +208,36 @@ export const portfolio = z.object({
   nativeBalance: z.object({ lamports: decimal, solana: z.string().describe('In the main unit, exact.') }),
   nfts: z.array(holding),
   tokens: z.array(holding),
+})
+
+export const solanaBalance = portfolio.shape.nativeBalance
+export const solanaHoldings = z.array(holding)
+
+const mintFields = {
+  mint: pubkey,
+  standard: z.enum(['metaplex', '']).describe('Empty for a mint without Metaplex metadata.'),
+  name: z.string(),
+  symbol: z.string(),
+  tokenStandard: z.int().nullable().describe('Of Metaplex; null where the metadata does not say it.'),
+  totalSupply: decimal.describe('In the smallest unit.'),
+  metaplex: z
+    .object({
+      metadataUri: z.string(),
+      updateAuthority: pubkey,
+      sellerFeeBasisPoints: z.int().min(0),
+      primarySaleHappened: z.int().min(0).max(1),
+      isMutable: z.boolean(),
+      masterEdition: z.boolean(),
+    })
+    .describe(
+      'Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority.',
+    ),
+}
+export const solanaNftMetadata = z.object(mintFields)
+export const solanaTokenMetadata = z.object({
+  ...mintFields,
+  decimals: decimal,
+  totalSupplyFormatted: z.string().describe('In the main unit, exact.'),
 })
 
 const errorFields = {

@@ -11,7 +11,7 @@ const scopes: Readonly<Record<Scope, string>> = {
   'nft-holdings': 'who owns which NFTs',
   'wallet-chains': 'wallet chains',
   balances: 'native balances',
-  portfolio: 'Solana accounts',
+  portfolio: 'Solana accounts and mints',
   ops: 'this console: status and metrics',
   control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',
