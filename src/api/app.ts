@@ -6,6 +6,7 @@ import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { KnownLabels } from '../query/known-labels.ts'
 import { ShownContracts } from '../query/shown-contracts.ts'
+import { TokenUris } from '../query/token-uris.ts'
 import { CursorSigner } from '../store/cursor.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { Handler } from './answer.ts'
@@ -96,6 +97,7 @@ function contextOf(dependencies: AppDependencies): Context {
     queue,
     turnLoad: new TurnLoad(settings.overloadRequestsMax),
     unsent: new UnsentAnswers(unsentBytesMax),
+    tokenUris: new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting)),
   }
 }
 

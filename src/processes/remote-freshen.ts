@@ -5,10 +5,21 @@ import type { ChainId } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
-import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult, walletsTopic } from './remote-work.ts'
+import {
+  evmTopic,
+  nodesTopic,
+  RemoteWork,
+  solanaTopic,
+  tokenUriWork,
+  type Work,
+  type WorkResult,
+  walletsTopic,
+} from './remote-work.ts'
 
 /** A portfolio needs a reading, so it is waited for longer than what is only partly missing. */
 const portfolioWaitMs = 10_000
+/** No request waits as long; the reading goes on for the next one. */
+const tokenUrisWaitMs = 10_000
 
 export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLimits): Required<Freshen> {
   const remote = new RemoteWork(store)
@@ -26,6 +37,10 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       for (const chain of chains) if (await reports.serves(walletsTopic(chain))) served.push(chain)
       if (served.length === 0 || !(await limits.wallet(key, wallet))) return
       await Promise.all(served.map(chain => askQuietly(remote, { kind: 'wallet', chain, wallet, asker: key }, waitMs)))
+    },
+    async tokenUris(chain, tokens) {
+      if (!(await reports.serves(nodesTopic(chain)))) return
+      await Promise.all(tokenUriWork(chain, tokens).map(work => askQuietly(remote, work, tokenUrisWaitMs)))
     },
     async portfolio(network, owner, key) {
       if (!(await reports.serves(solanaTopic(network)))) {

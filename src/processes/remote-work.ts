@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, ChainId, Hash, SolanaNetwork } from '../model.ts'
+import type { Address, ChainId, Hash, ShownToken, SolanaNetwork } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
@@ -14,6 +14,8 @@ export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }
   | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+  /** Reading what contracts say of tokens. */
+  | { kind: 'token-uris'; chain: ChainId; tokens: readonly ShownToken[] }
   /** Reading the configuration of one process again. */
   | { kind: 'reload'; process: string }
   /** What a node says of a transaction. */
@@ -50,11 +52,12 @@ function topicOf(work: Work): string {
   if (work.kind === 'reload') return processTopic(work.process)
   if (work.kind === 'portfolio') return solanaTopic(work.network)
   if (work.kind === 'wallet') return walletsTopic(work.chain)
-  return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
+  return work.kind === 'contract' ? evmTopic(work.chain) : nodesTopic(work.chain)
 }
 
 function nameOf(work: Work): string {
   if (work.kind === 'reload') return `reload/${work.process}`
+  if (work.kind === 'token-uris') return `token-uris/${work.chain}/${work.tokens.map(textOfToken).join(',')}`
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
@@ -70,9 +73,31 @@ function workOf(name: string): Work | undefined {
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'transaction')
     return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: id as Hash }
+  if (kind === 'token-uris') return { kind, chain: Number(where) as ChainId, tokens: what.split(',').map(tokenOf) }
   if (kind === 'reload') return { kind, process: where }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
+}
+
+function textOfToken({ contract, standard, tokenId }: ShownToken): string {
+  return `${contract}:${standard}:${tokenId.toString(16)}`
+}
+
+function tokenOf(text: string): ShownToken {
+  const [contract, standard, tokenId] = text.split(':') as [Address, ShownToken['standard'], string]
+  return { contract, standard, tokenId: BigInt(`0x${tokenId}`) }
+}
+
+/** A name is a key of a database's index, whose entries hold 2.7 kB. */
+const tokensPerWork = 20
+
+/** Work of many tokens, in parts whose names are short enough. */
+export function tokenUriWork(chain: ChainId, tokens: readonly ShownToken[]): Work[] {
+  return Array.from({ length: Math.ceil(tokens.length / tokensPerWork) }, (_, part) => ({
+    kind: 'token-uris',
+    chain,
+    tokens: tokens.slice(part * tokensPerWork, (part + 1) * tokensPerWork),
+  }))
 }
 
 const askPollMs = { first: 10, max: 100 }

@@ -9,7 +9,7 @@ import type { OnDemandChains } from '../../evm/create-evm.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import { type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
+import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import {
@@ -34,6 +34,8 @@ import { Reloader } from './reload.ts'
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
 const heldMsMax = 5_000
+/** No request waits as long; the reading goes on for the next one. */
+const tokenUrisWaitMs = 30_000
 const none: OnDemandChains = { contracts: [], wallets: [] }
 
 export type Indexers = {
@@ -105,7 +107,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
-    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
+    if (work.kind === 'token-uris') await evm?.far.readTokenUris(work.chain, work.tokens, waitMs)
+    else if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
     return {}
   }
@@ -115,8 +118,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       evm === undefined ? 'not asked' : await evm.transaction(asked, AbortSignal.timeout(Math.ceil(waitMs)))
     return answer ?? null
   }
+  const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
   if (hasEvm || networks.length > 0) {
-    const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
     const process = randomUUID()
     const topics = async () => [
       ...(reloader === undefined ? [] : [processTopic(process)]),
@@ -135,7 +138,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     store,
     room,
     indexers: {
-      freshen: joinedFreshen({ store, log, onDemand, perform, networks }),
+      freshen: joinedFreshen({ store, log, onDemand, perform, withNodes, networks }),
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
       metrics: async () => (await evm?.metrics()) ?? '',
@@ -162,11 +165,13 @@ type JoinedParts = {
   log: Log
   onDemand: () => Promise<OnDemandChains>
   perform: Perform
+  /** The chains that this process has nodes of. */
+  withNodes: readonly ChainId[]
   networks: readonly SolanaNetwork[]
 }
 
 /** Asks the indexers of this process for their own chains, and other processes for the rest. */
-function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts): Freshen {
+function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: JoinedParts): Freshen {
   const limits = new IndexingLimits(store)
   const remote = remoteFreshen(store, new Reports(store), limits)
   return {
@@ -191,6 +196,10 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
         )
       }
       await Promise.all(asked)
+    },
+    async tokenUris(chain, tokens) {
+      if (!withNodes.includes(chain)) await remote.tokenUris(chain, tokens)
+      else await perform({ kind: 'token-uris', chain, tokens }, tokenUrisWaitMs)
     },
     portfolio: (network, owner, key) =>
       networks.includes(network)
