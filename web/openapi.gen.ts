@@ -173,6 +173,28 @@ export interface paths {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChainsV22"];
   };
+  "/api/v2/nft/{address}/metadata": {
+    /**
+     * Name, symbol and standard of an NFT contract
+     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     */
+    get: operations["getNFTContractMetadata"];
+  };
+  "/api/v2.2/nft/{address}/metadata": {
+    /**
+     * Name, symbol and standard of an NFT contract
+     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     */
+    get: operations["getNFTContractMetadataV22"];
+  };
+  "/api/v2/nft/metadata": {
+    /** Name, symbol and standard of up to 25 NFT contracts */
+    post: operations["getNFTBulkContractMetadata"];
+  };
+  "/api/v2.2/nft/metadata": {
+    /** Name, symbol and standard of up to 25 NFT contracts */
+    post: operations["getNFTBulkContractMetadataV22"];
+  };
   "/account/{network}/{address}/portfolio": {
     /** Balance, tokens and NFTs of a Solana account */
     get: operations["getPortfolio"];
@@ -283,6 +305,9 @@ export interface components {
         total: string;
       };
     };
+    ContractAddresses: {
+      addresses: string[];
+    };
     ContractList: {
       chain: string;
       contracts: ({
@@ -294,6 +319,38 @@ export interface components {
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
     };
+    ContractMetadata: {
+      token_address: string;
+      name: string | null;
+      symbol: string | null;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      /** @description When the contract was asked for its names; null until then. */
+      synced_at: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      /** @description Not on the chain. */
+      collection_logo: null;
+      /** @description Not on the chain. */
+      collection_banner_image: null;
+      /** @description Not on the chain. */
+      collection_category: null;
+      /** @description Not on the chain. */
+      project_url: null;
+      /** @description Not on the chain. */
+      wiki_url: null;
+      /** @description Not on the chain. */
+      discord_url: null;
+      /** @description Not on the chain. */
+      telegram_url: null;
+      /** @description Not on the chain. */
+      twitter_username: null;
+      /** @description Not on the chain. */
+      instagram_username: null;
+    };
+    ContractMetadataList: (components["schemas"]["ContractMetadata"] | null)[];
     ContractNft: {
       token_address: string;
       token_id: string;
@@ -594,7 +651,14 @@ export interface components {
           /** @enum {string} */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
-          views?: ("transfers" | "activity")[];
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
+          views_filling?: ({
+              /** @enum {string} */
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              contracts: number;
+              of: number;
+            })[];
           from?: number;
           /** @description -1 while unknown. */
           head: number;
@@ -4325,6 +4389,210 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["WalletChains"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Name, symbol and standard of an NFT contract
+   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   */
+  getNFTContractMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What is known of the contract. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Name, symbol and standard of an NFT contract
+   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   */
+  getNFTContractMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What is known of the contract. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Name, symbol and standard of up to 25 NFT contracts */
+  getNFTBulkContractMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ContractAddresses"];
+      };
+    };
+    responses: {
+      /** @description In the order of the addresses; null for one that is not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadataList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Name, symbol and standard of up to 25 NFT contracts */
+  getNFTBulkContractMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ContractAddresses"];
+      };
+    };
+    responses: {
+      /** @description In the order of the addresses; null for one that is not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadataList"];
         };
       };
       400: components["responses"]["Failure400"];

@@ -175,7 +175,8 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   if (found !== undefined) return found
   const methods = router.methodsAt(segments)
   // What is at no path has nothing to hide, and a page may learn that.
-  const crossOrigin = methods.length === 0 || router.find('GET', segments, [])?.crossOrigin === true
+  const crossOrigin =
+    methods.length === 0 || methods.some(each => router.find(each, segments, [])?.crossOrigin === true)
   if (method === 'OPTIONS')
     return { ...withoutPath, label: 'preflight', handler: () => preflight(methods, crossOrigin), crossOrigin }
   const failureSchema = failureSchemaNear(segments)

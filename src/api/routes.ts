@@ -7,6 +7,7 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { contractMetadata, contractMetadataList } from './evm/contract-metadata.ts'
 import { dateToBlock } from './evm/date-to-block.ts'
 import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
 import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
@@ -55,6 +56,8 @@ export const routes: readonly Route[] = [
   { path: '/web3/version', versions: apiVersions, crossOrigin: true, ...apiVersion },
   { path: '/info/endpointWeights', versions: apiVersions, crossOrigin: true, ...endpointWeights },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
+  { path: '/nft/{address}/metadata', versions: apiVersions, crossOrigin: true, ...contractMetadata },
+  { method: 'POST', path: '/nft/metadata', versions: apiVersions, crossOrigin: true, ...contractMetadataList },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/chains/{chain}/contracts', ...contracts },
   { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
