@@ -59,6 +59,9 @@ export type TransferFacts = {
   sentBy?: SentBy
 }
 
+/** A token that an answer shows. The standard decides how its contract is asked about it. */
+export type ShownToken = { contract: Address; tokenId: bigint; standard: TokenStandard }
+
 /** The role that the sender of the transaction has in the transfer. */
 export type SentBy = 'recipient' | 'giver' | 'other'
 

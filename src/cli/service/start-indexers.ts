@@ -36,6 +36,8 @@ const heldMs = 250
 const heldMsMax = 5_000
 /** Below the time in which a request is answered. */
 const balancesWaitMs = 6_000
+/** No request waits as long; the reading goes on for the next one. */
+const tokenUrisWaitMs = 30_000
 const none: OnDemandChains = { contracts: [], wallets: [] }
 
 export type Indexers = {
@@ -109,7 +111,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
-    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
+    if (work.kind === 'token-uris') await evm?.far.readTokenUris(work.chain, work.tokens, waitMs)
+    else if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
     return {}
   }
@@ -207,6 +210,10 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
       if (!withNodes.includes(asked.chain)) return await remote.balances(asked, key)
       await limits.balances(key, asked.wallets)
       return (await perform({ kind: 'balances', ...asked }, balancesWaitMs)).balances!
+    },
+    async tokenUris(chain, tokens) {
+      if (!withNodes.includes(chain)) await remote.tokenUris(chain, tokens)
+      else await perform({ kind: 'token-uris', chain, tokens }, tokenUrisWaitMs)
     },
     portfolio: (network, owner, key) =>
       networks.includes(network)
