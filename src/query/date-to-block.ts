@@ -1,4 +1,4 @@
-// The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap. No HTTP.
+// The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
 import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId, Hash } from '../model.ts'
 import type { ChainReader } from '../store/store.ts'

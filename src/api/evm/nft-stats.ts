@@ -65,7 +65,7 @@ export const tokenStats = statsRoute({
   },
 })
 
-/** Transactions of a wallet and of a block are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
+/** Transactions of wallets and blocks are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
   path: ({ wallet }) => [wallet],
