@@ -298,9 +298,8 @@ export interface components {
       } | null;
     };
     BlockStats: {
-      /** @description Not indexed. */
       transactions: {
-        total: null;
+        total: string | null;
       };
       nft_transfers: {
         total: string;

@@ -4,7 +4,7 @@ import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, AskedBalances, BudgetStatus, ChainId, Hash, NodeBalances, SocketStatus } from '../model.ts'
+import type { Address, AskedBalances, BudgetStatus, ChainId, Hash, NodeBalances, NodeBlock, SocketStatus } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
@@ -25,6 +25,7 @@ import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
 import { readBalances } from './source/balances.ts'
 import { DecodePool } from './source/decode-pool.ts'
+import { readBlock } from './source/read-block.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -56,6 +57,8 @@ export type Evm = {
   /** Fails with `rate_limited` if too many of the key wait already. */
   ensureContract(chain: ChainId, contract: Address, waitMs: number, asker: Asker): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
+  /** One endpoint's word of a block; undefined if it has none such, or the chain is not one of these. */
+  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
@@ -145,6 +148,10 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async ensureWallet(ids, wallet, waitMs, asker) {
       await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs, asker)))
+    },
+    async block(id, block, waitMs) {
+      const asked = running.find(({ chain }) => chain === id)
+      return asked && (await readBlock(asked.rpc, block, AbortSignal.timeout(waitMs)))
     },
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)
