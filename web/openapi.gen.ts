@@ -1466,7 +1466,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1557,7 +1557,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1675,7 +1675,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1788,7 +1788,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1869,7 +1869,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1955,7 +1955,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2041,7 +2041,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2122,7 +2122,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2223,7 +2223,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2317,7 +2317,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2418,7 +2418,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2526,7 +2526,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2617,7 +2617,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2708,7 +2708,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2804,7 +2804,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2900,7 +2900,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2991,7 +2991,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3082,7 +3082,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3152,7 +3152,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3222,7 +3222,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3585,7 +3585,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3681,7 +3681,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
