@@ -4,7 +4,16 @@ import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, AskedBalances, BudgetStatus, ChainId, Hash, NodeBalances, NodeBlock, SocketStatus } from '../model.ts'
+import type {
+  Address,
+  AskedBalances,
+  BudgetStatus,
+  ChainId,
+  Hash,
+  NodeBalances,
+  NodeBlock,
+  SocketStatus,
+} from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
