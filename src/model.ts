@@ -37,6 +37,9 @@ export function parseHash(text: string): Hash | undefined {
 /** A block as the store keeps it. `timestamp` is in unix seconds. */
 export type Block = { number: number; hash: Hash; timestamp: number }
 
+/** A block as a node has it. */
+export type NodeBlock = Block & { parentHash: Hash; transactions: number }
+
 export type TokenStandard = 'ERC721' | 'ERC1155'
 
 /** One token movement, without its position in the chain. */

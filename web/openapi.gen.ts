@@ -320,9 +320,8 @@ export interface components {
       } | null;
     };
     BlockStats: {
-      /** @description Not indexed. */
       transactions: {
-        total: null;
+        total: string | null;
       };
       nft_transfers: {
         total: string;
@@ -1524,7 +1523,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1615,7 +1614,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1733,7 +1732,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1846,7 +1845,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1927,7 +1926,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2013,7 +2012,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2099,7 +2098,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2180,7 +2179,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2281,7 +2280,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2375,7 +2374,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2476,7 +2475,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2584,7 +2583,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2675,7 +2674,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2766,7 +2765,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2862,7 +2861,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2958,7 +2957,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3049,7 +3048,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3140,7 +3139,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3210,7 +3209,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3280,7 +3279,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3643,7 +3642,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3739,7 +3738,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };

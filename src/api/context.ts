@@ -63,8 +63,6 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
-  /** What tokens say of themselves. Absent: nothing is known of any. */
-  tokenFacts?: TokenFactsReader | undefined
   /** Asks a node for a block. Absent: no node is configured. */
   askBlock?: AskBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */

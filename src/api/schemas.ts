@@ -161,7 +161,11 @@ export const walletStats = z.object({
   nft_transfers: counted,
   token_transfers: uncounted,
 })
-export const blockStats = z.object({ transactions: uncounted, nft_transfers: counted, token_transfers: uncounted })
+export const blockStats = z.object({
+  transactions: z.object({ total: decimal.nullable() }),
+  nft_transfers: counted,
+  token_transfers: uncounted,
+})
 
 export const dateToBlock = z.object({
   date: z.string().describe('The date that was asked for, in UTC.'),

@@ -35,6 +35,7 @@ import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
 import { readBalances } from './source/balances.ts'
 import { DecodePool } from './source/decode-pool.ts'
+import { readBlock } from './source/read-block.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -68,6 +69,8 @@ export type Evm = {
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
   /** Returns when the tokens are read or given up, or the time is over. */
   readTokenUris(chain: ChainId, tokens: readonly ShownToken[], waitMs: number): Promise<void>
+  /** One endpoint's word of a block; undefined if it has none such, or the chain is not one of these. */
+  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
@@ -164,6 +167,10 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async readTokenUris(id, tokens, waitMs) {
       await running.find(({ chain }) => chain === id)?.tokenUris.ensure(tokens, waitMs)
+    },
+    async block(id, block, waitMs) {
+      const asked = running.find(({ chain }) => chain === id)
+      return asked && (await readBlock(asked.rpc, block, AbortSignal.timeout(waitMs)))
     },
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)

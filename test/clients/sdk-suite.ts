@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../../src/model.ts'
 import { seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from '../seed.ts'
 import { type Dialect, expectedRecord, type Wanted } from './expected.ts'
+import { neighbours } from './sdk-neighbours.ts'
 import { startWorld, type World } from './world.ts'
 
 export type TransfersRequest = {
@@ -72,6 +73,7 @@ export function testSdk(under: SdkUnderTest): void {
   if (under.version === 'v2') totals(under)
   else order(under)
   contractMetadata(under)
+  neighbours(under.sdk.EvmApi, under.dialect)
   walletChains(under)
   portfolio(under)
   errors(under, () => world)

@@ -22,12 +22,13 @@ import {
   type WorkOutcome,
   walletsTopic,
 } from '../../processes/remote-work.ts'
+import type { AskBlock } from '../../query/date-to-block.ts'
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import type { AskTransaction } from '../open-chain.ts'
+import { type AskTransaction, blockMs } from '../open-chain.ts'
 import { Indexer } from './index-thread.ts'
 import { Reloader } from './reload.ts'
 
@@ -45,6 +46,7 @@ export type Indexers = {
   status(): Promise<StatusReport>
   /** Asks the nodes of this process within their limits; undefined if it indexes nothing. */
   askTransaction?: AskTransaction | undefined
+  askBlock?: AskBlock | undefined
   /** The counts of other threads, in the text format of Prometheus. */
   metrics(): Promise<string>
   /** Reads the configuration again; absent where there is none to read. */
@@ -150,6 +152,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       freshen: joinedFreshen({ store, log, onDemand, perform, withNodes, networks }),
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
+      askBlock: evm === undefined ? undefined : (chain, block) => evm.far.block(chain, block, blockMs),
       metrics: async () => (await evm?.metrics()) ?? '',
       reloader,
     },
