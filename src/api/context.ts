@@ -8,7 +8,7 @@ import type { Address, Hash, StatusReport } from '../model.ts'
 import type { AskBlock } from '../query/date-to-block.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
-import type { HoldingsQueries, TokenFactsReader } from '../query/holdings/questions.ts'
+import type { HoldingsQueries } from '../query/holdings/questions.ts'
 import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
@@ -63,8 +63,6 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
-  /** What tokens say of themselves. Absent: nothing is known of any. */
-  tokenFacts?: TokenFactsReader | undefined
   /** Asks a node for a block. Absent: no node is configured. */
   askBlock?: AskBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */

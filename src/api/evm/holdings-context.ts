@@ -12,6 +12,10 @@ export function holdingsOf({ holdings }: Context): HoldingsQueries {
 }
 
 export function holdingsOptions(context: Context, request: ApiRequest, { key }: Admission): HoldingsOptions {
-  const { freshen, settings, tokenFacts } = context
+  const { freshen, settings, tokenUris } = context
+  const tokenFacts: HoldingsOptions['tokenFacts'] = async (chain, tokens) => {
+    const { details } = await tokenUris.of(chain, tokens)
+    return details.map(({ tokenUri: uri, metadata, syncedAtMs: readAtMs }) => ({ uri, metadata, readAtMs }))
+  }
   return { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings), tokenFacts }
 }

@@ -1,6 +1,6 @@
 // The questions of who owns what, and their answers. Types only: `holdings.ts` answers them, routes write them as JSON.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
-import type { Address, ChainId, Evidence, Position, TokenStandard } from '../../model.ts'
+import type { Address, ChainId, Evidence, Position, ShownToken, TokenStandard } from '../../model.ts'
 import type { Freshen, IndexingKey } from '../freshen.ts'
 
 export type HoldingsOptions = {
@@ -15,7 +15,7 @@ export type TokenRef = { contract: Address; tokenId: bigint }
 
 export type TokenFactsReader = (
   chain: ChainId,
-  tokens: readonly TokenRef[],
+  tokens: readonly ShownToken[],
 ) => Promise<readonly (TokenFacts | undefined)[]>
 
 export type TokenFacts = {
