@@ -216,7 +216,6 @@ describe('single NFTs', () => {
   })
 
   test.each([
-    ['nothing', '', 'tokens'],
     ['no list', {}, 'tokens'],
     ['an empty list', { tokens: [] }, 'tokens'],
     ['too many', { tokens: Array.from({ length: 26 }, () => ({ token_address: apes, token_id: '1' })) }, 'tokens'],
@@ -226,6 +225,21 @@ describe('single NFTs', () => {
     const response = await post(body)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ details: { parameter } })
+  })
+
+  test('a body that is not JSON is refused', async () => {
+    for (const body of ['', '{"tokens":']) {
+      const response = await post(body)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ code: 'bad_request', message: 'The body must be JSON' })
+    }
+  })
+
+  test('show what their contract says of them once it was read', async () => {
+    const uri = 'data:application/json,{"a":1}'
+    await api.store.putTokenUris(chain, [{ contract: apes, tokenId: 2n, uri, readAtMs: 5 }])
+    const sync = { last_token_uri_sync: '1970-01-01T00:00:00.005Z' }
+    expect(await json(`${v22}/nft/${apes}/2`)).toMatchObject({ token_uri: uri, metadata: '{"a":1}', ...sync })
   })
 })
 

@@ -11,6 +11,7 @@ import type {
   ChainId,
   Hash,
   NodeBalances,
+  NodeBlock,
   ShownToken,
   SocketStatus,
 } from '../model.ts'

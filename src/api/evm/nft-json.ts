@@ -1,7 +1,8 @@
 // Rows of who owns what as the JSON objects of answers, with the keys in the order that clients of the hosted service
 // see. It knows no rules.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
-import type { CollectionRow, NftRow, TokenFacts } from '../../query/holdings/questions.ts'
+import type { CollectionRow, NftRow } from '../../query/holdings/questions.ts'
+import type { TokenDetails } from '../../query/token-uris.ts'
 import { timestampMax } from '../json-bytes.ts'
 import type { Dialect } from '../params.ts'
 
@@ -36,7 +37,7 @@ export function nftJson(row: NftRow, shape: NftShape, { dialect, format }: NftOp
   }
 }
 
-function tokenFields(token: TokenFacts | undefined) {
+function tokenFields(token: TokenDetails | undefined) {
   return {
     token_uri: token?.tokenUri ?? null,
     metadata: token?.metadata ?? null,

@@ -1,11 +1,11 @@
 // Holdings as rows of answers: with the contract's facts, the mint and what the token says of itself.
-import type { Address, ChainId } from '../../model.ts'
+import type { Address, ChainId, ShownToken, TokenStandard } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { Claims } from './claims.ts'
 import { tokenHash } from './hash-order.ts'
 import type { Holding } from './holding-page.ts'
 import { readMint, type TokenMint } from './mints.ts'
-import type { HoldingsOptions, NftRow, TokenRef } from './questions.ts'
+import type { HoldingsOptions, NftRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 
 export type RowReader = { indexes: IndexReader; claims: Claims }
@@ -18,7 +18,7 @@ export async function contractRows(
   options: HoldingsOptions,
 ): Promise<NftRow[]> {
   const facts = await claims.facts(chain, contract)
-  const tokens = holdings.map(({ tokenId }) => ({ contract, tokenId }))
+  const tokens = holdings.map(({ row, tokenId }) => ({ contract, tokenId, standard: standardOf(sheet, row) }))
   const told = await options.tokenFacts?.(chain, tokens)
   return holdings.map((holding, at) => ({
     ...heldOf(sheet, holding),
@@ -38,9 +38,9 @@ export async function walletRows(
   holdings: readonly Holding[],
   options: HoldingsOptions,
 ): Promise<NftRow[]> {
-  const tokens = holdings.map(({ row, tokenId }): TokenRef => {
+  const tokens = holdings.map(({ row, tokenId }): ShownToken => {
     const contract = sheet.addresses.addressOf(sheet.columns.parties[row]!)
-    return { contract, tokenId }
+    return { contract, tokenId, standard: standardOf(sheet, row) }
   })
   const told = await options.tokenFacts?.(chain, tokens)
   return await Promise.all(
@@ -61,10 +61,14 @@ export async function walletRows(
   )
 }
 
+function standardOf(sheet: Sheet, row: number): TokenStandard {
+  return sheet.columns.flags[row]! & rowFlags.erc1155 ? 'ERC1155' : 'ERC721'
+}
+
 function heldOf(sheet: Sheet, { row, tokenId }: Holding): Pick<NftRow, 'tokenId' | 'standard' | 'amount' | 'position'> {
   return {
     tokenId,
-    standard: sheet.columns.flags[row]! & rowFlags.erc1155 ? 'ERC1155' : 'ERC721',
+    standard: standardOf(sheet, row),
     amount: sheet.amountOf(row),
     position: sheet.positionOf(row, Number(tokenId - sheet.idOf(row))),
   }

@@ -1,6 +1,6 @@
 // The questions of who owns what, and their answers. Types only: `holdings.ts` answers them, routes write them as JSON.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
-import type { Address, ChainId, Evidence, Position, TokenStandard } from '../../model.ts'
+import type { Address, ChainId, Evidence, Position, ShownToken, TokenStandard } from '../../model.ts'
 import type { Freshen, IndexingKey } from '../freshen.ts'
 import type { TokenDetails } from '../token-uris.ts'
 
@@ -14,7 +14,7 @@ export type HoldingsOptions = {
 
 export type TokenRef = { contract: Address; tokenId: bigint }
 
-export type TokenFactsReader = (chain: ChainId, tokens: readonly TokenRef[]) => Promise<readonly TokenDetails[]>
+export type TokenFactsReader = (chain: ChainId, tokens: readonly ShownToken[]) => Promise<readonly TokenDetails[]>
 
 // Lists. A page and its continuation answer as of one block, so nothing shifts while tokens move.
 
