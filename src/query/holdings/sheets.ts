@@ -7,7 +7,7 @@ import type { IndexReader } from '../../store/index-reader.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { foldSubject } from './fold-subject.ts'
-import { readMint } from './mints.ts'
+import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
 import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
@@ -30,11 +30,14 @@ export type FoundSheet = {
 }
 export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
 type Kept = { sheet: Sheet; stamp: string; patch?: SheetPatch | undefined }
+/** As it was before any row was read. */
+export type IndexedChain = { finalized: number; isFilled: boolean }
 type Base = FoundSheet & { block: number; stamp: string }
 
 export class Sheets {
   readonly #transfers: TransferReader
   readonly #indexes: IndexReader
+  readonly #mints: Mints
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: bytesMax,
     sizeCalculation: ({ sheet }) => sheet.byteLength,
@@ -44,14 +47,19 @@ export class Sheets {
   readonly #blocks = new Map<string, Set<number>>()
   readonly #building = new Map<string, Promise<FoundSheet>>()
 
-  constructor(transfers: TransferReader, indexes: IndexReader) {
+  constructor(transfers: TransferReader, indexes: IndexReader, mints: Mints) {
     this.#transfers = transfers
     this.#indexes = indexes
+    this.#mints = mints
   }
 
-  /** What is held after a block. */
-  async after(subject: Subject, block: number, finalized: number): Promise<FoundSheet> {
+  /** What is held after a block. Nothing is kept that is made of an index that is not filled. */
+  async after(subject: Subject, block: number, { finalized, isFilled }: IndexedChain): Promise<FoundSheet> {
     const name = nameOf(subject)
+    if (!isFilled)
+      return await this.#shared(`${name} ${block} unfilled`, async () => {
+        return { sheet: await this.#fold(subject, block), isWhole: true }
+      })
     const final = Math.min(block, finalized)
     let base = await this.#base(subject, final)
     let changes = await this.#changes(subject, base.block, block)
@@ -66,7 +74,7 @@ export class Sheets {
     const known = changes.more ? undefined : this.#kept.get(key)
     if (known !== undefined) return { ...known, isWhole: base.isWhole }
     return await this.#shared(key, async () => {
-      const patched = await this.#patched(subject, base.sheet, changes)
+      const patched = await this.#patched(subject, base.sheet, changes, finalized)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
       const found = patched && { sheet: patched, isWhole: base.isWhole, patch }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
@@ -123,15 +131,16 @@ export class Sheets {
   async #advanced(subject: Subject, block: number, from: Base | undefined): Promise<Sheet | undefined> {
     if (from === undefined || !from.isWhole) return undefined
     const changes = await this.#changes(subject, from.block, block)
-    return changes.more || changes.list === undefined ? undefined : await this.#patched(subject, from.sheet, changes)
+    return changes.more || changes.list === undefined
+      ? undefined
+      : await this.#patched(subject, from.sheet, changes, block)
   }
 
-  async #patched(subject: Subject, sheet: Sheet, { list }: Changes): Promise<Sheet | undefined> {
+  async #patched(subject: Subject, sheet: Sheet, { list }: Changes, finalized: number): Promise<Sheet | undefined> {
     if ('wallet' in subject || list === undefined) return undefined
     const { chain, contract } = subject
-    return await patchedSheet(sheet, list, ids =>
-      Promise.all(ids.map(tokenId => readMint(this.#indexes, chain, { contract, tokenId }))),
-    )
+    const ofTokens = (ids: readonly bigint[]) => ids.map(tokenId => ({ contract, tokenId }))
+    return await patchedSheet(sheet, list, ids => this.#mints.of(chain, ofTokens(ids), finalized))
   }
 
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
