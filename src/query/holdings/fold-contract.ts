@@ -13,7 +13,8 @@ import type { TokenRange } from './range-segments.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 
-export const standards = { erc721: 1, erc1155: 2 } as const
+/** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
+export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
 const idBytes = tokenPlaceAt - 1
 
 export class ContractFold {

@@ -9,6 +9,7 @@ import { type Changes, changesOf } from './changes.ts'
 import { foldSubject } from './fold-subject.ts'
 import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
+import { patchedWallet } from './patch-wallet.ts'
 import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 import type { Subject } from './subject.ts'
@@ -137,7 +138,8 @@ export class Sheets {
   }
 
   async #patched(subject: Subject, sheet: Sheet, { list }: Changes, finalized: number): Promise<Sheet | undefined> {
-    if ('wallet' in subject || list === undefined) return undefined
+    if (list === undefined) return undefined
+    if ('wallet' in subject) return await patchedWallet(sheet, list)
     const { chain, contract } = subject
     const ofTokens = (ids: readonly bigint[]) => ids.map(tokenId => ({ contract, tokenId }))
     return await patchedSheet(sheet, list, ids => this.#mints.of(chain, ofTokens(ids), finalized))
