@@ -77,10 +77,11 @@ export class Sheets {
     return await this.#shared(key, async () => {
       const patched = await this.#patched(subject, base.sheet, changes, finalized)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
-      const found = patched && { sheet: patched, isWhole: base.isWhole, patch }
+      const found = patched && { sheet: patched, isWhole: base.isWhole, patch, isOther: false }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
-      // What is made of a base that is not kept would not be found.
-      if (made.isWhole && base.stamp !== '' && !changes.more) this.#kept.set(key, { ...made, stamp })
+      // What is made of a base that is not kept would not be found, and of another branch it would be wrong.
+      const isKept = made.isWhole && base.stamp !== '' && !changes.more && !made.isOther
+      if (isKept) this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
       return made
     })
   }
@@ -146,12 +147,12 @@ export class Sheets {
   }
 
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
-  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet> {
+  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
       const sheet = await this.#fold(subject, to)
       const after = await this.#changes(subject, from, to)
       const isWhole = after.bytes.equals(before.bytes)
-      if (isWhole || attempt === attemptsMax) return { sheet, isWhole }
+      if (isWhole || attempt === attemptsMax) return { sheet, isWhole, isOther: attempt > 0 }
       before = after
     }
   }
