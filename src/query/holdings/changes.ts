@@ -1,5 +1,5 @@
-// What happened to a contract, a token or a wallet within some blocks, read in one moment where it is not much. It keeps
-// nothing.
+// What happened to a contract, a token or a wallet within some blocks, read in one moment where it is not much. It
+// keeps nothing.
 import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader, IndexRecords } from '../../store/index-reader.ts'
 import { readTokenRecord, tokenIdOfKey, tokenKeyBytes, tokenPlaceAt } from '../../store/indexes/by-token.ts'

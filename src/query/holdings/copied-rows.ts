@@ -1,4 +1,5 @@
-// The rows of a sheet that go over into a newer one as they are, and the order of both them and the new ones. No reading.
+// The rows of a sheet that go over into a newer one as they are, and the order of both them and the new ones. No
+// reading.
 import { mergedOrder, newestOf } from './newest-first.ts'
 import { Pace } from './pace.ts'
 import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
@@ -29,13 +30,22 @@ export class CopiedRows {
 
   /** Copied rows stay in their order. */
   async #order(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
-    const copied = this.#base.order.map(row => this.#copies[row]!).filter(row => row !== notCopied)
-    await pace.rest()
+    const copied = new Uint32Array(this.#base.order.length)
     const isCopied = new Uint8Array(columns.length)
-    for (const row of copied) isCopied[row] = 1
-    const isFresh = (row: number): boolean => isCopied[row] === 0 && (columns.flags[row]! & rowFlags.impossible) === 0
-    const fresh = Uint32Array.from({ length: columns.length }, (_, row) => row).filter(isFresh)
+    let count = 0
+    // Loops: callbacks take three times as long for a million rows.
+    for (let at = 0; at < copied.length; at++) {
+      const row = this.#copies[this.#base.order[at]!]!
+      if (row === notCopied) continue
+      copied[count++] = row
+      isCopied[row] = 1
+    }
     await pace.rest()
-    return mergedOrder(columns, copied, await newestOf(fresh, columns, pace))
+    const fresh: number[] = []
+    for (let row = 0; row < columns.length; row++)
+      if (isCopied[row] === 0 && (columns.flags[row]! & rowFlags.impossible) === 0) fresh.push(row)
+    await pace.rest()
+    const newest = await newestOf(Uint32Array.from(fresh), columns, pace)
+    return mergedOrder(columns, copied.subarray(0, count), newest)
   }
 }

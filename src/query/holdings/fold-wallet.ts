@@ -1,6 +1,6 @@
-// Folds the records of `by_wallet` of one wallet into a sheet: what it holds after a block. Its own transfers tell that:
-// an ERC-721 token is held if the newest of them brought it, and of an ERC-1155 token what came minus what went. Rows of
-// the sheet name the contract as their party, and mints are not known. No reading.
+// Folds the records of `by_wallet` of one wallet into a sheet: what it holds after a block. Its own transfers tell
+// that: an ERC-721 token is held if the newest of them brought it, and of an ERC-1155 token what came minus what
+// went. Rows of the sheet name the contract as their party, and mints are not known. No reading.
 import type { Address } from '../../model.ts'
 import type { IndexRecords } from '../../store/index-reader.ts'
 import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'

@@ -1,4 +1,5 @@
-// The first stored transfer of tokens, by single looks into the index by token: where no sheet of the contract tells it.
+// The first stored transfer of tokens, by single looks into the index by token: where no sheet of the contract tells
+// it.
 import { LRUCache } from 'lru-cache'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'

@@ -1,5 +1,5 @@
-// Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since. Requests
-// for the same sheet share its building. It judges no completeness.
+// Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since.
+// Requests for the same sheet share its building. It judges no completeness.
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Interval } from '../../model.ts'
