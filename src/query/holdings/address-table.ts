@@ -61,10 +61,14 @@ export class AddressTable {
 
   /** The numbers for which `isWanted`, ascending by address. */
   async ascending(isWanted: (number: number) => boolean): Promise<Uint32Array> {
-    const numbers = Uint32Array.from({ length: this.length }, (_, number) => number).filter(isWanted)
-    const words = Uint32Array.from({ length: this.length }, (_, number) => wordAt(this.#bytes, number * addressBytes))
+    const [numbers, words] = [new Uint32Array(this.length), new Uint32Array(this.length)]
+    let count = 0
+    for (let number = 0; number < this.length; number++) {
+      words[number] = wordAt(this.#bytes, number * addressBytes)
+      if (isWanted(number)) numbers[count++] = number
+    }
     const sortEqual = (equal: Uint32Array): Uint32Array => equal.slice().sort((a, b) => this.#compare(a, b))
-    return await sortedByWord(numbers, { words, sortEqual, pace: new Pace() })
+    return await sortedByWord(numbers.slice(0, count), { words, sortEqual, pace: new Pace() })
   }
 
   #compare(a: number, b: number): number {

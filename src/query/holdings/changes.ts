@@ -1,14 +1,17 @@
-// What happened to a contract, a token or a wallet within some blocks, read in one moment where it is not much. It keeps
-// nothing.
-import type { Address } from '../../model.ts'
+// What happened to a contract, a token or a wallet within some blocks, read in one moment where it is not much. It
+// keeps nothing.
+import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader, IndexRecords } from '../../store/index-reader.ts'
 import { readTokenRecord, tokenIdOfKey, tokenKeyBytes, tokenPlaceAt } from '../../store/indexes/by-token.ts'
+import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock } from '../../store/runs/place-key.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
 import { type ContractSubject, placeOf, type Subject, spansOf } from './subject.ts'
 
 export type TokenChange = {
+  /** Only of a wallet, where the zero address stands for everybody else. */
+  contract?: Address | undefined
   tokenId: bigint
   idCount: number
   isErc1155: boolean
@@ -21,7 +24,7 @@ export type TokenChange = {
 /** What happened within some blocks. `bytes` differ where anything of it does. */
 export type Changes = {
   bytes: Buffer
-  /** Oldest first; undefined of a wallet. */
+  /** Oldest first; undefined where there are more. */
   list: readonly TokenChange[] | undefined
   /** More than was asked for: the list is not whole. */
   more: boolean
@@ -43,15 +46,15 @@ export async function changesOf(
   for (const span of spansOf(subject, blocks)) {
     const records = await store.indexes.indexRecords({ ...span, limit: max + 1 })
     if (records.length > max) return { bytes: Buffer.alloc(0), list: undefined, more: true }
-    if ('wallet' in subject) parts.push(records.keys, records.values)
-    else
-      for (const change of tokenChanges(records, subject.tokenId!, blocks)) {
-        parts.push(change.key, change.value)
-        list.push(change)
-      }
+    const found =
+      'wallet' in subject ? walletChanges(records, subject.wallet) : tokenChanges(records, subject.tokenId!, blocks)
+    for (const change of found) {
+      parts.push(change.key, change.value)
+      list.push(change)
+    }
   }
   list.sort((a, b) => Buffer.compare(b.place, a.place))
-  return { bytes: Buffer.concat(parts), list: 'wallet' in subject ? undefined : list, more: false }
+  return { bytes: Buffer.concat(parts), list, more: false }
 }
 
 async function contractChanges(
@@ -70,6 +73,24 @@ async function contractChanges(
     return { ...facts, isErc1155: standard === 'ERC1155', place: placeOf(row) }
   })
   return { bytes: Buffer.concat([...list.map(({ place }) => place), page.payloads]), list, more: false }
+}
+
+function* walletChanges(records: IndexRecords, wallet: Address) {
+  for (let record = 0, start = 0; record < records.length; record++) {
+    const end = records.valueEnds[record]!
+    const key = records.keys.subarray(record * byWallet.keyBytes, (record + 1) * byWallet.keyBytes)
+    const value = records.values.subarray(start, end)
+    start = end
+    const { flags, contract, ...facts } = readWalletRecord(value)
+    yield {
+      ...facts,
+      contract: records.contracts.get(contract),
+      isErc1155: (flags & walletFlags.erc1155) !== 0,
+      from: flags & walletFlags.gave ? wallet : zeroAddress,
+      to: flags & walletFlags.received ? wallet : zeroAddress,
+      ...{ place: key.slice(byWallet.placeAt), key, value },
+    }
+  }
 }
 
 function* tokenChanges(records: IndexRecords, tokenId: bigint, { from, to }: { from: number; to: number }) {

@@ -1,5 +1,5 @@
-// What may be claimed of an answer, and what is known of contracts, read once for each revision of the store: coverage is
-// read before rows, so a commit in between can only make an answer claim less than it holds.
+// What may be claimed of an answer, and what is known of contracts, read once for each revision of the store:
+// coverage is read before rows, so a commit in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'

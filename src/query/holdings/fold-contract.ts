@@ -1,6 +1,7 @@
-// Folds the records of `by_token`, of a contract or of one token, into a sheet: who holds what after a block. An ERC-721
-// token has the recipient of its newest transfer as owner; of an ERC-1155 token everybody holds what was received minus
-// what was given. Where an id has transfers of both standards, the newest decides which counts. No reading.
+// Folds the records of `by_token`, of a contract or of one token, into a sheet: who holds what after a block. An
+// ERC-721 token has the recipient of its newest transfer as owner; of an ERC-1155 token everybody holds what was
+// received minus what was given. Where an id has transfers of both standards, the newest decides which counts. No
+// reading.
 
 import type { IndexRecords } from '../../store/index-reader.ts'
 import { tokenIdOfKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../../store/indexes/by-token.ts'
@@ -13,7 +14,8 @@ import type { TokenRange } from './range-segments.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 
-export const standards = { erc721: 1, erc1155: 2 } as const
+/** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
+export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
 const idBytes = tokenPlaceAt - 1
 
 export class ContractFold {

@@ -1,6 +1,6 @@
-// Folds the records of `by_wallet` of one wallet into a sheet: what it holds after a block. Its own transfers tell that:
-// an ERC-721 token is held if the newest of them brought it, and of an ERC-1155 token what came minus what went. Rows of
-// the sheet name the contract as their party, and mints are not known. No reading.
+// Folds the records of `by_wallet` of one wallet into a sheet: what it holds after a block. Its own transfers tell
+// that: an ERC-721 token is held if the newest of them brought it, and of an ERC-1155 token what came minus what
+// went. Rows of the sheet name the contract as their party, and mints are not known. No reading.
 import type { Address } from '../../model.ts'
 import type { IndexRecords } from '../../store/index-reader.ts'
 import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'
@@ -63,7 +63,7 @@ export class WalletFold {
   #range(keys: Uint8Array, place: number, value: Uint8Array, party: number): void {
     const { flags, tokenId, idCount } = readWalletRecord(value)
     this.#builder.transfers += idCount
-    this.#builder.standards |= standards.erc721
+    this.#builder.standards |= standards.erc721 | standards.mixed
     const range = {
       ...{ first: tokenId, count: idCount, offset: 0, mint },
       place: keys.slice(place, place + placeBytes),
@@ -91,6 +91,7 @@ export class WalletFold {
       builder.setAmount(row, isReceived && !isErc1155 ? 1 : 0)
       this.#rows.set(token, row)
     }
+    if (builder.isErc1155(row) !== isErc1155) builder.standards |= standards.mixed
     const isSelf = isReceived && (flags & walletFlags.gave) !== 0
     if (!isErc1155 || isSelf || !builder.isErc1155(row)) return
     const amount = amountOf(bytes, idEnd, to)

@@ -1,6 +1,6 @@
 // The tokens of a contract in the order of their hashes, greatest first. Ids of ERC-2309 ranges have no place in it:
-// there may be billions. It is made of a sheet of final blocks and kept with it: only tokens that moved since are looked
-// at for each page.
+// there may be billions. It is made of a sheet of final blocks and kept with it: only tokens that moved since are
+// looked at for each page.
 import { hash } from 'node:crypto'
 import type { Address } from '../../model.ts'
 import { Pace } from './pace.ts'

@@ -1,10 +1,228 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { HoldingsTrial, trialSteps } from '../../../test/holdings-trial.ts'
+import { factsOf, MemoryStore } from '../../../test/memory-store.ts'
+import { packTransfer } from '../../../test/pack-transfer.ts'
+import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
+import { noRecords } from '../../store/index-reader.ts'
+import { openStore } from '../../store/open.ts'
+import { noActivity } from '../../store/packed-activity.ts'
+import { Holdings } from './holdings.ts'
+import type { HoldingsOptions } from './questions.ts'
 
-test('every answer is that of a plain list of transfers, after every commit', { timeout: 60_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(trialSteps, steps => new HoldingsTrial().run(steps)),
-    { numRuns: Number(process.env.HOLDINGS_RUNS ?? 12) },
+const folder = mkdtempSync(join(tmpdir(), 'almanac-holdings-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** More in the soak. */
+const runs = Number(process.env.HOLDINGS_RUNS ?? 3)
+
+describe('every answer is that of a plain list of transfers, after every commit', () => {
+  test('in memory', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(trialSteps, steps => new HoldingsTrial().run(steps)),
+      { numRuns: runs },
+    )
+  })
+
+  test('in a file', { timeout: 600_000 }, async () => {
+    let stores = 0
+    const inFile = fc.asyncProperty(trialSteps, async steps => {
+      const store = await openStore(`file:${join(folder, `${++stores}.db`)}`, { role: 'owner' })
+      const contractFacts = async (id: ChainId, contract: Address) => ({ chain: id, contract, ...factsOf(contract) })
+      const reads = { ...store, indexes: store.indexes!, contractFacts }
+      try {
+        await new HoldingsTrial({ reads, writes: store }).run(steps)
+      } finally {
+        await store.close()
+      }
+    })
+    await fc.assert(inFile, { numRuns: Math.ceil(runs / 2) })
+  })
+})
+
+const chain = 1 as ChainId
+const [contract, other] = ['a', 'c'].map(digit => `0x${digit.repeat(40)}` as Address) as [Address, Address]
+const [alice, bob] = ['1', '2'].map(digit => `0x${digit.repeat(40)}` as Address) as [Address, Address]
+const options: HoldingsOptions = {
+  key: { id: 'test' } as HoldingsOptions['key'],
+  freshen: undefined,
+  freshenWaitMs: 0,
+}
+const list = { chain, atBlock: undefined, after: undefined, limit: 3, countTotal: true }
+const blockOf = (number: number) => ({ number, hash: `0x${'0'.repeat(64)}` as Hash, timestamp: number })
+
+function rowOf(block: number, facts: Partial<TransferFacts>) {
+  const payload = packTransfer({
+    ...{ standard: 'ERC721', batch: false, from: zeroAddress, to: alice, operator: undefined, tokenId: 1n, amount: 1n },
+    ...{ value: 0n, transactionHash: `0x${'0'.repeat(64)}` as Hash, idCount: 1, sentBy: 'recipient', ...facts },
+  })
+  return { contract, block, transactionIndex: 0, logIndex: 0, batchIndex: 0, payload }
+}
+
+/** Final blocks 0 to 9 with these rows, and a head of 10. */
+function storeOf(rows: readonly ReturnType<typeof rowOf>[], from = 0): MemoryStore {
+  const store = new MemoryStore()
+  const blocks = Array.from({ length: 10 }, (_, number) => blockOf(number))
+  const covered = [{ scope: contract, from, to: 9, evidence: 'bloom' } as const]
+  store.commitCold({ chain, covered, blocks, transfers: rows, activity: noActivity })
+  const hot = [{ ...blockOf(10), transfers: [], activity: noActivity }]
+  const claim = { scope: contract, from: 10, evidence: 'bloom' } as const
+  store.commitHot({ chain, ancestor: 9, blocks: hot, covered: claim, head: blockOf(10) })
+  return store
+}
+
+/** `read` is called after every read of records, before they are answered. */
+function holdingsOf(store: MemoryStore, read: () => void = () => {}): Holdings {
+  const reads = store.reads()
+  const indexRecords: typeof reads.indexes.indexRecords = async query => {
+    const records = await reads.indexes.indexRecords(query)
+    read()
+    return records
+  }
+  return new Holdings(reads, { ...reads.indexes, indexRecords })
+}
+
+test('a range of four billion ids costs no more than a token', async () => {
+  const idCount = 2 ** 32 - 1
+  const rows = [
+    rowOf(1, { tokenId: 10n, idCount }),
+    rowOf(2, { tokenId: 12n, from: alice, to: bob }),
+    rowOf(3, { tokenId: 20n, idCount: 5, from: alice, to: zeroAddress }),
+  ]
+  const holdings = holdingsOf(storeOf(rows))
+  const owners = await holdings.owners({ ...list, contract, tokenId: undefined }, options)
+  expect(owners.total).toBe(idCount - 5)
+  const last = 10n + BigInt(idCount) - 1n
+  expect(owners.rows.map(({ tokenId, owner }) => [tokenId, owner])).toEqual([
+    [12n, bob],
+    [last, alice],
+    [last - 1n, alice],
+  ])
+  const nearHole = { ...owners.next!, after: { ...owners.next!.after, tokenId: 26n } }
+  const next = await holdings.owners({ ...list, ...nearHole, contract, tokenId: undefined }, options)
+  expect(next.rows.map(({ tokenId, position }) => [tokenId, position.batchIndex])).toEqual([
+    [25n, 15],
+    [19n, 9],
+    [18n, 8],
+  ])
+  const nfts = await holdings.contractNfts({ ...list, contract, part: undefined }, options)
+  expect(nfts.rows.map(({ tokenId }) => tokenId)).toEqual([12n, 10n, 11n])
+  const stats = await holdings.walletStats({ chain, wallet: alice, atBlock: undefined })
+  expect([stats.nfts, stats.collections]).toEqual([idCount - 6, 1])
+})
+
+test('requests for one contract share the building of its sheet', async () => {
+  let reads = 0
+  const holdings = holdingsOf(storeOf([rowOf(1, {})]), () => reads++)
+  const ask = () => holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
+  const answers = await Promise.all([ask(), ask(), ask()])
+  expect(answers.map(({ owners }) => owners)).toEqual([1, 1, 1])
+  expect(reads).toBe(1)
+  await ask()
+  expect(reads).toBe(1)
+})
+
+test('rows that are taken away while a sheet is made are not in it', async () => {
+  const store = storeOf([rowOf(1, {}), rowOf(2, { tokenId: 2n, to: bob })])
+  let reads = 0
+  const holdings = holdingsOf(store, () => {
+    if (reads++ === 0) store.dropRange(chain, 'full', { from: 2, to: 2 })
+  })
+  const { tokens } = await holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
+  expect(tokens).toBe(1)
+})
+
+test('a branch that is replaced while a sheet is made is not in it', async () => {
+  const store = storeOf([])
+  const replace = (to: Address) => {
+    // Both standards of one token: such sheets are made of all records.
+    const transfers = [
+      { ...rowOf(10, { to }) },
+      { ...rowOf(10, { standard: 'ERC1155', tokenId: 2n, to }), logIndex: 1 },
+    ]
+    const hot = [{ ...blockOf(10), transfers, activity: noActivity }]
+    store.commitHot({ chain, ancestor: 9, blocks: hot, head: blockOf(10) })
+  }
+  replace(alice)
+  let reads = 0
+  const holdings = holdingsOf(store, () => {
+    if (reads++ === 0) replace(bob)
+  })
+  const owners = async () => (await holdings.uniqueOwners({ ...list, contract }, options)).rows
+  expect(await owners()).toEqual([bob])
+  replace(alice)
+  expect(await owners()).toEqual([alice])
+})
+
+test('a token with several holders is shown with the one that last received', async () => {
+  const edition = { standard: 'ERC1155', tokenId: 7n } as const
+  const rows = [
+    rowOf(1, { ...edition, to: alice, amount: 5n }),
+    rowOf(2, { ...edition, to: bob, amount: 2n }),
+    rowOf(3, { ...edition, from: alice, to: zeroAddress, amount: 1n }),
+  ]
+  const holdings = holdingsOf(storeOf(rows))
+  const { rows: owners } = await holdings.owners({ ...list, contract, tokenId: 7n }, options)
+  expect(owners.map(({ owner, amount, position }) => [owner, amount, position.block])).toEqual([
+    [alice, 4n, 3],
+    [bob, 2n, 2],
+  ])
+  const nfts = await holdings.nfts(
+    {
+      chain,
+      tokens: [
+        { contract, tokenId: 7n },
+        { contract, tokenId: 8n },
+      ],
+    },
+    options,
   )
+  expect(nfts.rows.map(row => row && [row.owner, row.amount])).toEqual([[bob, 2n], undefined])
+})
+
+test('a contract that is not complete is indexed when it is asked for, once', async () => {
+  const store = storeOf([rowOf(5, {})], 5)
+  const asked: Address[] = []
+  const freshen = {
+    contract: async (_: ChainId, address: Address) => {
+      asked.push(address)
+      const covered = [{ scope: contract, from: 0, to: 4, evidence: 'one-endpoint' } as const]
+      const transfers = [rowOf(1, { tokenId: 2n, to: bob })]
+      store.commitCold({ chain, covered, blocks: [blockOf(1)], transfers, activity: noActivity })
+    },
+  }
+  const holdings = holdingsOf(store)
+  const ask = (address: Address, as = options) => holdings.uniqueOwners({ ...list, contract: address }, as)
+  expect(await ask(contract)).toMatchObject({ rows: [alice], complete: false, evidence: undefined })
+  const fresh = { ...options, freshen }
+  expect(await ask(contract, fresh)).toMatchObject({ rows: [alice, bob], complete: true, evidence: 'one-endpoint' })
+  await ask(contract, fresh)
+  expect(asked).toEqual([contract])
+  expect(await ask(other)).toMatchObject({ rows: [], complete: false, block: 10 })
+})
+
+test('an index that is not filled makes no answer complete, nor is what it tells kept', async () => {
+  const store = storeOf([rowOf(1, {})])
+  const reads = store.reads()
+  let filled = false
+  const holdings = new Holdings(reads, {
+    ...reads.indexes,
+    indexStates: async () => [{ index: 'by_token', filled }],
+    indexRecords: query => (filled ? reads.indexes.indexRecords(query) : Promise.resolve(noRecords)),
+  })
+  const ask = () => holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
+  expect(await ask()).toMatchObject({ complete: false, owners: 0 })
+  filled = true
+  store.finalize(chain, 10)
+  expect(await ask()).toMatchObject({ complete: true, owners: 1 })
+})
+
+test('a chain without a head has nothing', async () => {
+  const holdings = holdingsOf(new MemoryStore())
+  const owners = await holdings.owners({ ...list, contract, tokenId: 1n }, options)
+  expect(owners).toEqual({ block: -1, complete: false, evidence: undefined, rows: [], total: 0, next: undefined })
+  expect(await holdings.blockStats({ chain, block: 3 })).toMatchObject({ exists: false, transfers: 0 })
 })

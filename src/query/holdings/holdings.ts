@@ -9,6 +9,7 @@ import type { TransferReader } from '../../store/store.ts'
 import { type ClaimStore, Claims } from './claims.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
 import { type Holding, holdingPage } from './holding-page.ts'
+import { Mints } from './mints.ts'
 import { contractRows, type RowReader, walletRows } from './nft-rows.ts'
 import { Pace } from './pace.ts'
 import type * as q from './questions.ts'
@@ -33,8 +34,9 @@ export class Holdings implements q.HoldingsQueries {
     this.#store = store
     this.#indexes = indexes
     this.#claims = new Claims(store, indexes, revision)
-    this.#sheets = new Sheets(store, indexes)
-    this.#rows = { indexes, claims: this.#claims }
+    const mints = new Mints(indexes)
+    this.#sheets = new Sheets(store, indexes, mints)
+    this.#rows = { mints, claims: this.#claims }
   }
 
   async owners(question: q.OwnersQuestion, options: q.HoldingsOptions): Promise<q.OwnersAnswer> {
@@ -154,32 +156,34 @@ export class Holdings implements q.HoldingsQueries {
     const { chain, contract } = subject
     const { freshen } = options
     freshen?.asked?.(chain, contract)
-    let { block, finalized } = await this.#blockOf(chain, atBlock)
+    let block = await this.#blockOf(chain, atBlock)
     let claim = await this.#claims.ofContract(chain, contract, block)
     if (!claim.complete && freshen?.contract !== undefined) {
       await freshen.contract(chain, contract, options.freshenWaitMs, options.key)
-      ;({ block, finalized } = await this.#blockOf(chain, atBlock))
+      block = await this.#blockOf(chain, atBlock)
       claim = await this.#claims.ofContract(chain, contract, block)
     }
-    return await this.#answered(subject, claim, finalized)
+    return await this.#answered(subject, claim)
   }
 
   async #ofWallet(
     { chain, wallet }: { chain: ChainId; wallet: Address },
     atBlock: number | undefined,
   ): Promise<Answered> {
-    const { block, finalized } = await this.#blockOf(chain, atBlock)
+    const block = await this.#blockOf(chain, atBlock)
     const claim = await this.#claims.ofChain(chain, { from: 0, to: block }, 'by_wallet')
-    return await this.#answered({ chain, wallet }, claim, finalized)
+    return await this.#answered({ chain, wallet }, claim)
   }
 
-  async #blockOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<{ block: number; finalized: number }> {
+  async #blockOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<number> {
     const { state } = await this.#claims.chain(chain)
-    return { block: Math.min(atBlock, state?.head.number ?? -1), finalized: state?.finalized ?? -1 }
+    return Math.min(atBlock, state?.head.number ?? -1)
   }
 
-  async #answered(subject: Subject, claim: q.Completeness, finalized: number): Promise<Answered> {
-    const found = await this.#sheets.after(subject, claim.block, finalized)
+  async #answered(subject: Subject, claim: q.Completeness): Promise<Answered> {
+    const { state, filled } = await this.#claims.chain(subject.chain)
+    const isFilled = filled.has('wallet' in subject ? 'by_wallet' : 'by_token')
+    const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
     return { ...found, claim: found.isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
   }
 

@@ -1,4 +1,6 @@
-// The first stored transfer of tokens, by single looks into the index by token: where no sheet of the contract tells it.
+// The first stored transfer of tokens, by single looks into the index by token: where no sheet of the contract tells
+// it.
+import { LRUCache } from 'lru-cache'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import {
@@ -19,27 +21,80 @@ export type TokenMint = { block: number; minter: Address | undefined }
 
 type Found = { place: Uint8Array; value: Uint8Array }
 
-/** Undefined for a token without transfers. */
-export async function readMint(indexes: IndexReader, chain: ChainId, token: TokenRef): Promise<TokenMint | undefined> {
-  const { contract, tokenId } = token
-  const records = await indexes.indexRecords({
-    ...{ chain, contract, index: 'by_token', order: 'back', limit: 1 },
-    from: tokenKey(tokenKinds.single, tokenId, { ...newestOfBlock, block: Number.POSITIVE_INFINITY }),
-    to: tokenKey(tokenKinds.single, tokenId, { ...oldestOfBlock, block: 0 }),
-  })
-  let oldest: Found | undefined
-  if (records.length > 0) oldest = { place: records.keys.slice(tokenPlaceAt, tokenKeyBytes), value: records.values }
-  for await (const ranges of recordsOf(indexes, rangeSpan(chain, contract, tokenId), new Pace()))
-    for (let record = 0, start = 0; record < ranges.length; record++) {
-      const value = ranges.values.slice(start, ranges.valueEnds[record])
-      start = ranges.valueEnds[record]!
-      const key = record * tokenKeyBytes
-      const place = ranges.keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
-      const isCovered = tokenId < tokenIdOfKey(ranges.keys, key) + BigInt(readTokenRecord(value).idCount)
-      if (isCovered && (oldest === undefined || Buffer.compare(place, oldest.place) > 0)) oldest = { place, value }
+/** Some 200 bytes each. */
+const keptMax = 50_000
+const idMax = 2n ** 256n - 1n
+
+export class Mints {
+  readonly #indexes: IndexReader
+  /** With what stays the same while final rows do. */
+  readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>({ max: keptMax })
+
+  constructor(indexes: IndexReader) {
+    this.#indexes = indexes
+  }
+
+  /** In the order of the tokens; undefined for one without transfers. */
+  async of(chain: ChainId, tokens: readonly TokenRef[], finalized: number): Promise<(TokenMint | undefined)[]> {
+    if (tokens.length === 0) return []
+    const { takenBack, filled } = await this.#indexes.rowChanges(chain)
+    const stamp = `${takenBack} ${filled}`
+    const ranges = new Map<Address, Promise<boolean>>()
+    const hasRanges = (contract: Address): Promise<boolean> => {
+      const known = ranges.get(contract) ?? this.#hasRanges(chain, contract)
+      ranges.set(contract, known)
+      return known
     }
-  if (oldest === undefined) return undefined
-  const { from, to, sentBy, isErc1155 } = readTokenRecord(oldest.value)
-  const isKnown = !isErc1155 && from === zeroAddress && to !== zeroAddress && sentBy === 'recipient'
-  return { block: blockOfPlace(oldest.place, 0), minter: isKnown ? to : undefined }
+    return await Promise.all(
+      tokens.map(async token => {
+        const name = `${chain} ${token.contract} ${token.tokenId}`
+        const kept = this.#kept.get(name)
+        if (kept?.stamp === stamp) return kept.mint
+        const mint = await this.#read(chain, token, hasRanges)
+        if (mint !== undefined && mint.block <= finalized) this.#kept.set(name, { stamp, mint })
+        return mint
+      }),
+    )
+  }
+
+  async #hasRanges(chain: ChainId, contract: Address): Promise<boolean> {
+    const span = rangeSpan(chain, contract, idMax)
+    const from = tokenKey(tokenKinds.range, 0n, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
+    return (await this.#indexes.indexRecords({ ...span, from, limit: 1 })).length > 0
+  }
+
+  async #read(
+    chain: ChainId,
+    { contract, tokenId }: TokenRef,
+    hasRanges: (contract: Address) => Promise<boolean>,
+  ): Promise<TokenMint | undefined> {
+    const records = await this.#indexes.indexRecords({
+      ...{ chain, contract, index: 'by_token', order: 'back', limit: 1 },
+      from: tokenKey(tokenKinds.single, tokenId, { ...newestOfBlock, block: Number.POSITIVE_INFINITY }),
+      to: tokenKey(tokenKinds.single, tokenId, { ...oldestOfBlock, block: 0 }),
+    })
+    const single = { place: records.keys.slice(tokenPlaceAt, tokenKeyBytes), value: records.values }
+    const first = records.length > 0 ? single : undefined
+    const oldest = (await hasRanges(contract)) ? await this.#oldestRange(chain, { contract, tokenId }, first) : first
+    if (oldest === undefined) return undefined
+    const { from, to, sentBy, isErc1155 } = readTokenRecord(oldest.value)
+    const isKnown = !isErc1155 && from === zeroAddress && to !== zeroAddress && sentBy === 'recipient'
+    return { block: blockOfPlace(oldest.place, 0), minter: isKnown ? to : undefined }
+  }
+
+  /** The oldest range over a token that is older than what was found so far. */
+  async #oldestRange(chain: ChainId, token: TokenRef, found: Found | undefined): Promise<Found | undefined> {
+    let oldest = found
+    const span = rangeSpan(chain, token.contract, token.tokenId)
+    for await (const ranges of recordsOf(this.#indexes, span, new Pace()))
+      for (let record = 0, start = 0; record < ranges.length; record++) {
+        const value = ranges.values.slice(start, ranges.valueEnds[record])
+        start = ranges.valueEnds[record]!
+        const key = record * tokenKeyBytes
+        const place = ranges.keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
+        const isCovered = token.tokenId < tokenIdOfKey(ranges.keys, key) + BigInt(readTokenRecord(value).idCount)
+        if (isCovered && (oldest === undefined || Buffer.compare(place, oldest.place) > 0)) oldest = { place, value }
+      }
+    return oldest
+  }
 }

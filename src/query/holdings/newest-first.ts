@@ -3,13 +3,14 @@
 import { placeBytes, wordAt } from '../../store/runs/place-key.ts'
 import type { Pace } from './pace.ts'
 import { comparePlaces, rowFlags, type SheetColumns } from './sheet.ts'
-import { sortedByWord } from './sort-by-word.ts'
+import { radixRowsMin, sortedByWord } from './sort-by-word.ts'
 
 export async function newestFirst(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
   return await newestOf(shownRows(columns), columns, pace)
 }
 
 export async function newestOf(rows: Uint32Array, columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
+  if (rows.length < radixRowsMin) return sorted(rows, columns)
   // A place counts blocks down, so its first four bytes rise.
   const blocks = new Uint32Array(columns.length)
   for (let row = 0; row < columns.length; row++) blocks[row] = wordAt(columns.places, row * placeBytes)

@@ -1,14 +1,13 @@
 // Holdings as rows of answers: with the contract's facts, the mint and what the token says of itself.
 import type { Address, ChainId, ShownToken, TokenStandard } from '../../model.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
 import type { Claims } from './claims.ts'
 import { tokenHash } from './hash-order.ts'
 import type { Holding } from './holding-page.ts'
-import { readMint, type TokenMint } from './mints.ts'
+import type { Mints } from './mints.ts'
 import type { HoldingsOptions, NftRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 
-export type RowReader = { indexes: IndexReader; claims: Claims }
+export type RowReader = { mints: Mints; claims: Claims }
 
 /** Of a contract's sheet. */
 export async function contractRows(
@@ -33,7 +32,7 @@ export async function contractRows(
 
 /** Of a wallet's sheet, whose mints are read token by token. */
 export async function walletRows(
-  { indexes, claims }: RowReader,
+  { mints, claims }: RowReader,
   { sheet, chain, wallet }: { sheet: Sheet; chain: ChainId; wallet: Address },
   holdings: readonly Holding[],
   options: HoldingsOptions,
@@ -43,17 +42,17 @@ export async function walletRows(
     return { contract, tokenId, standard: standardOf(sheet, row) }
   })
   const told = await options.tokenFacts?.(chain, tokens)
+  const minted = await mints.of(chain, tokens, (await claims.chain(chain)).state?.finalized ?? -1)
   return await Promise.all(
     holdings.map(async (holding, at) => {
       const { contract, tokenId } = tokens[at]!
-      const mint: TokenMint | undefined = await readMint(indexes, chain, tokens[at]!)
       return {
         ...heldOf(sheet, holding),
         contract,
         tokenHash: tokenHash(contract, tokenId),
         owner: wallet,
-        blockMinted: mint?.block,
-        minter: mint?.minter,
+        blockMinted: minted[at]?.block,
+        minter: minted[at]?.minter,
         facts: await claims.facts(chain, contract),
         token: told?.[at],
       }

@@ -4,11 +4,10 @@ import { type Address, zeroAddress } from '../../model.ts'
 import { placeBytes } from '../../store/runs/place-key.ts'
 import { AddressTable, noAddress } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
+import { CopiedRows } from './copied-rows.ts'
 import { standards } from './fold-contract.ts'
 import type { TokenMint } from './mints.ts'
-import { mergedOrder, newestOf } from './newest-first.ts'
-import { Pace } from './pace.ts'
-import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 
 export type ReadMints = (tokenIds: readonly bigint[]) => Promise<readonly (TokenMint | undefined)[]>
@@ -40,8 +39,6 @@ export function rowWith(sheet: Sheet, tokenId: bigint): number | undefined {
   return row - 1
 }
 
-const notCopied = 0xffff_ffff
-
 class Patch {
   readonly builder: SheetBuilder
   readonly #base: Sheet
@@ -49,14 +46,13 @@ class Patch {
   // What is copied so far: whole rows, and ids of the next one.
   #row = 0
   #within = 0
-  /** Where rows of the base are now. */
-  readonly #copies: Uint32Array
+  readonly #copied: CopiedRows
 
   constructor(base: Sheet, mints: ReadonlyMap<bigint, TokenMint | undefined>) {
     this.#base = base
     this.#mints = mints
     this.builder = new SheetBuilder(new AddressTable(base.addresses))
-    this.#copies = new Uint32Array(base.columns.length).fill(notCopied)
+    this.#copied = new CopiedRows(base, this.builder)
   }
 
   token(id: bigint, changes: readonly TokenChange[]): void {
@@ -72,26 +68,7 @@ class Patch {
 
   async finish(): Promise<Sheet> {
     this.#copyTo(this.#base.columns.length)
-    return await this.builder.finish(new Pace(), (columns, pace) => this.#order(columns, pace))
-  }
-
-  /** Copied rows stay in their order. */
-  async #order(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
-    const copied = this.#base.order.map(row => this.#copies[row]!).filter(row => row !== notCopied)
-    await pace.rest()
-    const isCopied = new Uint8Array(columns.length)
-    for (const row of copied) isCopied[row] = 1
-    const isShown = (row: number): boolean => (columns.flags[row]! & rowFlags.impossible) === 0
-    const fresh = Uint32Array.from({ length: columns.length }, (_, row) => row).filter(
-      row => isCopied[row] === 0 && isShown(row),
-    )
-    await pace.rest()
-    return mergedOrder(columns, copied, await newestOf(fresh, columns, pace))
-  }
-
-  #copy(from: number, to: number): void {
-    for (let row = from; row < to; row++) this.#copies[row] = this.builder.length + row - from
-    this.builder.copyRows(this.#base.columns, from, to)
+    return await this.#copied.finish()
   }
 
   #owner(id: bigint, { to, place }: TokenChange): void {
@@ -110,13 +87,13 @@ class Patch {
       const party = columns.parties[this.#row]!
       const change = touched.get(party)
       if (change !== undefined) {
-        this.#copy(copied, this.#row)
+        this.#copied.copy(copied, this.#row)
         copied = this.#row + 1
         change.delta += this.#base.amountOf(this.#row)
       }
       this.#row++
     }
-    this.#copy(copied, this.#row)
+    this.#copied.copy(copied, this.#row)
     const fresh = this.builder.length
     for (const [party, { place, leg, delta }] of touched) {
       const flags = rowFlags.erc1155 | leg
@@ -148,7 +125,7 @@ class Patch {
       this.#row++
       this.#within = 0
     }
-    this.#copy(this.#row, row)
+    this.#copied.copy(this.#row, row)
     this.#row = row
   }
 
@@ -186,6 +163,6 @@ class Patch {
 
 type Touch = { place: Uint8Array; leg: number; delta: bigint }
 
-function idFields(id: bigint): { id: Uint8Array; idFrom: number; idTo: number } {
+export function idFields(id: bigint): { id: Uint8Array; idFrom: number; idTo: number } {
   return { id: Buffer.from(id.toString(16).padStart(64, '0'), 'hex'), idFrom: 0, idTo: 32 }
 }

@@ -1,5 +1,5 @@
-// Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since. Requests
-// for the same sheet share its building. It judges no completeness.
+// Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since.
+// Requests for the same sheet share its building. It judges no completeness.
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Interval } from '../../model.ts'
@@ -7,8 +7,9 @@ import type { IndexReader } from '../../store/index-reader.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { foldSubject } from './fold-subject.ts'
-import { readMint } from './mints.ts'
+import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
+import { patchedWallet } from './patch-wallet.ts'
 import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 import type { Subject } from './subject.ts'
@@ -30,11 +31,14 @@ export type FoundSheet = {
 }
 export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
 type Kept = { sheet: Sheet; stamp: string; patch?: SheetPatch | undefined }
+/** As it was before any row was read. */
+export type IndexedChain = { finalized: number; isFilled: boolean }
 type Base = FoundSheet & { block: number; stamp: string }
 
 export class Sheets {
   readonly #transfers: TransferReader
   readonly #indexes: IndexReader
+  readonly #mints: Mints
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: bytesMax,
     sizeCalculation: ({ sheet }) => sheet.byteLength,
@@ -44,14 +48,19 @@ export class Sheets {
   readonly #blocks = new Map<string, Set<number>>()
   readonly #building = new Map<string, Promise<FoundSheet>>()
 
-  constructor(transfers: TransferReader, indexes: IndexReader) {
+  constructor(transfers: TransferReader, indexes: IndexReader, mints: Mints) {
     this.#transfers = transfers
     this.#indexes = indexes
+    this.#mints = mints
   }
 
-  /** What is held after a block. */
-  async after(subject: Subject, block: number, finalized: number): Promise<FoundSheet> {
+  /** What is held after a block. Nothing is kept that is made of an index that is not filled. */
+  async after(subject: Subject, block: number, { finalized, isFilled }: IndexedChain): Promise<FoundSheet> {
     const name = nameOf(subject)
+    if (!isFilled)
+      return await this.#shared(`${name} ${block} unfilled`, async () => {
+        return { sheet: await this.#fold(subject, block), isWhole: true }
+      })
     const final = Math.min(block, finalized)
     let base = await this.#base(subject, final)
     let changes = await this.#changes(subject, base.block, block)
@@ -66,12 +75,13 @@ export class Sheets {
     const known = changes.more ? undefined : this.#kept.get(key)
     if (known !== undefined) return { ...known, isWhole: base.isWhole }
     return await this.#shared(key, async () => {
-      const patched = await this.#patched(subject, base.sheet, changes)
+      const patched = await this.#patched(subject, base.sheet, changes, finalized)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
-      const found = patched && { sheet: patched, isWhole: base.isWhole, patch }
+      const found = patched && { sheet: patched, isWhole: base.isWhole, patch, isOther: false }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
-      // What is made of a base that is not kept would not be found.
-      if (made.isWhole && base.stamp !== '' && !changes.more) this.#kept.set(key, { ...made, stamp })
+      // What is made of a base that is not kept would not be found, and of another branch it would be wrong.
+      const isKept = made.isWhole && base.stamp !== '' && !changes.more && !made.isOther
+      if (isKept) this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
       return made
     })
   }
@@ -123,24 +133,26 @@ export class Sheets {
   async #advanced(subject: Subject, block: number, from: Base | undefined): Promise<Sheet | undefined> {
     if (from === undefined || !from.isWhole) return undefined
     const changes = await this.#changes(subject, from.block, block)
-    return changes.more || changes.list === undefined ? undefined : await this.#patched(subject, from.sheet, changes)
+    return changes.more || changes.list === undefined
+      ? undefined
+      : await this.#patched(subject, from.sheet, changes, block)
   }
 
-  async #patched(subject: Subject, sheet: Sheet, { list }: Changes): Promise<Sheet | undefined> {
-    if ('wallet' in subject || list === undefined) return undefined
+  async #patched(subject: Subject, sheet: Sheet, { list }: Changes, finalized: number): Promise<Sheet | undefined> {
+    if (list === undefined) return undefined
+    if ('wallet' in subject) return await patchedWallet(sheet, list)
     const { chain, contract } = subject
-    return await patchedSheet(sheet, list, ids =>
-      Promise.all(ids.map(tokenId => readMint(this.#indexes, chain, { contract, tokenId }))),
-    )
+    const ofTokens = (ids: readonly bigint[]) => ids.map(tokenId => ({ contract, tokenId }))
+    return await patchedSheet(sheet, list, ids => this.#mints.of(chain, ofTokens(ids), finalized))
   }
 
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
-  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet> {
+  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
       const sheet = await this.#fold(subject, to)
       const after = await this.#changes(subject, from, to)
       const isWhole = after.bytes.equals(before.bytes)
-      if (isWhole || attempt === attemptsMax) return { sheet, isWhole }
+      if (isWhole || attempt === attemptsMax) return { sheet, isWhole, isOther: attempt > 0 }
       before = after
     }
   }

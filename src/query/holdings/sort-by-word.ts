@@ -5,7 +5,7 @@ import type { Pace } from './pace.ts'
 const digitBits = 11
 const digits = 1 << digitBits
 /** Fewer are sorted by comparing. */
-const radixRowsMin = 5_000
+export const radixRowsMin = 5_000
 
 /** Rows by rising `words[row]`; those with the same word are sorted by comparing. */
 export async function sortedByWord(
