@@ -35,7 +35,8 @@ export type TransactionRecord = { block_timestamp: string; block_number: string;
 export type ChainTruth = {
   head: number
   types: ReadonlySet<string>
-  /** Newest first, as they are answered. */
+  /** Of all contracts, newest first, as they are answered. */
+  transfers: readonly TransferRecord[]
   transfersOf(contract: Address): TransferRecord[]
   activityOf(wallet: Address): { first: TransactionRecord; last: TransactionRecord } | undefined
   /** What a wallet sent, and what gave it ether before that: all that can be told without an index. */
@@ -137,6 +138,7 @@ export async function readTruth(node: EvmNode): Promise<ChainTruth> {
   return {
     head,
     types,
+    transfers: transfers.toReversed(),
     transfersOf: contract => transfers.filter(row => row.token_address === contract.toLowerCase()).reverse(),
     activityOf: wallet => spanOf(seen.filter(row => row.wallet === wallet.toLowerCase()).map(row => row.record)),
     sentBy: wallet => {
