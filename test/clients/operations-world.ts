@@ -48,11 +48,14 @@ export class OperationsWorld {
     await mine(node, third)
     this.#urls = { live: this.#world.url, reference: await this.#world.serveAlso('--dialect', 'reference') }
     this.#truth = await this.#world.truth()
-    this.#model = modelOfRecords(this.#truth.transfers)
+    const contracts = this.#named().map(({ address }) => address)
+    this.#model = modelOfRecords(this.#truth.transfers.filter(row => contracts.includes(row.token_address as Address)))
     await this.#world.settled()
     await vi.waitFor(async () => {
       for (const { address, name } of this.#named())
-        expect(await this.get('live', `/api/v2/nft/${address}/metadata`)).toMatchObject({ body: { name } })
+        expect(await this.get('live', `/api/v2.2/nft/${address}/transfers?limit=1`)).toMatchObject({
+          body: { result: [{ token_name: name }] },
+        })
     }, patience)
   }
 

@@ -27,7 +27,10 @@ describe.skipIf(evmNodeKind === undefined)('operations', { timeout: slowMs }, ()
     describe.each(['live', 'reference'] as const)('in the dialect %s', dialect => {
       const form: Wanted = { version, dialect }
       beforeAll(() => {
-        for (const [name, value] of Object.entries(world.basesOf(form))) sdk.Core.config.set(name, value)
+        // The SDK reads its base once in a process.
+        const { evmApiBaseUrl, solApiBaseUrl } = world.basesOf(form)
+        Object.assign(sdk.EvmApi, { _baseUrl: evmApiBaseUrl })
+        Object.assign(sdk.SolApi, { _baseUrl: solApiBaseUrl })
       })
 
       describe.each(listCalls)('$name', list => {
