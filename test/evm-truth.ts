@@ -80,6 +80,22 @@ function parseEventLogs(events: readonly AbiEvent.AbiEvent[], logs: readonly Nod
   )
 }
 
+export type NftMove = Moved & { contract: string; block: number; isErc1155: boolean }
+
+/** What logs in the order of the chain say that moved, decoded by ox. */
+export function nftMovesOf(
+  logs: readonly { address: string; topics: string[]; data: string; blockNumber: string }[],
+): NftMove[] {
+  return logs.flatMap(log =>
+    parseEventLogs(nftEvents, [{ ...log, logIndex: '0x0' } as unknown as NodeLog]).flatMap(parsed =>
+      movedBy(parsed).map(moved => ({
+        ...moved,
+        ...{ contract: log.address.toLowerCase(), block: Number(log.blockNumber), isErc1155: moved.operator !== null },
+      })),
+    ),
+  )
+}
+
 type Role = 'sender' | 'funded' | 'party'
 type Moved = { from: Address; to: Address; id: bigint; amount: bigint; operator: Address | null; batch: boolean }
 

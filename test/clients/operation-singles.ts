@@ -4,7 +4,7 @@ import type { Address } from '../../src/model.ts'
 import { alice, bob, erin } from '../evm-history.ts'
 import { sharedId } from '../evm-trades.ts'
 import type { ApiVersion, Wanted } from './expected.ts'
-import { type Answer, type AnySdk, type Form, nftRecord, told } from './operation-lists.ts'
+import { type Answer, type AnySdk, nftRecord, told } from './operation-lists.ts'
 import type { OperationsWorld } from './operations-world.ts'
 
 type SingleCall = {
