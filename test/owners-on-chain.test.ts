@@ -125,20 +125,22 @@ async function heldRows(world: World, block?: number): Promise<Row[]> {
       return answer === '0x' ? undefined : (answer as Hex | undefined)
     }
     const ids = [...new Set(truth.transfersOf(contract.address).map(row => BigInt(row.token_id)))]
-    for (const id of ids) {
+    const held = async (id: bigint): Promise<Row[]> => {
       const row = { token_address: contract.address, token_id: `${id}` }
       if (name === 'many') {
-        for (const wallet of tradingWallets) {
-          const amount = BigInt((await ask('balanceOf', wallet, id)) ?? 0n)
-          if (amount > 0n) rows.push({ ...row, owner_of: wallet, amount: `${amount}` })
-        }
-        continue
+        const amounts = await Promise.all(
+          tradingWallets.map(async wallet => BigInt((await ask('balanceOf', wallet, id)) ?? 0n)),
+        )
+        return tradingWallets.flatMap((owner_of, at) =>
+          amounts[at]! > 0n ? [{ ...row, owner_of, amount: `${amounts[at]}` }] : [],
+        )
       }
       const owner = await ask('ownerOf', id)
-      if (owner === undefined) continue
+      if (owner === undefined) return []
       const [address] = AbiParameters.decode([{ type: 'address' }], owner) as [Address]
-      rows.push({ ...row, owner_of: address.toLowerCase(), amount: '1' })
+      return [{ ...row, owner_of: address.toLowerCase(), amount: '1' }]
     }
+    rows.push(...(await Promise.all(ids.map(held))).flat())
   }
   return rows
 }

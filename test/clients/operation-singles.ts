@@ -118,7 +118,7 @@ export const singleCalls: readonly SingleCall[] = [
         hash,
         parent_hash: parentHash,
       })
-      expect(result).toMatchObject({ block: number, hash })
+      expect(result).toMatchObject({ data: { block: number, hash, parentHash } })
     },
   },
   {
