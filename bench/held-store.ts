@@ -82,22 +82,32 @@ class HeldRows {
     const { holders, wallets } = this.#shape
     // What is made first is newest: every id of the largest contract gets a holder of its own.
     const isLast = index === 0 && this.#held < holders
-    const id = isLast ? this.#held++ : random.below(index === 0 ? holders : 10_000)
+    const id = isLast ? this.#held++ : index === 0 ? random.below(holders) : Math.floor(random.unit() ** 3 * 10_000)
     const isMint = random.below(3) === 0
     return {
       ...{ standard: isErc1155 ? 'ERC1155' : 'ERC721', batch: false, operator: undefined, value: 0n, idCount: 1 },
       from: isMint ? zeroAddress : this.#wallet(),
-      to: isLast ? walletAddress(id % wallets) : this.#wallet(),
+      to: isLast ? heldWallet(id % wallets) : this.#wallet(),
       tokenId: BigInt(id),
       amount: isErc1155 ? BigInt(1 + random.below(5)) : 1n,
       transactionHash: `0x${random.word().toString(16).padStart(64, '0')}` as Hash,
     }
   }
 
-  /** A few wallets have most transfers, as in life. */
   #wallet(): Address {
-    return walletAddress(Math.floor(this.#random.unit() ** 3 * this.#shape.wallets))
+    return drawnWallet(this.#random, this.#shape.wallets)
   }
+}
+
+/** The lower its number, the more transfers a wallet has. */
+export function heldWallet(number: number): Address {
+  // Number 0 is the zero address.
+  return walletAddress(number + 1)
+}
+
+/** A few wallets have most transfers, as in life. */
+export function drawnWallet(random: Random, wallets: number): Address {
+  return heldWallet(Math.floor(random.unit() ** 3 * wallets))
 }
 
 function blockAt(number: number): Block {

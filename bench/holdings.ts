@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { type ServedApi, serveApi } from '../test/served-api.ts'
-import { heldStore } from './held-store.ts'
-import { walletAddress } from './made-rows.ts'
+import { drawnWallet, heldStore, heldWallet } from './held-store.ts'
+import { Random } from './random.ts'
 import { median, percentile } from './statistics.ts'
 
 const { values } = parseArgs({
@@ -54,22 +54,30 @@ class CountedReads {
   }
 }
 
-type Answer = { ms: number; read: number; rows: number; cursor: string }
+type Answer = { ms: number; cpuMs: number; read: number; rows: number; cursor: string }
 
 async function ask(api: ServedApi, reads: CountedReads, path: string): Promise<Answer> {
   reads.rows = 0
+  const cpuBefore = process.cpuUsage()
   const startedAt = performance.now()
   const response = await api.get(`/api/v2.2${path}`)
   const text = await response.text()
   const ms = performance.now() - startedAt
+  const { user, system } = process.cpuUsage(cpuBefore)
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
   const body = JSON.parse(text) as { cursor?: string | null; result?: unknown[]; walletAddresses?: unknown[] }
-  return { ms, read: reads.rows, rows: (body.result ?? body.walletAddresses ?? []).length, cursor: body.cursor ?? '' }
+  return {
+    ms,
+    cpuMs: (user + system) / 1_000,
+    read: reads.rows,
+    rows: (body.result ?? body.walletAddresses ?? []).length,
+    cursor: body.cursor ?? '',
+  }
 }
 
 type Measured = Record<string, string | number>
 
-/** The first pages of all subjects, the first of each apart where a sheet is made for it, and one walk by cursors. */
+/** The first page of the first subject apart, those of the others, and one walk by cursors. The processor's time includes the client's. */
 async function measureList(api: ServedApi, reads: CountedReads, name: string, paths: string[]): Promise<Measured> {
   const made = await ask(api, reads, paths[0]!)
   const first: Answer[] = []
@@ -96,8 +104,10 @@ async function measureList(api: ServedApi, reads: CountedReads, name: string, pa
     'rows read then': made.read,
     'first p50': times(first, 0.5),
     'first p99': times(first, 0.99),
+    'first cpu': round(median(first.map(({ cpuMs }) => cpuMs))),
     'deep p50': times(deep, 0.5),
     'deep p99': times(deep, 0.99),
+    'deep cpu': round(median(deep.map(({ cpuMs }) => cpuMs))),
     'read for a row': readPerRow([...first, ...deep]),
     pages: deep.length,
   }
@@ -135,6 +145,11 @@ try {
   const api = await serveApi({ store, parts: { store: reads.store } })
   const { largest, editions } = held
   const each = (path: (at: number) => string) => Array.from({ length: subjects }, (_, at) => path(at))
+  // Pages are walked for the wallet with the most transfers, the others are drawn.
+  const ofWallets = (path: (wallet: string) => string) => {
+    const random = new Random(wallets)
+    return each(at => path(at === 0 ? heldWallet(0) : drawnWallet(random, held.wallets)))
+  }
   // The query is another one each time, so that an answer is not the kept one.
   const same = (path: string) => each(at => `${path}?again=${at}`)
   // First, while nothing is known of the contract.
@@ -144,7 +159,7 @@ try {
       api,
       reads,
       'transfers of a wallet',
-      each(at => `/${walletAddress(at)}/nft/transfers`),
+      ofWallets(wallet => `/${wallet}/nft/transfers`),
     ),
     await measureList(
       api,
@@ -171,13 +186,13 @@ try {
       api,
       reads,
       'NFTs of a wallet',
-      each(at => `/${walletAddress(at)}/nft`),
+      ofWallets(wallet => `/${wallet}/nft`),
     ),
     await measureList(
       api,
       reads,
       'collections of a wallet',
-      each(at => `/${walletAddress(at)}/nft/collections`),
+      ofWallets(wallet => `/${wallet}/nft/collections`),
     ),
     await measureList(api, reads, 'NFTs of a contract', same(`/nft/${largest}`)),
   ]
