@@ -1,150 +1,210 @@
-// Measures who owns what of a large collection from records in memory, without a store: the first sheet, what follows
-// from it, and what a new block costs. Run: npm run bench:holdings [-- --holders 1000000 --erc1155]
+// Who owns what over HTTP: for each list the first and deep pages and the stored rows that were read for each row
+// answered, for stats the first time and again. The store stays where `--store` names a file: making one of 10 million
+// transfers takes minutes.
+// Run: npm run bench:holdings -- --transfers 10000000 --wallets 1000000 --holders 1000000 [--store file]
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Address, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
-import { Holdings } from '../src/query/holdings/holdings.ts'
-import type { HoldingsOptions } from '../src/query/holdings/questions.ts'
-import { type IndexRecords, noRecords } from '../src/store/index-reader.ts'
-import { byToken } from '../src/store/indexes/by-token.ts'
-import { emptyPage, type TransferPage } from '../src/store/transfer-page.ts'
-import { recordsOf } from '../test/memory-store.ts'
-import { packTransfer } from '../test/pack-transfer.ts'
-import { median } from './statistics.ts'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+import { type ServedApi, serveApi } from '../test/served-api.ts'
+import { drawnWallet, heldStore, heldWallet } from './held-store.ts'
+import { Random } from './random.ts'
+import { median, percentile } from './statistics.ts'
 
-const { values: settings } = parseArgs({
-  options: { holders: { type: 'string', default: '1000000' }, erc1155: { type: 'boolean', default: false } },
+const { values } = parseArgs({
+  options: {
+    transfers: { type: 'string', default: '300000' },
+    wallets: { type: 'string' },
+    holders: { type: 'string' },
+    store: { type: 'string' },
+    pages: { type: 'string', default: '150' },
+  },
 })
-const holders = Number(settings.holders)
-/** As `query/holdings/subject.ts` reads. */
-const recordsPerRead = 4_000
-const chain = 1 as ChainId
-const contract = `0x${'c'.repeat(40)}` as Address
-const final = 20_000_000
-const options: HoldingsOptions = {
-  key: { id: 'bench' } as HoldingsOptions['key'],
-  freshen: undefined,
-  freshenWaitMs: 0,
-}
+const bars = { pageMs: 5, readPerRow: 20, statsFirstMs: 1_000, statsAgainMs: 5 }
+/** Pages from this one on are deep. */
+const deepFrom = 10
+const subjects = 100
 
-let revision = 0
-let newest: TransferPage = emptyPage
-const chunks = madeChunks()
-const tokens = new Holdings(
-  {
-    revision: () => revision,
-    chainState: async () => ({ head: blockOf(final + 1), finalized: final }),
-    coverage: async () => [],
-    contractCoverage: async () => [{ from: 0, to: final + 1, evidence: 'receipts-root' }],
-    contractFacts: async () => undefined,
-    marksOf: async () => [],
-    transferPage: async () => newest,
-    transferCount: async () => holders,
-  },
-  {
-    indexRecords: async ({ after, from, to }) => {
-      if (Buffer.compare(from.subarray(0, 33), to.subarray(0, 33)) === 0) return noRecords
-      return chunks.get(after === undefined ? '' : Buffer.from(after).toString('hex')) ?? noRecords
-    },
-    transfersAt: () => Promise.reject(new Error('not asked for')),
-    indexStates: async () => [{ index: 'by_token', filled: true }],
-    rowChanges: async () => ({ takenBack: 0, filled: 0 }),
-  },
-)
+/** Counts the rows and records that reads of a store return. */
+class CountedReads {
+  rows = 0
+  readonly store: Store
 
-const page = { chain, contract, tokenId: undefined, atBlock: undefined, limit: 100, countTotal: true }
-const stats = () => tokens.collectionStats({ chain, contract, atBlock: undefined }, options)
-const first = await timed(stats)
-console.log(`first stats: ${first.ms.toFixed(0)} ms, the longest step ${first.longestMs.toFixed(0)} ms`, first.value)
-console.log(`stats again: ${(await repeated(200, stats)).toFixed(3)} ms`)
-console.log(
-  `a page of 100 owners: ${(await repeated(200, () => tokens.owners({ ...page, after: undefined }, options))).toFixed(3)} ms`,
-)
-let after = (await tokens.owners({ ...page, after: undefined }, options)).next
-for (let pages = 0; pages < 500; pages++)
-  after = (await tokens.owners({ ...page, ...after!, limit: 100 }, options)).next
-const deep = { ...page, ...after!, limit: 100 }
-console.log(`the 500th: ${(await repeated(200, () => tokens.owners(deep, options))).toFixed(3)} ms`)
-const unique = await timed(() => tokens.uniqueOwners({ ...page, after: undefined }, options))
-console.log(`first unique owners: ${unique.ms.toFixed(0)} ms`)
-const nfts = () => tokens.contractNfts({ ...page, part: undefined, after: undefined }, options)
-const hashed = await timed(nfts)
-console.log(`first page by hash: ${hashed.ms.toFixed(0)} ms, the longest step ${hashed.longestMs.toFixed(0)} ms`)
-console.log(`a page by hash: ${(await repeated(100, nfts)).toFixed(3)} ms`)
-newest = onePage()
-revision++
-const patched = await timed(stats)
-console.log(`after a transfer: ${patched.ms.toFixed(0)} ms, the longest step ${patched.longestMs.toFixed(0)} ms`)
-console.log(`stats again: ${(await repeated(200, stats)).toFixed(3)} ms`)
-console.log(`a page by hash: ${(await repeated(100, nfts)).toFixed(3)} ms`)
-console.log(`memory: ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB`)
-
-/** In time of the processor: other processes do not count. */
-async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number; longestMs: number }> {
-  let longestMs = 0
-  let last = cpuMs()
-  const step = (): void => {
-    longestMs = Math.max(longestMs, cpuMs() - last)
-    last = cpuMs()
+  constructor(store: Store) {
+    const counted =
+      <Query extends unknown[], Page extends { length: number }>(read: (...query: Query) => Promise<Page>) =>
+      async (...query: Query): Promise<Page> => {
+        const page = await read(...query)
+        this.rows += page.length
+        return page
+      }
+    const { indexes } = store
+    if (indexes === undefined) throw new Error('The store keeps no indexes of transfers.')
+    this.store = {
+      ...store,
+      transferPage: counted(store.transferPage),
+      indexes: {
+        ...indexes,
+        indexRecords: counted(indexes.indexRecords),
+        transfersAt: counted(indexes.transfersAt),
+      },
+    }
   }
-  const watch = setInterval(step, 1)
-  const start = cpuMs()
-  const value = await work()
-  step()
-  clearInterval(watch)
-  return { value, ms: cpuMs() - start, longestMs }
 }
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
-}
+type Answer = { ms: number; cpuMs: number; read: number; rows: number; cursor: string }
 
-async function repeated(times: number, work: () => Promise<unknown>): Promise<number> {
-  const samples: number[] = []
-  for (let time = 0; time < times; time++) {
-    const start = performance.now()
-    await work()
-    samples.push(performance.now() - start)
+async function ask(api: ServedApi, reads: CountedReads, path: string): Promise<Answer> {
+  reads.rows = 0
+  const cpuBefore = process.cpuUsage()
+  const startedAt = performance.now()
+  const response = await api.get(`/api/v2.2${path}`)
+  const text = await response.text()
+  const ms = performance.now() - startedAt
+  const { user, system } = process.cpuUsage(cpuBefore)
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
+  const body = JSON.parse(text) as { cursor?: string | null; result?: unknown[]; walletAddresses?: unknown[] }
+  return {
+    ms,
+    cpuMs: (user + system) / 1_000,
+    read: reads.rows,
+    rows: (body.result ?? body.walletAddresses ?? []).length,
+    cursor: body.cursor ?? '',
   }
-  return median(samples)
 }
 
-/** A mint for each holder, in pieces of the size that is read at once, by the key that each follows. */
-function madeChunks(): Map<string, IndexRecords> {
-  const records: { key: Buffer; value: Buffer }[] = []
-  for (let holder = 1; holder <= holders; holder++) {
-    const block = 10_000_000 + ((holder * 7919) % 4_000_000)
-    const place = { contract: 1, block, transactionIndex: holder % 200, logIndex: holder % 500, batchIndex: 0 }
-    const payload = payloadOf(holder, settings.erc1155 ? 1n : BigInt(holder))
-    byToken.recordsOf({ ...place, payload }, (key, value) => {
-      records.push({ key: Buffer.from(key.subarray(4)), value: Buffer.from(value) })
-    })
+type Measured = Record<string, string | number>
+
+/** The first page of the first subject apart, those of the others, and one walk by cursors. The processor's time includes the client's. */
+async function measureList(api: ServedApi, reads: CountedReads, name: string, paths: string[]): Promise<Measured> {
+  const made = await ask(api, reads, paths[0]!)
+  const first: Answer[] = []
+  for (const path of paths.slice(1)) first.push(await ask(api, reads, path))
+  const deep: Answer[] = []
+  let { cursor } = made
+  for (let page = 1; page < Number(values.pages) && cursor !== ''; page++) {
+    const answer = await ask(api, reads, `${paths[0]!.split('?')[0]}?cursor=${cursor}`)
+    if (page >= deepFrom) deep.push(answer)
+    cursor = answer.cursor
   }
-  records.sort((a, b) => Buffer.compare(a.key, b.key))
-  const made = new Map<string, IndexRecords>()
-  for (let from = 0; from < records.length; from += recordsPerRead)
-    made.set(
-      from === 0 ? '' : records[from - 1]!.key.toString('hex'),
-      recordsOf(records.slice(from, from + recordsPerRead)),
+  const times = (answers: readonly Answer[], part: number) =>
+    round(
+      percentile(
+        answers.map(({ ms }) => ms),
+        part,
+      ),
     )
-  return made
+  const readPerRow = (answers: readonly Answer[]) =>
+    round(median(answers.filter(({ rows }) => rows > 0).map(({ read, rows }) => read / rows)))
+  return {
+    list: name,
+    'made once, ms': round(made.ms),
+    'rows read then': made.read,
+    'first p50': times(first, 0.5),
+    'first p99': times(first, 0.99),
+    'first cpu': round(median(first.map(({ cpuMs }) => cpuMs))),
+    'deep p50': times(deep, 0.5),
+    'deep p99': times(deep, 0.99),
+    'deep cpu': round(median(deep.map(({ cpuMs }) => cpuMs))),
+    'read for a row': readPerRow([...first, ...deep]),
+    pages: deep.length,
+  }
 }
 
-function payloadOf(holder: number, tokenId: bigint): Uint8Array {
-  const to = `0x${Math.imul(holder, 0x9e3779b1).toString(16).replace('-', 'f').padStart(8, '0')}${holder.toString(16).padStart(32, '0')}`
-  return packTransfer({
-    standard: settings.erc1155 ? 'ERC1155' : 'ERC721',
-    ...{ batch: false, from: zeroAddress, to: to.slice(0, 42) as Address, operator: undefined, tokenId, amount: 1n },
-    ...{ value: 0n, transactionHash: `0x${'1'.repeat(64)}` as Hash, idCount: 1, sentBy: 'recipient' },
-  })
+async function measureStats(api: ServedApi, reads: CountedReads, name: string, path: string): Promise<Measured> {
+  const first = await ask(api, reads, path)
+  const again: number[] = []
+  // Another query each time, so that the answer is not the kept one.
+  for (let count = 0; count < 50; count++) again.push((await ask(api, reads, `${path}?again=${count}`)).ms)
+  return {
+    stats: name,
+    'first, ms': round(first.ms),
+    'rows read': first.read,
+    'again p50': round(median(again)),
+    'again p99': round(percentile(again, 0.99)),
+  }
 }
 
-function onePage(): TransferPage {
-  const payloads = payloadOf(holders + 1, settings.erc1155 ? 1n : 5n)
-  const place = { blocks: [final + 1], transactionIndexes: [0], logIndexes: [0], batchIndexes: [0], timestamps: [0] }
-  return { length: 1, ...place, blockHashes: new Uint8Array(32), payloads }
+function round(value: number): number {
+  return Number(value.toFixed(2))
 }
 
-function blockOf(number: number) {
-  return { number, hash: `0x${'0'.repeat(64)}` as Hash, timestamp: 0 }
+const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
+try {
+  const transfers = Number(values.transfers)
+  const wallets = Number(values.wallets ?? Math.ceil(transfers / 10))
+  const holders = Number(values.holders ?? wallets)
+  const store = await openStore(`file:${values.store ?? join(folder, 'holdings.db')}`, { role: 'owner' })
+  const held = await heldStore(store, { transfers, wallets, holders })
+  console.log(
+    `${held.transfers} transfers, ${held.wallets} wallets, ${held.holders} holders; filled in ${held.fillSeconds} s`,
+  )
+  const reads = new CountedReads(store)
+  const api = await serveApi({ store, parts: { store: reads.store } })
+  const { largest, editions } = held
+  const each = (path: (at: number) => string) => Array.from({ length: subjects }, (_, at) => path(at))
+  // Pages are walked for the wallet with the most transfers, the others are drawn.
+  const ofWallets = (path: (wallet: string) => string) => {
+    const random = new Random(wallets)
+    return each(at => path(at === 0 ? heldWallet(0) : drawnWallet(random, held.wallets)))
+  }
+  // The query is another one each time, so that an answer is not the kept one.
+  const same = (path: string) => each(at => `${path}?again=${at}`)
+  // First, while nothing is known of the contract.
+  const stats = [await measureStats(api, reads, 'collection', `/nft/${largest}/stats`)]
+  const lists = [
+    await measureList(
+      api,
+      reads,
+      'transfers of a wallet',
+      ofWallets(wallet => `/${wallet}/nft/transfers`),
+    ),
+    await measureList(
+      api,
+      reads,
+      'transfers of a token',
+      each(at => `/nft/${editions}/${at}/transfers`),
+    ),
+    await measureList(
+      api,
+      reads,
+      'transfers of a block',
+      each(at => `/block/${20_000_000 - at}/nft/transfers`),
+    ),
+    await measureList(api, reads, 'all transfers', same('/nft/transfers')),
+    await measureList(api, reads, 'owners', same(`/nft/${largest}/owners`)),
+    await measureList(
+      api,
+      reads,
+      'owners of a token',
+      each(at => `/nft/${editions}/${at}/owners`),
+    ),
+    await measureList(api, reads, 'unique owners', same(`/nft/${largest}/unique-owners`)),
+    await measureList(
+      api,
+      reads,
+      'NFTs of a wallet',
+      ofWallets(wallet => `/${wallet}/nft`),
+    ),
+    await measureList(
+      api,
+      reads,
+      'collections of a wallet',
+      ofWallets(wallet => `/${wallet}/nft/collections`),
+    ),
+    await measureList(api, reads, 'NFTs of a contract', same(`/nft/${largest}`)),
+  ]
+  stats.push(await measureStats(api, reads, 'token', `/nft/${editions}/7777/stats`))
+  stats.push(await measureStats(api, reads, 'block', '/block/19999999/stats'))
+  console.log(`pages of 100, ms; bars: p50 ${bars.pageMs} ms, ${bars.readPerRow} stored rows for a row`)
+  console.table(lists)
+  console.log(`stats, ms; bars: first ${bars.statsFirstMs}, again ${bars.statsAgainMs}`)
+  console.table(stats)
+  console.log(JSON.stringify({ benchmark: 'holdings', ...held, bars, lists, stats }))
+  await api.close()
+  await store.close()
+} finally {
+  rmSync(folder, { recursive: true })
 }

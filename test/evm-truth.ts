@@ -35,7 +35,8 @@ export type TransactionRecord = { block_timestamp: string; block_number: string;
 export type ChainTruth = {
   head: number
   types: ReadonlySet<string>
-  /** Newest first, as they are answered. */
+  /** Of all contracts, newest first, as they are answered. */
+  transfers: readonly TransferRecord[]
   transfersOf(contract: Address): TransferRecord[]
   activityOf(wallet: Address): { first: TransactionRecord; last: TransactionRecord } | undefined
   /** What a wallet sent, and what gave it ether before that: all that can be told without an index. */
@@ -76,6 +77,22 @@ function parseEventLogs(events: readonly AbiEvent.AbiEvent[], logs: readonly Nod
         return []
       }
     }),
+  )
+}
+
+export type NftMove = Moved & { contract: string; block: number; isErc1155: boolean }
+
+/** What logs in the order of the chain say that moved, decoded by ox. */
+export function nftMovesOf(
+  logs: readonly { address: string; topics: string[]; data: string; blockNumber: string }[],
+): NftMove[] {
+  return logs.flatMap(log =>
+    parseEventLogs(nftEvents, [{ ...log, logIndex: '0x0' } as unknown as NodeLog]).flatMap(parsed =>
+      movedBy(parsed).map(moved => ({
+        ...moved,
+        ...{ contract: log.address.toLowerCase(), block: Number(log.blockNumber), isErc1155: moved.operator !== null },
+      })),
+    ),
   )
 }
 
@@ -137,6 +154,7 @@ export async function readTruth(node: EvmNode): Promise<ChainTruth> {
   return {
     head,
     types,
+    transfers: transfers.toReversed(),
     transfersOf: contract => transfers.filter(row => row.token_address === contract.toLowerCase()).reverse(),
     activityOf: wallet => spanOf(seen.filter(row => row.wallet === wallet.toLowerCase()).map(row => row.record)),
     sentBy: wallet => {

@@ -10,7 +10,7 @@ import { type Engine, type EngineName, startEngine } from './store-engines.ts'
 
 /** Blocks behind the head that count as final: the history is, and what the tests do last is not. */
 export const finality = 6
-const key = 'the-operator-key'
+export const key = 'the-operator-key'
 const pageSize = 40
 /** For what comes with the next poll. */
 export const patience = { timeout: 60_000, interval: 100 }
@@ -28,6 +28,7 @@ export class World {
   #service: CommandRun | undefined
   #node: EvmNode | undefined
   #history: History | undefined
+  #environment: Readonly<Record<string, string>> = { ALMANAC_KEY: key, ALMANAC_OPS_OPEN: 'true' }
   url = ''
 
   constructor(index: 'full' | 'on-demand', engine: EngineName = 'sqlite') {
@@ -43,7 +44,9 @@ export class World {
     return this.#history!
   }
 
-  async begin(): Promise<void> {
+  /** More settings may be given by their names in the environment. */
+  async begin(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.#environment = { ...this.#environment, ...environment }
     this.#node = await startEvmNode()
     this.#history = await playHistory(this.#node)
     for (let block = 0; block < finality; block++) await mine(this.#node)
@@ -60,12 +63,15 @@ export class World {
   }
 
   async start(): Promise<void> {
-    const run = this.#place.begin(['start', '--listen', '127.0.0.1:0'], {
-      ALMANAC_KEY: key,
-      ALMANAC_OPS_OPEN: 'true',
-    })
+    const run = this.#place.begin(['start', '--listen', '127.0.0.1:0'], this.#environment)
     this.url = await run.listening()
     this.#service = run
+  }
+
+  /** Serves the same store from one more process, and returns its URL. */
+  async serveAlso(...flags: readonly string[]): Promise<string> {
+    const run = this.#place.begin(['start', '--only', 'api', '--listen', '127.0.0.1:0', ...flags], this.#environment)
+    return await run.listening()
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
@@ -85,7 +91,7 @@ export class World {
   }
 
   async page(contract: Address, query: string): Promise<Page> {
-    return (await (await this.#get(`/api/v2/nft/${contract}/transfers?${query}`)).json()) as Page
+    return (await (await this.get(`/api/v2/nft/${contract}/transfers?${query}`)).json()) as Page
   }
 
   /** The rows of all pages, from the query's on. */
@@ -100,7 +106,7 @@ export class World {
   }
 
   async walletOf(wallet: Address): Promise<WalletAnswer> {
-    const response = await this.#get(`/api/v2/wallets/${wallet}/chains`)
+    const response = await this.get(`/api/v2/wallets/${wallet}/chains`)
     const { active_chains: chains } = (await response.json()) as {
       active_chains: { first_transaction: TransactionRecord; last_transaction: TransactionRecord }[]
     }
@@ -110,7 +116,7 @@ export class World {
   }
 
   async status(): Promise<ChainStatus> {
-    const { chains } = (await (await this.#get('/status?contracts=true')).json()) as { chains: { eth: ChainStatus } }
+    const { chains } = (await (await this.get('/status?contracts=true')).json()) as { chains: { eth: ChainStatus } }
     return chains.eth
   }
 
@@ -139,7 +145,7 @@ export class World {
 
   /** How many logs could not be read as what they claim to be, by reason. */
   async malformed(): Promise<Record<string, number>> {
-    const text = await (await this.#get('/metrics')).text()
+    const text = await (await this.get('/metrics')).text()
     const counts = text.matchAll(/^almanac_evm_malformed_logs_total\{chain="eth",reason="(\w+)"\} (\d+)$/gm)
     return Object.fromEntries([...counts].map(([, reason, count]) => [reason, Number(count)]))
   }
@@ -150,7 +156,7 @@ export class World {
     return JSON.parse(stdout)
   }
 
-  #get(path: string): Promise<Response> {
+  get(path: string): Promise<Response> {
     // A busy machine may need longer than a request waits unasked.
     return fetch(`${this.url}${path}`, { headers: { 'x-api-key': key, prefer: 'wait=14' } })
   }

@@ -23,9 +23,11 @@ export type TrialWrites = {
   dropRange(chain: ChainId, scope: 'full', interval: { from: number; to: number }): unknown
 }
 
-const chain = 1 as ChainId
+export const trialChain = 1 as ChainId
+const chain = trialChain
 /** ERC-721 with ranges, ERC-1155, both. The second is spam. */
-const contracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)
+export const trialContracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)
+const contracts = trialContracts
 const wallets = ['1', '2', '3', '4'].map(digit => `0x${digit.repeat(40)}` as Address)
 const parties = [zeroAddress, ...wallets]
 const amounts = [0n, 1n, 2n, 5n, 2n ** 53n - 1n, 2n ** 200n]

@@ -28,14 +28,16 @@ export type ServedApi = {
 
 export type ServedApiOptions = {
   fill?: (store: Store) => Promise<void>
+  /** Served instead of a new one; it stays open. */
+  store?: Store
   settings?: Partial<ApiSettings>
   serve?: Partial<ServeOptions>
   parts?: Partial<AppDependencies>
 }
 
-export async function serveApi({ fill, settings, serve, parts }: ServedApiOptions = {}): Promise<ServedApi> {
+export async function serveApi({ fill, settings, serve, parts, ...given }: ServedApiOptions = {}): Promise<ServedApi> {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-api-'))
-  const store = await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' })
+  const store = given.store ?? (await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' }))
   await fill?.(store)
   const { secret: key } = await issueKey(store, { name: 'test', scopes })
   const gatekeeper = await StoreGatekeeper.open(store)
@@ -69,7 +71,7 @@ export async function serveApi({ fill, settings, serve, parts }: ServedApiOption
       live.close()
       await served.close()
       await gatekeeper.close()
-      await store.close()
+      if (given.store === undefined) await store.close()
       await rm(folder, { recursive: true })
     },
   }
