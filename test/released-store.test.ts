@@ -148,6 +148,10 @@ test.each([sqlite, postgres])('a store of 0.1.0 opens with its rows: $name', asy
   const store = await openStore(released, { role: 'tool' })
   expect(await store.info()).toMatchObject({ schemaVersion: (await filled.info()).schemaVersion })
   expect(await engine.schemaOf(released)).toEqual(await engine.schemaOf(fresh))
+  // Its chain keeps no index until one is named.
+  expect((await store.indexes?.indexStates(releasedChain)) ?? []).toEqual([])
+  await store.keepIndexes?.(releasedChain, ['by_wallet', 'by_token', 'by_block'])
+  while (await store.fillIndexes?.(releasedChain, 100));
   const rows = await rowsOf(released)
   expect(rows).toEqual(await rowsOf(fresh))
   for (const [part, held] of Object.entries(rows))

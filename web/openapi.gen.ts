@@ -13,6 +13,38 @@ export interface paths {
     /** NFT transfers of a contract, with names and a choice of order */
     get: operations["getNFTContractTransfersV22"];
   };
+  "/api/v2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfers"];
+  };
+  "/api/v2.2/{address}/nft/transfers": {
+    /** NFT transfers of a wallet */
+    get: operations["getWalletNFTTransfersV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfers"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/transfers": {
+    /** NFT transfers of a token */
+    get: operations["getNFTTransfersV22"];
+  };
+  "/api/v2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlock"];
+  };
+  "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
+    /** NFT transfers of a block */
+    get: operations["getNFTTransfersByBlockV22"];
+  };
+  "/api/v2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlock"];
+  };
+  "/api/v2.2/nft/transfers": {
+    /** NFT transfers of all contracts */
+    get: operations["getNFTTransfersFromToBlockV22"];
+  };
   "/api/v2/wallets/{address}/chains": {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChains"];
@@ -362,7 +394,14 @@ export interface components {
           /** @enum {string} */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
-          views?: ("transfers" | "activity")[];
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
+          views_filling?: ({
+              /** @enum {string} */
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              contracts: number;
+              of: number;
+            })[];
           from?: number;
           /** @description -1 while unknown. */
           head: number;
@@ -963,7 +1002,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1054,7 +1093,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AQAAvEyg7adkeouN…
+         * @example AgAAARS8TKDtp2R6i6tw…
          */
         cursor?: string;
         /**
@@ -1069,6 +1108,754 @@ export interface operations {
          * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
          */
         address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a wallet */
+  getWalletNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
+         */
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a token */
+  getNFTTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of a block */
+  getNFTTransfersByBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NamedTransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlock: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TransferCollection"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT transfers of all contracts */
+  getNFTTransfersFromToBlockV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
       };
     };
     responses: {
