@@ -73,6 +73,10 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means: 'A node or provider limits the rate of requests.',
     solve: 'Lower `requests_per_second` of the chain, raise the plan, or add a second endpoint.',
   },
+  not_implemented: {
+    means: 'The hosted service has this operation, and Almanac does not serve it. `details` names it.',
+    solve: 'See [operations](operations.md) for what is served and what each other operation would need.',
+  },
   not_configured: {
     means: 'The chain or network is not in the configuration.',
     solve: 'Add it: `almanac init`, or a line under `chains` or `solana`.',

@@ -4,8 +4,10 @@ import type { Argument, Command } from 'commander'
 import type { Registry } from 'prom-client'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
+import { hostedOperations, isServed } from '../src/api/hosted/operations.ts'
 import { openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
+import { routes } from '../src/api/routes.ts'
 import { ChainTable } from '../src/chains.ts'
 import { packageVersion } from '../src/cli/current-process.ts'
 import { modelMarkdown } from '../src/cli/plan-model.ts'
@@ -53,6 +55,32 @@ export function errorsPage(): string {
     return `| \`${code}\` | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`
   })
   return `${errorsOpening}${rows.join('\n')}\n`
+}
+
+const operationsOpening = `# Operations
+
+Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/operations.ts\`; do not edit.
+
+Every operation that the hosted service has or had, by its own id. Those of EVM chains stand below \`/api/v2\`, \`/api/v2.1\` and \`/api/v2.2\`, those
+of Solana at the root. \`/openapi.json\` and \`/reference\` describe what is served. Everything else answers 501 with the code \`not_implemented\`,
+the operation's id and what it would need.
+
+`
+
+export function operationsPage(): string {
+  const sections = [
+    { title: 'EVM chains', isSolana: false },
+    { title: 'Solana', isSolana: true },
+  ].map(({ title, isSolana }) => {
+    const rows = hostedOperations
+      .filter(operation => operation.isSolana === isSolana)
+      .map(operation => {
+        const { id, method, path, needs } = operation
+        return `| \`${id}\` | \`${method} ${path}\` | ${isServed(operation, routes) ? 'yes' : `no: needs ${needs}`} |`
+      })
+    return [`## ${title}`, '', '| operation | path | served |', '|---|---|---|', ...rows].join('\n')
+  })
+  return `${operationsOpening}${sections.join('\n\n')}\n`
 }
 
 const metricsOpening = `# Metrics
@@ -218,6 +246,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/settings.md', settingsPage()],
     ['docs/commands.md', commandsPage(await createProgram())],
     ['docs/errors.md', errorsPage()],
+    ['docs/operations.md', operationsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     ['docs/spam-rules.md', spamRulesPage()],
     ['docs/scale.md', withModel(readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8'))],

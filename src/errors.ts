@@ -20,6 +20,7 @@ export const errorCodes = [
   'upstream_invalid',
   'upstream_rate_limited',
   'not_configured',
+  'not_implemented',
   'config_invalid',
   'store_newer',
   'store_corrupt',

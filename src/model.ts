@@ -227,3 +227,42 @@ export type StatusReport = {
   chains: Readonly<Record<string, ChainStatus>>
   solana: Readonly<Record<string, SolanaStatus>>
 }
+
+/** A mint, its Metaplex metadata and its edition, as a node has them at one slot. Processes hand it to each other. */
+export type MintReading = {
+  slot: number
+  readAtMs: number
+  /** Null where the account is not a mint, or does not exist. */
+  facts: MintFacts | null
+}
+
+export type MintFacts = {
+  decimals: number
+  /** In the smallest unit, decimal. */
+  supply: string
+  /** Exact, in the main unit. */
+  displayedSupply: string
+  name: string
+  symbol: string
+  tokenStandard: number | null
+  /** Base58; null where nobody may mint more. */
+  mintAuthority: string | null
+  /** Null where the mint has no Metaplex metadata. */
+  metaplex: MetaplexFacts | null
+}
+
+export type MetaplexFacts = {
+  uri: string
+  masterEdition: boolean
+  isMutable: boolean
+  primarySaleHappened: boolean
+  sellerFeeBasisPoints: number
+  /** Base58. */
+  updateAuthority: string
+}
+
+/** Native balances that a node is asked for; without a block at its head. */
+export type AskedBalances = { chain: ChainId; block: number | undefined; wallets: readonly Address[] }
+
+/** After `block`, in the smallest unit, decimal, in the order of the wallets. */
+export type NodeBalances = { block: number; timestamp: number; balances: readonly string[] }

@@ -31,6 +31,8 @@ beforeAll(async () => {
           await api.store.putOwner(network, { owner, lamports: 0n, slot: 1, chainTime: 0, readAtMs: Date.now() }, [])
           return undefined
         },
+        mint: async () => ({ slot: 1, readAtMs: Date.now(), facts: null }),
+        balances: async ({ block = 7, wallets }) => ({ block, timestamp: 6, balances: wallets.map(() => '5') }),
       },
     },
   })
@@ -111,6 +113,7 @@ const parameter = fc.oneof(
   fc.tuple(fc.constant('order'), mostly(fc.constantFrom('ASC', 'DESC', 'asc'))),
   fc.tuple(fc.constant('disable_total'), mostly(fc.constantFrom('true', 'false'))),
   fc.tuple(fc.constant('cursor'), mostly(cursor)),
+  fc.tuple(fc.constantFrom('wallet_addresses', 'wallet_addresses[]'), mostly(valid.address)),
   fc.tuple(fc.constantFrom('chains', 'chains[]', 'chains[0]', 'chains[9]', 'chains[x]'), mostly(valid.chain)),
   fc.tuple(hostile, hostile),
 )
@@ -126,7 +129,14 @@ const path: fc.Arbitrary<string[]> = fc.oneof(
   fc.tuple(version, mostly(valid.address)).map(([v, address]) => ['api', v, 'wallets', address, 'chains']),
   fc
     .tuple(mostly(fc.constantFrom('mainnet', 'devnet')), mostly(fc.constant(seeded.solanaOwner)))
-    .map(([network, address]) => ['account', network, address, 'portfolio']),
+    .chain(([network, address]) =>
+      fc.constantFrom(
+        ...['portfolio', 'balance', 'tokens', 'nft'].map(name => ['account', network, address, name]),
+        ...['nft', 'token'].map(kind => [kind, network, address, 'metadata']),
+      ),
+    ),
+  fc.tuple(version, mostly(valid.address)).map(([v, address]) => ['api', v, address, 'balance']),
+  fc.tuple(version).map(([v]) => ['api', v, 'wallets', 'balances']),
   fc.array(hostile, { maxLength: 4 }),
   fc.constantFrom<string[][]>(['health'], ['ready'], ['status'], ['metrics'], ['openapi.json'], ['reference']),
 )

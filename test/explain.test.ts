@@ -72,6 +72,12 @@ describe('on the command line', () => {
     const path = `${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`
     const ask = async () => (await fetch(path, { headers: { 'x-api-key': 'the-operator-key' } })).json()
     await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
+    // Balances take the same way.
+    const { from } = node.chain.block(150).transactions[0]!
+    const balance = await fetch(`${url}/api/v2.2/${from}/balance?chain=sim&to_block=200`, {
+      headers: { 'x-api-key': 'the-operator-key' },
+    })
+    expect(await balance.json()).toEqual({ balance: `${node.chain.balanceAt(from, 200)}` })
     const uncounted = async () => {
       const metrics = await (await fetch(`${url}/metrics`)).text()
       const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)

@@ -11,6 +11,7 @@ test('there are pages to compare', () => {
     'docs/settings.md',
     'docs/commands.md',
     'docs/errors.md',
+    'docs/operations.md',
     'docs/metrics.md',
     'docs/spam-rules.md',
     'docs/scale.md',

@@ -10,7 +10,7 @@ import type { Address, Hash } from '../src/model.ts'
 import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
 import { askAnyProcess } from '../src/processes/remote-transaction.ts'
-import { solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
+import { nodesTopic, solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
@@ -89,6 +89,10 @@ describe.each(engineNames)('on %s', name => {
     }
     expect(chains[0]?.last_transaction?.block_number).toBe(`${expectedSent(node.chain, wallet)!.last.block}`)
 
+    // Nor has it a node for a balance.
+    const balance = await get(`/api/v2.2/${wallet}/balance?chain=sim&to_block=200`)
+    expect(await balance.json()).toEqual({ balance: `${node.chain.balanceAt(wallet, 200)}` })
+
     // A process without a node of the chain has one that has nodes ask for a transaction.
     const table = new ChainTable([defineChain({ name: 'sim', id: chainId })])
     const askNode = askAnyProcess({ store, chains: table, own: async () => 'not asked' })
@@ -153,6 +157,56 @@ describe.each(engineNames)('on %s', name => {
     const ask = askAnyProcess({ store: asking, chains: new ChainTable(), own: async () => 'not asked' })
     const transaction = { chain: 'eth', contract: `0x${'c'.repeat(40)}`, hash: `0x${'ab'.repeat(32)}` } as const
     expect(await ask(transaction as never, AbortSignal.timeout(1_000))).toBe('not asked')
+  })
+
+  test('mints and balances are read by another process, as plain data, and failures are told as they are', async () => {
+    const url = await engine.newStore()
+    const [asking, indexing] = [await openStore(url, { role: 'reader' }), await openStore(url, { role: 'reader' })]
+    cleanups.push(() => asking.close())
+    cleanups.push(() => indexing.close())
+    const log = createLog({ level: 'silent', format: 'json' })
+    const reports = new Reports(asking)
+    const freshen = remoteFreshen(asking, reports, new IndexingLimits(asking))
+    const key = { id: 'k', indexPerDay: 30, indexWaiting: undefined }
+    const mint = new Uint8Array(32).fill(9)
+    // As many wallets as a request may name.
+    const wallets = Array.from({ length: 25 }, (_, at) => `0x${`${at + 10}`.repeat(20)}` as Address)
+    const asked = { chain: chainId as never, block: 7, wallets }
+    await expect(freshen.mint('devnet', mint, key)).rejects.toMatchObject({ code: 'not_configured' })
+    await expect(freshen.balances(asked, key)).rejects.toMatchObject({ code: 'not_configured' })
+
+    const reading = { slot: 9, readAtMs: 8, facts: null }
+    const balances = { block: 7, timestamp: 6, balances: wallets.map((_, at) => `${2n ** 200n + BigInt(at)}`) }
+    const done: unknown[] = []
+    const topics = async () => [solanaTopic('devnet'), nodesTopic(chainId as never)]
+    const claimer = new WorkClaimer({
+      ...{ store: indexing, log, topics },
+      async perform(work) {
+        done.push(work)
+        if (work.kind === 'mint') return { mint: reading }
+        if (work.kind === 'balances' && work.block === undefined)
+          throw new AlmanacError('not_configured', 'No node of sim has the state of block 7.')
+        return work.kind === 'balances' ? { balances } : {}
+      },
+    })
+    cleanups.push(() => claimer.close())
+    const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
+    const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
+    cleanups.push(() => heart.close())
+    await vi.waitFor(async () => expect(await reports.serves(solanaTopic('devnet'))).toBe(true), patience)
+    expect(await freshen.mint('devnet', mint, key)).toEqual(reading)
+    expect(await freshen.balances(asked, key)).toEqual(balances)
+    expect(done).toEqual([
+      { kind: 'mint', network: 'devnet', mint: Buffer.from(mint) },
+      { kind: 'balances', ...asked },
+    ])
+    await expect(freshen.balances({ ...asked, block: undefined }, key)).rejects.toMatchObject({
+      ...{ code: 'not_configured', message: 'No node of sim has the state of block 7.' },
+    })
+    // 1 mint and 25 wallets are counted, each once; the answer of a node is worth nothing to a key without an allowance.
+    await expect(freshen.balances(asked, { ...key, id: 'none', indexPerDay: 0 })).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    })
   })
 
   test('a key has as much indexed as it may, whichever process is asked', async () => {

@@ -148,7 +148,10 @@ const paths = [
   `/api/v2.2/nft/${contract}/transfers?chain=eth`,
   `/api/v2/wallets/${contract}/chains?chains=eth,polygon`,
   `/api/v2.2/wallets/${contract}/chains?chains=eth,polygon`,
+  `/api/v2/${contract}/balance?chain=polygon`,
+  `/api/v2.2/wallets/balances?chain=eth&wallet_addresses[]=${contract}`,
   ...Array.from({ length: 12 }, () => `/account/mainnet/${owner}/portfolio`),
+  `/nft/mainnet/${owner}/metadata`,
   ...Array.from({ length: 4 }, (_, at) => `/explain/polygon/${contract}?transfer=0x${`${at}`.repeat(64)}`),
   ...['/status', '/metrics', '/events', '/ready', '/keys', '/chains/eth/contracts', '/openapi.json'],
 ]
@@ -170,8 +173,8 @@ test('no secret of an endpoint reaches clients, the status, the metrics, the eve
   expect(turn).toBeGreaterThan(11)
   // What the nodes said is there for the operator, without the secrets.
   expect(printed).toMatch(said)
-  const clients = [...answers].filter(
-    ([path]) => path.startsWith('/api') || path.startsWith('/account') || path.startsWith('/explain'),
+  const clients = [...answers].filter(([path]) =>
+    ['/api', '/account', '/nft', '/explain'].some(start => path.startsWith(start)),
   )
   expect(clients.filter(([, answer]) => /project v2|127\.0\.0\.1|endpoint/.test(answer))).toEqual([])
   for (const [path, answer] of answers)

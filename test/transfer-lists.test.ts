@@ -6,7 +6,6 @@ import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { derivedIndexes } from './derived-indexes.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { seededAddress } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
@@ -74,7 +73,6 @@ async function fill(store: Store): Promise<void> {
     updatedAt: 1,
   } as const
   await store.putLabels([label])
-  Object.assign(store, { indexes: derivedIndexes(store) })
 }
 
 type Shown = { contract: Address; place: string; id: string; facts: TransferFacts }
@@ -309,4 +307,17 @@ test('an unchanged page is not sent again', async () => {
   const first = await api.get(`${v22}/nft/transfers`)
   const again = await api.get(`${v22}/nft/transfers`, { 'if-none-match': first.headers.get('etag')! })
   expect(again.status).toBe(304)
+})
+
+test('a date leads to the last block at or before it', async () => {
+  const { timestamp } = blockOf(12)
+  const date = `${new Date((timestamp + 11) * 1_000).toISOString().slice(0, 19)}`
+  const response = await api.get(`${v22}/dateToBlock?date=${date}`)
+  expect(response.headers.get('x-index-complete')).toBe('true')
+  expect(await response.json()).toEqual({
+    ...{ date: `${date}+00:00`, block: 12, timestamp: timestamp + 11, hash: hashOf(12), parent_hash: hashOf(11) },
+    block_timestamp: new Date(timestamp * 1_000).toISOString(),
+  })
+  for (const query of ['', '?date=', '?date=soon'])
+    expect(await (await api.get(`${v22}/dateToBlock${query}`)).json()).toMatchObject({ details: { parameter: 'date' } })
 })

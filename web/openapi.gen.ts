@@ -45,6 +45,126 @@ export interface paths {
     /** NFT transfers of all contracts */
     get: operations["getNFTTransfersFromToBlockV22"];
   };
+  "/api/v2/{address}/nft": {
+    /** NFTs of a wallet */
+    get: operations["getWalletNFTs"];
+  };
+  "/api/v2.2/{address}/nft": {
+    /** NFTs of a wallet */
+    get: operations["getWalletNFTsV22"];
+  };
+  "/api/v2/{address}/nft/collections": {
+    /** NFT collections of a wallet */
+    get: operations["getWalletNFTCollections"];
+  };
+  "/api/v2.2/{address}/nft/collections": {
+    /** NFT collections of a wallet */
+    get: operations["getWalletNFTCollectionsV22"];
+  };
+  "/api/v2/nft/{address}": {
+    /** NFTs of a contract */
+    get: operations["getContractNFTs"];
+  };
+  "/api/v2.2/nft/{address}": {
+    /** NFTs of a contract */
+    get: operations["getContractNFTsV22"];
+  };
+  "/api/v2/nft/{address}/owners": {
+    /** Owners of the NFTs of a contract */
+    get: operations["getNFTOwners"];
+  };
+  "/api/v2.2/nft/{address}/owners": {
+    /** Owners of the NFTs of a contract */
+    get: operations["getNFTOwnersV22"];
+  };
+  "/api/v2/nft/{address}/unique-owners": {
+    /** Wallets that own an NFT of a contract */
+    get: operations["getUniqueOwnersByCollection"];
+  };
+  "/api/v2.2/nft/{address}/unique-owners": {
+    /** Wallets that own an NFT of a contract */
+    get: operations["getUniqueOwnersByCollectionV22"];
+  };
+  "/api/v2/nft/{address}/stats": {
+    /** Counts of a collection */
+    get: operations["getNFTCollectionStats"];
+  };
+  "/api/v2.2/nft/{address}/stats": {
+    /** Counts of a collection */
+    get: operations["getNFTCollectionStatsV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}": {
+    /** One NFT */
+    get: operations["getNFTMetadata"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}": {
+    /** One NFT */
+    get: operations["getNFTMetadataV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/owners": {
+    /** Owners of a token */
+    get: operations["getNFTTokenIdOwners"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/owners": {
+    /** Owners of a token */
+    get: operations["getNFTTokenIdOwnersV22"];
+  };
+  "/api/v2/nft/{address}/{token_id}/stats": {
+    /** Counts of a token */
+    get: operations["getNFTTokenStats"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/stats": {
+    /** Counts of a token */
+    get: operations["getNFTTokenStatsV22"];
+  };
+  "/api/v2/nft/getMultipleNFTs": {
+    /** Up to 25 NFTs */
+    post: operations["getMultipleNFTs"];
+  };
+  "/api/v2.2/nft/getMultipleNFTs": {
+    /** Up to 25 NFTs */
+    post: operations["getMultipleNFTsV22"];
+  };
+  "/api/v2/wallets/{address}/stats": {
+    /** Counts of a wallet */
+    get: operations["getWalletStats"];
+  };
+  "/api/v2.2/wallets/{address}/stats": {
+    /** Counts of a wallet */
+    get: operations["getWalletStatsV22"];
+  };
+  "/api/v2/block/{block_number_or_hash}/stats": {
+    /** Counts of a block */
+    get: operations["getBlockStats"];
+  };
+  "/api/v2.2/block/{block_number_or_hash}/stats": {
+    /** Counts of a block */
+    get: operations["getBlockStatsV22"];
+  };
+  "/api/v2/dateToBlock": {
+    /** The last block at or before a date */
+    get: operations["getDateToBlock"];
+  };
+  "/api/v2.2/dateToBlock": {
+    /** The last block at or before a date */
+    get: operations["getDateToBlockV22"];
+  };
+  "/api/v2/web3/version": {
+    /** Version of the service */
+    get: operations["web3ApiVersion"];
+  };
+  "/api/v2.2/web3/version": {
+    /** Version of the service */
+    get: operations["web3ApiVersionV22"];
+  };
+  "/api/v2/info/endpointWeights": {
+    /** What each operation costs */
+    get: operations["endpointWeights"];
+  };
+  "/api/v2.2/info/endpointWeights": {
+    /** What each operation costs */
+    get: operations["endpointWeightsV22"];
+  };
   "/api/v2/wallets/{address}/chains": {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChains"];
@@ -53,9 +173,45 @@ export interface paths {
     /** Chains on which a wallet is active */
     get: operations["getWalletActiveChainsV22"];
   };
+  "/api/v2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalance"];
+  };
+  "/api/v2.2/{address}/balance": {
+    /** Native balance of a wallet */
+    get: operations["getNativeBalanceV22"];
+  };
+  "/api/v2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddresses"];
+  };
+  "/api/v2.2/wallets/balances": {
+    /** Native balances of several wallets */
+    get: operations["getNativeBalancesForAddressesV22"];
+  };
   "/account/{network}/{address}/portfolio": {
     /** Balance, tokens and NFTs of a Solana account */
     get: operations["getPortfolio"];
+  };
+  "/account/{network}/{address}/balance": {
+    /** Balance of a Solana account */
+    get: operations["getSolanaBalance"];
+  };
+  "/account/{network}/{address}/tokens": {
+    /** Tokens of a Solana account */
+    get: operations["getSolanaTokens"];
+  };
+  "/account/{network}/{address}/nft": {
+    /** NFTs of a Solana account */
+    get: operations["getSolanaNfts"];
+  };
+  "/nft/{network}/{address}/metadata": {
+    /** Metadata of a Solana NFT */
+    get: operations["getSolanaNftMetadata"];
+  };
+  "/token/{network}/{address}/metadata": {
+    /** Metadata of a Solana token */
+    get: operations["getSolanaTokenMetadata"];
   };
   "/chains/{chain}/contracts": {
     /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
@@ -119,6 +275,9 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    ApiVersion: {
+      version: string;
+    };
     BackfillOrder: {
       chain: string;
       paused: {
@@ -138,6 +297,28 @@ export interface components {
         at: string;
       } | null;
     };
+    BlockStats: {
+      /** @description Not indexed. */
+      transactions: {
+        total: null;
+      };
+      nft_transfers: {
+        total: string;
+      };
+      /** @description Not indexed. */
+      token_transfers: {
+        total: null;
+      };
+    };
+    CollectionStats: {
+      total_tokens: string;
+      owners: {
+        current: string;
+      };
+      transfers: {
+        total: string;
+      };
+    };
     ContractList: {
       chain: string;
       contracts: ({
@@ -149,6 +330,61 @@ export interface components {
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
     };
+    ContractNft: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+    };
+    ContractNfts: {
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["ContractNft"][];
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+    };
+    DateToBlock: {
+      /** @description The date that was asked for, in UTC. */
+      date: string;
+      block: number;
+      /** @description The date in unix seconds. */
+      timestamp: number;
+      block_timestamp: string;
+      hash: string;
+      /** @description Null where neither the store nor a node told it. */
+      parent_hash: string | null;
+    };
+    EndpointWeights: {
+        endpoint: string;
+        path: string;
+        rateLimitCost: string;
+        price: string;
+      }[];
     Explanation: {
       chain: string;
       contract: string;
@@ -558,6 +794,25 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    NativeBalance: {
+      /** @description In the smallest unit. */
+      balance: string;
+    };
+    NativeBalances: {
+        chain: string;
+        chain_id: string;
+        /** @description In the smallest unit. */
+        total_balance: string;
+        block_number: string;
+        block_timestamp: string;
+        /** @description In the main unit, exact. */
+        total_balance_formatted: string;
+        wallet_balances: {
+            address: string;
+            balance: string;
+            balance_formatted: string;
+          }[];
+      }[];
     NewBackfillOrder: {
       paused?: boolean;
       throttle?: {
@@ -569,7 +824,7 @@ export interface components {
     };
     NewKey: {
       name: string;
-      scopes: ("nft-transfers" | "wallet-chains" | "portfolio" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Defaults to 50. */
@@ -581,12 +836,71 @@ export interface components {
       /** @description How many of them may wait at once. Defaults to 20. */
       index_waiting?: number | null;
     };
+    Nft: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      owner_of: string;
+      /** @description Block of the last change. */
+      block_number: string;
+      transfer_index: number[];
+    };
+    NftList: (components["schemas"]["Nft"] | null)[];
+    NftOwner: {
+      token_address: string;
+      token_id: string;
+      amount: string;
+      /** @description Block of the first stored transfer of the token. */
+      block_number_minted: string | null;
+      token_hash: string;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      name: string | null;
+      symbol: string | null;
+      token_uri: string | null;
+      /** @description JSON as text, where the URI itself holds it. */
+      metadata: string | null;
+      last_token_uri_sync: string | null;
+      last_metadata_sync: string | null;
+      minter_address: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      owner_of: string;
+      /** @description Block of the last change. */
+      block_number: string;
+    };
+    NftOwners: {
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["NftOwner"][];
+    };
     Portfolio: {
-      nativeBalance: {
-        lamports: string;
-        /** @description In the main unit, exact. */
-        solana: string;
-      };
+      nativeBalance: components["schemas"]["SolanaBalance"];
       nfts: components["schemas"]["Holding"][];
       tokens: components["schemas"]["Holding"][];
     };
@@ -612,6 +926,11 @@ export interface components {
           reason: string;
         })[];
     };
+    SolanaBalance: {
+      lamports: string;
+      /** @description In the main unit, exact. */
+      solana: string;
+    };
     SolanaFailure: {
       message: string;
       code: string;
@@ -619,6 +938,56 @@ export interface components {
       request_id: string;
       statusCode: number;
       error: string;
+    };
+    SolanaHoldings: components["schemas"]["Holding"][];
+    SolanaNftMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+    };
+    SolanaTokenMetadata: {
+      mint: string;
+      /**
+       * @description Empty for a mint without Metaplex metadata.
+       * @enum {string}
+       */
+      standard: "metaplex" | "";
+      name: string;
+      symbol: string;
+      /** @description Of Metaplex; null where the metadata does not say it. */
+      tokenStandard: number | null;
+      /** @description In the smallest unit. */
+      totalSupply: string;
+      /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
+      metaplex: {
+        metadataUri: string;
+        updateAuthority: string;
+        sellerFeeBasisPoints: number;
+        primarySaleHappened: number;
+        isMutable: boolean;
+        masterEdition: boolean;
+      };
+      decimals: string;
+      /** @description In the main unit, exact. */
+      totalSupplyFormatted: string;
     };
     Status: {
       /** @description The thread that indexes EVM chains. Absent where there is none. */
@@ -656,6 +1025,22 @@ export interface components {
         index_waiting: number | null;
       };
       version: string;
+    };
+    TokenList: {
+      tokens: {
+          token_address: string;
+          token_id: string;
+        }[];
+      normalizeMetadata?: boolean;
+      media_items?: boolean;
+    };
+    TokenStats: {
+      owners: {
+        current: string;
+      };
+      transfers: {
+        total: string;
+      };
     };
     Transfer: {
       block_number: string;
@@ -702,6 +1087,15 @@ export interface components {
       /** @description Whether every block of the requested range is indexed for this contract. */
       index_complete: boolean;
     };
+    UniqueOwners: {
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      pageSize: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      walletAddresses: string[];
+    };
     WalletChains: {
       address: string;
       active_chains: ({
@@ -710,6 +1104,67 @@ export interface components {
           first_transaction: components["schemas"]["WalletTransaction"] | null;
           last_transaction: components["schemas"]["WalletTransaction"] | null;
         })[];
+    };
+    WalletCollections: {
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: ({
+          token_address: string;
+          /** @enum {string} */
+          contract_type: "ERC721" | "ERC1155";
+          name: string | null;
+          symbol: string | null;
+          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          possible_spam: boolean | ("true" | "false");
+          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          verified_collection: boolean | ("true" | "false");
+          /** @description Only with `token_counts=true`. */
+          count?: number | string;
+          collection_logo: null;
+          collection_banner_image: null;
+        })[];
+    };
+    WalletNfts: {
+      /**
+       * @description Whether all that is asked for is indexed.
+       * @enum {string}
+       */
+      status: "SYNCED" | "SYNCING";
+      /** @description Only under `/api/v2`; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description A number in the live dialect, a string in the reference dialect. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      result: components["schemas"]["NftOwner"][];
+    };
+    WalletStats: {
+      nfts: string;
+      collections: string;
+      /** @description Not indexed. */
+      transactions: {
+        total: null;
+      };
+      nft_transfers: {
+        total: string;
+      };
+      /** @description Not indexed. */
+      token_transfers: {
+        total: null;
+      };
     };
     WalletTransaction: {
       block_timestamp: string;
@@ -818,8 +1273,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Bad Gateway */
-    Failure502: {
+    /** @description Not Found */
+    Failure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -828,8 +1283,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Not Found */
-    Failure404: {
+    /** @description Bad Gateway */
+    Failure502: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -940,6 +1395,16 @@ export interface components {
     };
     /** @description Bad Gateway */
     SolanaFailure502: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["SolanaFailure"];
+      };
+    };
+    /** @description Not Found */
+    SolanaFailure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -1890,6 +2355,2006 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
+  /** NFTs of a wallet */
+  getWalletNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a wallet */
+  getWalletNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT collections of a wallet */
+  getWalletNFTCollections: {
+    parameters: {
+      query?: {
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletCollections"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFT collections of a wallet */
+  getWalletNFTCollectionsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletCollections"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a contract */
+  getContractNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description Into how many parts the space of token hashes is split.
+         * @example 1
+         */
+        totalRanges?: number;
+        /**
+         * @description Which part of the space of token hashes, from 0.
+         * @example 0
+         */
+        range?: number;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** NFTs of a contract */
+  getContractNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Into how many parts the space of token hashes is split.
+         * @example 1
+         */
+        totalRanges?: number;
+        /**
+         * @description Which part of the space of token hashes, from 0.
+         * @example 0
+         */
+        range?: number;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractNfts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of the NFTs of a contract */
+  getNFTOwners: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of the NFTs of a contract */
+  getNFTOwnersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Wallets that own an NFT of a contract */
+  getUniqueOwnersByCollection: {
+    parameters: {
+      query?: {
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["UniqueOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Wallets that own an NFT of a contract */
+  getUniqueOwnersByCollectionV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["UniqueOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a collection */
+  getNFTCollectionStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["CollectionStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a collection */
+  getNFTCollectionStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["CollectionStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** One NFT */
+  getNFTMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description The NFT with its newest owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Nft"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** One NFT */
+  getNFTMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description The NFT with its newest owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Nft"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of a token */
+  getNFTTokenIdOwners: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Owners of a token */
+  getNFTTokenIdOwnersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
+         * @description Adds `normalized_metadata` where the metadata is known.
+         * @example false
+         */
+        normalizeMetadata?: boolean;
+        /**
+         * @description Accepted; media are not fetched, so it adds nothing.
+         * @example false
+         */
+        media_items?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching transfers in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6i6tw…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of the list, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftOwners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a token */
+  getNFTTokenStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TokenStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a token */
+  getNFTTokenStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["TokenStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Up to 25 NFTs */
+  getMultipleNFTs: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TokenList"];
+      };
+    };
+    responses: {
+      /** @description The NFTs in the order of the body, null for one without an owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Up to 25 NFTs */
+  getMultipleNFTsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TokenList"];
+      };
+    };
+    responses: {
+      /** @description The NFTs in the order of the body, null for one without an owner. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["NftList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a wallet */
+  getWalletStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a wallet */
+  getWalletStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["WalletStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a block */
+  getBlockStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BlockStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Counts of a block */
+  getBlockStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Block number or block hash.
+         * @example 16220243
+         */
+        block_number_or_hash: string;
+      };
+    };
+    responses: {
+      /** @description Counts as texts; null where nothing is indexed. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BlockStats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** The last block at or before a date */
+  getDateToBlock: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        date: string;
+      };
+    };
+    responses: {
+      /** @description The block, and the date as it was understood. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["DateToBlock"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** The last block at or before a date */
+  getDateToBlockV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        date: string;
+      };
+    };
+    responses: {
+      /** @description The block, and the date as it was understood. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["DateToBlock"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Version of the service */
+  web3ApiVersion: {
+    responses: {
+      /** @description The version. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ApiVersion"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Version of the service */
+  web3ApiVersionV22: {
+    responses: {
+      /** @description The version. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ApiVersion"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** What each operation costs */
+  endpointWeights: {
+    responses: {
+      /** @description Every operation, each of which counts as one request. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["EndpointWeights"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** What each operation costs */
+  endpointWeightsV22: {
+    responses: {
+      /** @description Every operation, each of which counts as one request. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["EndpointWeights"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
   /** Chains on which a wallet is active */
   getWalletActiveChains: {
     parameters: {
@@ -1996,6 +4461,206 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
+  /** Native balance of a wallet */
+  getNativeBalance: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balance of a wallet */
+  getNativeBalanceV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddresses: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Native balances of several wallets */
+  getNativeBalancesForAddressesV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         * ]
+         */
+        wallet_addresses: string[];
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the balance is read. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+      };
+    };
+    responses: {
+      /** @description One element, with every wallet. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Block after which the balance was read. */
+          "X-Block-Number"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["NativeBalances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
   /** Balance, tokens and NFTs of a Solana account */
   getPortfolio: {
     parameters: {
@@ -2034,6 +4699,275 @@ export interface operations {
       400: components["responses"]["SolanaFailure400"];
       401: components["responses"]["SolanaFailure401"];
       403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Balance of a Solana account */
+  getSolanaBalance: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The native balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaBalance"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Tokens of a Solana account */
+  getSolanaTokens: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with a balance. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** NFTs of a Solana account */
+  getSolanaNfts: {
+    parameters: {
+      query?: {
+        /**
+         * @description Lists fungible assets too: mints without decimals whose metadata has token standard 1.
+         * @example false
+         */
+        includeFungibleAssets?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        nftMetadata?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is judged to be spam on Solana.
+         * @example false
+         */
+        excludeSpam?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Address of the account.
+         * @example EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description An entry for each token account with an NFT. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the account was read. */
+          Age?: number;
+          /** @description Slot at which the account was read. */
+          "X-Solana-Slot"?: number;
+          /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
+          "X-Solana-Unknown-Mints"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaHoldings"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana NFT */
+  getSolanaNftMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @example false
+         */
+        mediaItems?: boolean;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the NFT.
+         * @example 9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaNftMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
+      414: components["responses"]["SolanaFailure414"];
+      429: components["responses"]["SolanaFailure429"];
+      431: components["responses"]["SolanaFailure431"];
+      500: components["responses"]["SolanaFailure500"];
+      502: components["responses"]["SolanaFailure502"];
+      503: components["responses"]["SolanaFailure503"];
+      504: components["responses"]["SolanaFailure504"];
+    };
+  };
+  /** Metadata of a Solana token */
+  getSolanaTokenMetadata: {
+    parameters: {
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+        /**
+         * @description Mint of the token.
+         * @example EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What the mint and its Metaplex accounts say. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description Seconds since the mint was read. */
+          Age?: number;
+          /** @description Slot at which the mint was read. */
+          "X-Solana-Slot"?: number;
+        };
+        content: {
+          "application/json": components["schemas"]["SolanaTokenMetadata"];
+        };
+      };
+      400: components["responses"]["SolanaFailure400"];
+      401: components["responses"]["SolanaFailure401"];
+      403: components["responses"]["SolanaFailure403"];
+      404: components["responses"]["SolanaFailure404"];
       414: components["responses"]["SolanaFailure414"];
       429: components["responses"]["SolanaFailure429"];
       431: components["responses"]["SolanaFailure431"];

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import type { Freshen } from '../query/freshen.ts'
+import { Holdings } from '../query/holdings/holdings.ts'
 import { KnownLabels } from '../query/known-labels.ts'
 import { ShownContracts } from '../query/shown-contracts.ts'
 import { CursorSigner } from '../store/cursor.ts'
@@ -11,10 +12,12 @@ import type { Handler } from './answer.ts'
 import { type Answer, AnswerCache } from './answer.ts'
 import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
+import { nothingAt, notServed } from './hosted/not-served.ts'
+import { hostedOperations, isServed } from './hosted/operations.ts'
 import { openApiAnswer } from './openapi.ts'
 import type { FailureSchema } from './openapi-parts.ts'
 import { methodNotAllowed } from './problem.ts'
-import { ApiRequest, type ApiVersion, faultOf, pathOf, targetOf, versionPath } from './request.ts'
+import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, versionPath } from './request.ts'
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
@@ -84,6 +87,8 @@ function contextOf(dependencies: AppDependencies): Context {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
     contracts: new ShownContracts(store, revision),
+    holdings: store.indexes && new Holdings(store, store.indexes, revision),
+    served: servedOperations(dependencies),
     cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
     cache: new AnswerCache(settings.answerCacheBytes),
@@ -121,12 +126,21 @@ function readOncePerTurn<Value>(read: () => Value): () => Value {
   }
 }
 
+/** The operations that clients call, under the ids of the OpenAPI document. */
+function servedOperations({ chains, settings, version }: AppDependencies): Context['served'] {
+  return routes.flatMap(({ path, document, crossOrigin }) => {
+    if (crossOrigin !== true) return []
+    const options = { chains, pageSizeMax: settings.pageSizeMax, version }
+    return [{ id: (typeof document === 'function' ? document(options, 'v2') : document).id, path }]
+  })
+}
+
 function routerOf(context: Context): Router<PathEndpoint> {
   const router = new Router<PathEndpoint>()
   const add = (method: string, path: string, handler: Handler, facts: Partial<PathEndpoint> = {}): void => {
     const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!)
     const { version = 'v2', failureSchema, crossOrigin = false } = facts
-    const label = path.replace(/{(\w+)}/g, ':$1')
+    const label = facts.label ?? path.replace(/{(\w+)}/g, ':$1')
     router.add(method, path, { label, version, names, handler, failureSchema, crossOrigin })
   }
   for (const { method = 'GET', path, versions, answer, failureSchema, crossOrigin = false } of routes) {
@@ -134,6 +148,14 @@ function routerOf(context: Context): Router<PathEndpoint> {
     const facts = { failureSchema, crossOrigin }
     if (versions === undefined) add(method, path, handler, facts)
     else for (const version of versions) add(method, versionPath(version, path), handler, { version, ...facts })
+  }
+  for (const operation of hostedOperations) {
+    if (isServed(operation, routes)) continue
+    const { method, path, isSolana } = operation
+    const failureSchema = isSolana ? ('SolanaFailure' as const) : undefined
+    const facts = { failureSchema, crossOrigin: true, label: 'not_served' }
+    const paths = isSolana ? [path] : apiVersions.map(version => versionPath(version, path))
+    for (const each of paths) add(method, each, notServed(operation), facts)
   }
   const document = openApiAnswer({
     chains: context.chains,
@@ -157,10 +179,7 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   const failureSchema = failureSchemaNear(segments)
   if (methods.length > 0)
     return { ...refusing('method', methodNotAllowed(method, methods), failureSchema), crossOrigin }
-  // A slash that was encoded is part of its segment.
-  const shown = segments.map(segment => segment.replaceAll('/', '%2F')).join('/')
-  const message = `There is nothing at /${shown}; see /reference`
-  return refusing('unknown', new AlmanacError('not_found', message), failureSchema)
+  return refusing('unknown', nothingAt(target), failureSchema)
 }
 
 /** A client of one operation that errs in the path reads the error as those of that operation. */

@@ -5,9 +5,10 @@ import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Address, Hash, StatusReport } from '../model.ts'
+import type { AskBlock } from '../query/date-to-block.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
-import type { FindBlock } from '../query/index-transfers.ts'
+import type { HoldingsQueries, TokenFactsReader } from '../query/holdings/questions.ts'
 import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
@@ -27,7 +28,11 @@ export type Context = AppDependencies & {
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
   contracts: ShownContracts
+  /** Undefined where the store keeps no indexes of transfers. */
+  holdings: HoldingsQueries | undefined
   cursors: () => Promise<CursorSigner>
+  /** The operations of clients, by the ids of the OpenAPI document. */
+  served: readonly { id: string; path: string }[]
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }
@@ -56,8 +61,10 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
-  /** Asks a node for the block of a hash. Absent: no node is configured. */
-  findBlock?: FindBlock | undefined
+  /** What tokens say of themselves. Absent: nothing is known of any. */
+  tokenFacts?: TokenFactsReader | undefined
+  /** Asks a node for a block. Absent: no node is configured. */
+  askBlock?: AskBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */
   replica?: ReadReplica | undefined
   /** Absent: nothing indexes. */

@@ -64,13 +64,11 @@ function described({ name, description, example, deprecated }: Described): Json 
   return { name, description, example, ...(deprecated ? { deprecated } : {}) }
 }
 
+/** The schemas of answers that have examples. */
+export type ExampleName = keyof typeof examples
+
 /** The examples are those of the schema, in `openapi-examples.json`. `only` picks one. */
-export function jsonSuccess(
-  schema: keyof typeof examples,
-  description: string,
-  headers: Json = {},
-  only?: string,
-): Json {
+export function jsonSuccess(schema: ExampleName, description: string, headers: Json = {}, only?: string): Json {
   const shown = Object.entries<unknown>(examples[schema]).filter(([name]) => only === undefined || name === only)
   const named = Object.fromEntries(shown.map(([name, value]) => [name, { value }]))
   const content = { 'application/json': { schema: reference(schema), examples: named } }
@@ -131,11 +129,16 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   ],
 }
 
+/** Where an EVM operation would say something else. */
+const evmSamples: typeof samples = {
+  not_configured: ['No process with a node of eth runs: one needs chains.eth.rpc and a start without --only api.'],
+}
+
 export type FailureSchema = 'Failure' | 'SolanaFailure'
 
 /** References to the shared responses, one for each status of the codes. */
 function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {
-  const statuses = new Set(codes.map(code => statusOf(sampleError(code))))
+  const statuses = new Set(codes.map(code => statusOf(sampleError(code, schema))))
   return Object.fromEntries(
     [...statuses].map(status => [status, { $ref: `#/components/responses/${schema}${status}` }]),
   )
@@ -143,7 +146,8 @@ function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {
 
 /** One response for each status, with an example for each of its codes. */
 export function failureResponses(codes: readonly ErrorCode[], schema: FailureSchema): Json {
-  const byStatus = Map.groupBy(codes.map(sampleError), error => statusOf(error))
+  const errors = codes.map(code => sampleError(code, schema))
+  const byStatus = Map.groupBy(errors, error => statusOf(error))
   return Object.fromEntries(
     [...byStatus].map(([status, errors]) => [
       `${schema}${status}`,
@@ -161,8 +165,8 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
   )
 }
 
-function sampleError(code: ErrorCode): AlmanacError {
-  const [message, details] = samples[code] ?? [code]
+function sampleError(code: ErrorCode, schema: FailureSchema): AlmanacError {
+  const [message, details] = (schema === 'Failure' ? evmSamples[code] : undefined) ?? samples[code] ?? [code]
   return new AlmanacError(code, message, { details })
 }
 
@@ -205,6 +209,16 @@ export const solanaHeaders = {
   'X-Solana-Unknown-Mints': header(
     'Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest.',
   ),
+}
+
+export const balanceHeaders = {
+  ETag: indexHeaders.ETag,
+  'X-Block-Number': header('Block after which the balance was read.', 'integer'),
+}
+export const mintHeaders = {
+  ETag: indexHeaders.ETag,
+  Age: header('Seconds since the mint was read.', 'integer'),
+  'X-Solana-Slot': header('Slot at which the mint was read.', 'integer'),
 }
 
 export function reference(name: string): Json {

@@ -8,7 +8,8 @@ import type { ApiSettings, Context } from './context.ts'
 import type { ApiRequest } from './request.ts'
 
 export type Operation = {
-  scope: Scope
+  /** `any`: every key may ask. */
+  scope: Scope | 'any'
   /** Everything besides the URL that the answer depends on. Absent: the answer is never kept. */
   cacheKey?: string
   work: (admission: Admission) => Promise<{ ready: ReadyAnswer; keep: boolean }>

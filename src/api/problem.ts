@@ -28,6 +28,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   upstream_invalid: [502, 'An upstream node gave an answer that failed its check'],
   upstream_rate_limited: [503, 'An upstream node refused more requests for now'],
   not_configured: [503],
+  not_implemented: [501],
   config_invalid: [500, 'Internal error'],
   store_newer: [503, 'The store cannot be read'],
   store_corrupt: [503, 'The store cannot be read'],

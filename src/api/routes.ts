@@ -7,14 +7,21 @@
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
+import { nativeBalance, nativeBalances } from './evm/balances.ts'
+import { dateToBlock } from './evm/date-to-block.ts'
+import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
+import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
+import { multipleNfts, nft } from './evm/nfts.ts'
+import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
 import { nftTransfers } from './nft-transfers.ts'
 import { contracts, health, metrics, readiness, status } from './operator-routes.ts'
-import { portfolio } from './portfolio.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
+import { balance, nfts, portfolio, tokens } from './solana/account.ts'
+import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
 import { walletChains } from './wallet-chains.ts'
 
 export type Route = RouteParts & {
@@ -34,8 +41,30 @@ export const routes: readonly Route[] = [
   { path: '/nft/{address}/{token_id}/transfers', versions: apiVersions, crossOrigin: true, ...tokenTransfers },
   { path: '/block/{block_number_or_hash}/nft/transfers', versions: apiVersions, crossOrigin: true, ...blockTransfers },
   { path: '/nft/transfers', versions: apiVersions, crossOrigin: true, ...allTransfers },
+  { path: '/{address}/nft', versions: apiVersions, crossOrigin: true, ...walletNfts },
+  { path: '/{address}/nft/collections', versions: apiVersions, crossOrigin: true, ...walletCollections },
+  { path: '/nft/{address}', versions: apiVersions, crossOrigin: true, ...contractNfts },
+  { path: '/nft/{address}/owners', versions: apiVersions, crossOrigin: true, ...owners },
+  { path: '/nft/{address}/unique-owners', versions: apiVersions, crossOrigin: true, ...uniqueOwners },
+  { path: '/nft/{address}/stats', versions: apiVersions, crossOrigin: true, ...collectionStats },
+  { path: '/nft/{address}/{token_id}', versions: apiVersions, crossOrigin: true, ...nft },
+  { path: '/nft/{address}/{token_id}/owners', versions: apiVersions, crossOrigin: true, ...tokenOwners },
+  { path: '/nft/{address}/{token_id}/stats', versions: apiVersions, crossOrigin: true, ...tokenStats },
+  { method: 'POST', path: '/nft/getMultipleNFTs', versions: apiVersions, crossOrigin: true, ...multipleNfts },
+  { path: '/wallets/{address}/stats', versions: apiVersions, crossOrigin: true, ...walletStats },
+  { path: '/block/{block_number_or_hash}/stats', versions: apiVersions, crossOrigin: true, ...blockStats },
+  { path: '/dateToBlock', versions: apiVersions, crossOrigin: true, ...dateToBlock },
+  { path: '/web3/version', versions: apiVersions, crossOrigin: true, ...apiVersion },
+  { path: '/info/endpointWeights', versions: apiVersions, crossOrigin: true, ...endpointWeights },
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
+  { path: '/{address}/balance', versions: apiVersions, crossOrigin: true, ...nativeBalance },
+  { path: '/wallets/balances', versions: apiVersions, crossOrigin: true, ...nativeBalances },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
+  { path: '/account/{network}/{address}/balance', crossOrigin: true, ...balance },
+  { path: '/account/{network}/{address}/tokens', crossOrigin: true, ...tokens },
+  { path: '/account/{network}/{address}/nft', crossOrigin: true, ...nfts },
+  { path: '/nft/{network}/{address}/metadata', crossOrigin: true, ...nftMetadata },
+  { path: '/token/{network}/{address}/metadata', crossOrigin: true, ...tokenMetadata },
   { path: '/chains/{chain}/contracts', ...contracts },
   { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
   { path: '/health', ...health },

@@ -80,6 +80,118 @@ export const walletChains = z.object({
   ),
 })
 
+const nftFields = {
+  token_address: hexAddress,
+  token_id: z.string().regex(/^(\d+|0x[0-9a-f]+)$/),
+  amount: decimal,
+  block_number_minted: decimal.nullable().describe('Block of the first stored transfer of the token.'),
+  token_hash: z.string().regex(/^[0-9a-f]{32}$/),
+  contract_type: z.enum(['ERC721', 'ERC1155']),
+  name: z.string().nullable(),
+  symbol: z.string().nullable(),
+  token_uri: z.string().nullable(),
+  metadata: z.string().nullable().describe('JSON as text, where the URI itself holds it.'),
+  last_token_uri_sync: z.string().nullable(),
+  last_metadata_sync: z.string().nullable(),
+  minter_address: z.string().nullable(),
+  possible_spam: flag,
+  verified_collection: flag,
+}
+const heldFields = { owner_of: hexAddress, block_number: decimal.describe('Block of the last change.') }
+const transferIndex = z.array(z.int().min(0)).length(4)
+
+export const nftOwner = z.object({ ...nftFields, ...heldFields })
+export const contractNft = z.object(nftFields)
+export const nft = z.object({ ...nftFields, ...heldFields, transfer_index: transferIndex })
+export const nftList = z.array(nft.nullable())
+export const tokenList = z.object({
+  tokens: z
+    .array(z.object({ token_address: z.string(), token_id: z.string() }))
+    .min(1)
+    .max(25),
+  normalizeMetadata: z.boolean().optional(),
+  media_items: z.boolean().optional(),
+})
+
+const holdingPage = {
+  total: count.nullable().optional().describe('Only under `/api/v2`; null unless `disable_total=false`.'),
+  page: count,
+  page_size: count.describe('The limit in effect, not the number of rows.'),
+  cursor: pageFields.cursor,
+}
+const syncStatus = z.enum(['SYNCED', 'SYNCING']).describe('Whether all that is asked for is indexed.')
+
+export const nftOwners = z.object({ ...holdingPage, result: z.array(nftOwner) })
+export const walletNfts = z.object({ status: syncStatus, ...holdingPage, result: z.array(nftOwner) })
+export const contractNfts = z.object({ ...holdingPage, result: z.array(contractNft), status: syncStatus })
+export const uniqueOwners = z.object({
+  page: count,
+  pageSize: count,
+  cursor: pageFields.cursor,
+  walletAddresses: z.array(hexAddress),
+})
+export const walletCollections = z.object({
+  status: syncStatus,
+  ...holdingPage,
+  result: z.array(
+    z.object({
+      token_address: hexAddress,
+      contract_type: z.enum(['ERC721', 'ERC1155']),
+      name: z.string().nullable(),
+      symbol: z.string().nullable(),
+      possible_spam: flag,
+      verified_collection: flag,
+      count: count.optional().describe('Only with `token_counts=true`.'),
+      collection_logo: z.null(),
+      collection_banner_image: z.null(),
+    }),
+  ),
+})
+
+const counted = z.object({ total: decimal })
+const uncounted = z.object({ total: z.null() }).describe('Not indexed.')
+const currentOwners = z.object({ current: decimal })
+
+export const collectionStats = z.object({ total_tokens: decimal, owners: currentOwners, transfers: counted })
+export const tokenStats = z.object({ owners: currentOwners, transfers: counted })
+export const walletStats = z.object({
+  nfts: decimal,
+  collections: decimal,
+  transactions: uncounted,
+  nft_transfers: counted,
+  token_transfers: uncounted,
+})
+export const blockStats = z.object({ transactions: uncounted, nft_transfers: counted, token_transfers: uncounted })
+
+export const dateToBlock = z.object({
+  date: z.string().describe('The date that was asked for, in UTC.'),
+  block: z.int().min(0),
+  timestamp: z.int().describe('The date in unix seconds.'),
+  block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+  hash,
+  parent_hash: hash.nullable().describe('Null where neither the store nor a node told it.'),
+})
+
+export const apiVersion = z.object({ version: z.string() })
+
+export const endpointWeights = z.array(
+  z.object({ endpoint: z.string(), path: z.string(), rateLimitCost: decimal, price: decimal }),
+)
+
+export const nativeBalance = z.object({ balance: decimal.describe('In the smallest unit.') })
+
+export const nativeBalances = z.array(
+  z.object({
+    chain: z.string(),
+    chain_id: z.string().regex(/^0x[0-9a-f]+$/),
+    total_balance: decimal.describe('In the smallest unit.'),
+    block_number: decimal,
+    block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+    total_balance_formatted: z.string().describe('In the main unit, exact.'),
+    wallet_balances: z.array(z.object({ address: hexAddress, balance: decimal, balance_formatted: z.string() })),
+  }),
+)
+
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 
 export const holding = z.object({
@@ -96,6 +208,36 @@ export const portfolio = z.object({
   nativeBalance: z.object({ lamports: decimal, solana: z.string().describe('In the main unit, exact.') }),
   nfts: z.array(holding),
   tokens: z.array(holding),
+})
+
+export const solanaBalance = portfolio.shape.nativeBalance
+export const solanaHoldings = z.array(holding)
+
+const mintFields = {
+  mint: pubkey,
+  standard: z.enum(['metaplex', '']).describe('Empty for a mint without Metaplex metadata.'),
+  name: z.string(),
+  symbol: z.string(),
+  tokenStandard: z.int().nullable().describe('Of Metaplex; null where the metadata does not say it.'),
+  totalSupply: decimal.describe('In the smallest unit.'),
+  metaplex: z
+    .object({
+      metadataUri: z.string(),
+      updateAuthority: pubkey,
+      sellerFeeBasisPoints: z.int().min(0),
+      primarySaleHappened: z.int().min(0).max(1),
+      isMutable: z.boolean(),
+      masterEdition: z.boolean(),
+    })
+    .describe(
+      'Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority.',
+    ),
+}
+export const solanaNftMetadata = z.object(mintFields)
+export const solanaTokenMetadata = z.object({
+  ...mintFields,
+  decimals: decimal,
+  totalSupplyFormatted: z.string().describe('In the main unit, exact.'),
 })
 
 const errorFields = {

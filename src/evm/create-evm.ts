@@ -4,7 +4,7 @@ import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, BudgetStatus, ChainId, Hash, SocketStatus } from '../model.ts'
+import type { Address, AskedBalances, BudgetStatus, ChainId, Hash, NodeBalances, SocketStatus } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
@@ -23,6 +23,7 @@ import type { RetentionDays } from './index/retention.ts'
 import { RateBudget } from './rate-budget.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
+import { readBalances } from './source/balances.ts'
 import { DecodePool } from './source/decode-pool.ts'
 
 export type EvmOptions = {
@@ -57,6 +58,8 @@ export type Evm = {
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
+  /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
+  balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined>
   /** Takes endpoints, their limits and the pace of history from another reading of the settings, chain by chain. */
   configure(settings: Readonly<Record<string, EvmChainSettings>>): Promise<void>
   /** In Prometheus text format. */
@@ -146,6 +149,11 @@ export function createEvm(options: EvmOptions): Evm {
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)
       return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
+    },
+    async balances(asked, waitMs) {
+      const found = running.find(({ chain }) => chain === asked.chain)
+      if (found === undefined) return undefined
+      return await readBalances({ chain: found, rpc: found.rpc }, asked, waitMs)
     },
     async configure(settings) {
       for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])

@@ -3,7 +3,7 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import { limitFacts, type Scope } from './keys.ts'
+import { hasScope, limitFacts, type Scope } from './keys.ts'
 
 export type { Scope } from './keys.ts'
 
@@ -18,7 +18,7 @@ export interface Gatekeeper {
    * `overloaded` when too many unknown secrets are tried. Answers at once for a known key without limits; other keys
    * take from the store, which all processes share.
    */
-  admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission>
+  admit(secret: string | undefined, scope: Scope | 'any'): Admission | Promise<Admission>
   /** Whether a key that was admitted before still would be, at no cost to it: for answers that last for hours. */
   stillHolds(secret: string, scope: Scope): Promise<boolean>
 }
@@ -62,7 +62,7 @@ export class StoreGatekeeper implements Gatekeeper {
     await this.#allowances.giveBack()
   }
 
-  admit(secret: string | undefined, scope: Scope): Admission | Promise<Admission> {
+  admit(secret: string | undefined, scope: Scope | 'any'): Admission | Promise<Admission> {
     if (secret === undefined || secret === '') {
       throw new AlmanacError('unauthorized', 'API KEY missing from x-api-key header')
     }
@@ -72,14 +72,14 @@ export class StoreGatekeeper implements Gatekeeper {
 
   async stillHolds(secret: string, scope: Scope): Promise<boolean> {
     const key = await this.#keys.find(secret)
-    return isInForce(key) && key.scopes.includes(scope)
+    return isInForce(key) && hasScope(key, scope)
   }
 
-  #admitKey(key: KeyRecord | undefined, scope: Scope): Admission | Promise<Admission> {
+  #admitKey(key: KeyRecord | undefined, scope: Scope | 'any'): Admission | Promise<Admission> {
     if (!isInForce(key)) {
       throw new AlmanacError('unauthorized', 'Invalid key')
     }
-    if (!key.scopes.includes(scope)) {
+    if (!hasScope(key, scope)) {
       throw new AlmanacError('forbidden', `This key lacks the scope ${scope}`, { details: { scope } })
     }
     if (key.ratePerSecond === undefined && key.quotaPerDay === undefined) {
@@ -92,7 +92,7 @@ export class StoreGatekeeper implements Gatekeeper {
       : this.#spend(key, scope, allowance)
   }
 
-  #spend(key: KeyRecord, scope: Scope, allowance: Allowance): Admission {
+  #spend(key: KeyRecord, scope: Scope | 'any', allowance: Allowance): Admission {
     if (allowance.refusedBy === 'quota') throw quotaExceeded(key)
     const rateLimit = rateLimitOf(key, allowance)
     if (allowance.refusedBy === 'rate') {

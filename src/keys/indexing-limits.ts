@@ -1,5 +1,5 @@
 // What a key may have indexed: a number of targets a day, which the store counts for all processes, and a number of
-// Solana owners at once. What is kept already is free.
+// Solana accounts at once. What is kept already is free.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
@@ -10,15 +10,19 @@ import { limitFacts } from './keys.ts'
 
 type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 
-const keptOwnersMax = 50_000
+const keptMax = 50_000
 const retryMs = 1_000
+const dayMs = 86_400_000
 
 export class IndexingLimits {
   readonly #store: Store
-  /** Owners that the store is known to have. */
-  readonly #kept = new LRUCache<string, true>({ max: keptOwnersMax })
-  /** Owners that are being read, by key. */
+  /** Owners and mints that the store is known to have. */
+  readonly #kept = new LRUCache<string, true>({ max: keptMax })
+  /** Owners and mints that are being read, by key. */
   readonly #reading = new Map<string, number>()
+
+  /** The day on which a wallet was last counted for a key. */
+  readonly #countedOn = new LRUCache<string, number>({ max: keptMax })
 
   constructor(store: Store) {
     this.#store = store
@@ -37,11 +41,36 @@ export class IndexingLimits {
     return key.indexPerDay === undefined || (await this.#take(key, wallet)) === 'granted'
   }
 
-  /** Reads an owner, or refuses to: without a reading there is nothing to answer. */
-  async owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
-    if (key.indexPerDay === undefined && key.indexWaiting === undefined) return await read()
+  /** A wallet counts once a day: without a node there is no answer, so that none is refused in silence. */
+  async balances(key: IndexingKey, wallets: readonly Address[]): Promise<void> {
+    if (key.indexPerDay === undefined) return
+    for (const wallet of wallets) {
+      const name = `${key.id}/${wallet}`
+      const day = Math.floor(Date.now() / dayMs)
+      if (this.#countedOn.get(name) === day) continue
+      if ((await this.#take(key, wallet)) === 'used up') throw usedUp(key)
+      this.#countedOn.set(name, day)
+    }
+  }
+
+  owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
     const name = `${network}/${Buffer.from(owner).toString('hex')}`
-    if (this.#kept.get(name) || (await this.#store.portfolioOf(network, owner)) !== undefined) {
+    return this.#read(
+      key,
+      { name, isKept: async () => (await this.#store.portfolioOf(network, owner)) !== undefined },
+      read,
+    )
+  }
+
+  mint<T>(key: IndexingKey, { network, mint }: Mint, read: () => Promise<T>): Promise<T> {
+    const name = `${network}/mint/${Buffer.from(mint).toString('hex')}`
+    return this.#read(key, { name, isKept: async () => (await this.#store.mintsOf(network, [mint])).length > 0 }, read)
+  }
+
+  /** Reads an account, or refuses to: without a reading there is nothing to answer. */
+  async #read<T>(key: IndexingKey, { name, isKept }: Target, read: () => Promise<T>): Promise<T> {
+    if (key.indexPerDay === undefined && key.indexWaiting === undefined) return await read()
+    if (this.#kept.get(name) || (await isKept())) {
       this.#kept.set(name, true)
       return await read()
     }
@@ -80,6 +109,9 @@ export class IndexingLimits {
 }
 
 type Owner = { network: SolanaNetwork; owner: Uint8Array }
+type Mint = { network: SolanaNetwork; mint: Uint8Array }
+/** What a reading counts as, and whether the store has it already. */
+type Target = { name: string; isKept: () => Promise<boolean> }
 
 function usedUp(key: IndexingKey): AlmanacError {
   const details = limitFacts(key, 'indexPerDay')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExpiry } from './keys.ts'
+import { hasScope, parseExpiry } from './keys.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 
@@ -34,4 +34,15 @@ test.each([
 
 test.each(['0d', '2026-11-15', '2026-11-15T12:00:00Z'])('%s has passed', text => {
   expect(() => parseExpiry(text, now)).toThrow(/has passed already/)
+})
+
+test('a key that has all that there was at first has what came later too', () => {
+  const first = { scopes: ['nft-transfers', 'wallet-chains', 'portfolio'] }
+  for (const scope of ['nft-holdings', 'balances'] as const) {
+    expect(hasScope(first, scope)).toBe(true)
+    expect(hasScope({ scopes: ['nft-transfers', 'portfolio'] }, scope)).toBe(false)
+    expect(hasScope({ scopes: [scope] }, scope)).toBe(true)
+  }
+  expect(hasScope(first, 'ops')).toBe(false)
+  expect(hasScope({ scopes: [] }, 'any')).toBe(true)
 })

@@ -113,11 +113,25 @@ async function putKey(
 }
 
 /**
- * What a key may do: one scope for each operation, `ops` to look at status and metrics, `control` to pause and throttle
- * history, `keys` to administer keys.
+ * What a key may do: `nft-transfers` lists of transfers, `nft-holdings` who owns what, `wallet-chains`, `balances` of
+ * wallets, `portfolio` accounts of Solana, `ops` to look at status and metrics, `control` to pause and throttle history,
+ * `keys` to administer keys.
  */
-export const scopes = ['nft-transfers', 'wallet-chains', 'portfolio', 'ops', 'control', 'keys'] as const
+export const scopes = [
+  ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio'] as const),
+  ...(['ops', 'control', 'keys'] as const),
+] as const
 export type Scope = (typeof scopes)[number]
+
+/** Scopes that came later, and those that were all before: a key that has these has the later ones too. */
+const laterScopes: readonly string[] = ['nft-holdings', 'balances']
+const firstScopes = ['nft-transfers', 'wallet-chains', 'portfolio'] as const
+
+/** `any`: every key may. */
+export function hasScope({ scopes: held }: Pick<KeyRecord, 'scopes'>, scope: Scope | 'any'): boolean {
+  if (scope === 'any' || held.includes(scope)) return true
+  return laterScopes.includes(scope) && firstScopes.every(first => held.includes(first))
+}
 
 const operatorScopes: readonly Scope[] = ['ops', 'control', 'keys']
 
@@ -160,7 +174,7 @@ function isDayOfItsMonth(text: string): boolean {
  * more.
  */
 export function checkGrant(giver: KeyRecord, wanted: NewKey): void {
-  const beyond = wanted.scopes.filter(scope => !giver.scopes.includes(scope))
+  const beyond = wanted.scopes.filter(scope => !hasScope(giver, scope))
   if (beyond.length > 0) refuse('scopes', `A key cannot grant a scope that it lacks: ${beyond.join(', ')}`)
   if (giver.expiresAt !== undefined && (wanted.expiresAt === undefined || wanted.expiresAt > giver.expiresAt))
     refuse('expires', 'A key that expires cannot create one that lasts longer')

@@ -1,14 +1,23 @@
 // Freshening by other processes: asks one that indexes for what cannot be answered fully here.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../errors.ts'
-import type { ChainId } from '../model.ts'
+import type { ChainId, SolanaNetwork } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
-import { evmTopic, RemoteWork, solanaTopic, type Work, type WorkResult, walletsTopic } from './remote-work.ts'
+import {
+  evmTopic,
+  nodesTopic,
+  RemoteWork,
+  solanaTopic,
+  type Work,
+  type WorkOutcome,
+  type WorkResult,
+  walletsTopic,
+} from './remote-work.ts'
 
-/** A portfolio needs a reading, so it is waited for longer than what is only partly missing. */
-const portfolioWaitMs = 10_000
+/** Without a reading there is no answer, so it is waited for longer than what is only partly missing. */
+const readingWaitMs = 10_000
 
 export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLimits): Required<Freshen> {
   const remote = new RemoteWork(store)
@@ -27,24 +36,55 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if (served.length === 0 || !(await limits.wallet(key, wallet))) return
       await Promise.all(served.map(chain => askQuietly(remote, { kind: 'wallet', chain, wallet, asker: key }, waitMs)))
     },
+    async balances(asked, key) {
+      const { chain, wallets } = asked
+      if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
+      await limits.balances(key, wallets)
+      const { balances } = outcomeOf(await remote.ask({ kind: 'balances', ...asked }, readingWaitMs))
+      // A process of an earlier version does not know this work.
+      if (balances === undefined) throw noNode(chain)
+      return balances
+    },
     async portfolio(network, owner, key) {
       if (!(await reports.serves(solanaTopic(network)))) {
         if ((await store.portfolioOf(network, owner)) !== undefined) return undefined
-        throw new AlmanacError(
-          'not_configured',
-          `No process reads accounts of Solana ${network}: one needs solana.${network}.rpc and a start without --only api.`,
-        )
+        throw noReader(network)
       }
-      const read = () => remote.ask({ kind: 'portfolio', network, owner }, portfolioWaitMs)
-      const result = await limits.owner(key, { network, owner }, read)
-      if (result === undefined)
-        throw new AlmanacError('timeout', `The account was not read within ${portfolioWaitMs / 1_000} s.`, {
-          retryable: true,
-        })
-      if ('error' in result) throw result.error
-      return result.freshness
+      const read = () => remote.ask({ kind: 'portfolio', network, owner }, readingWaitMs)
+      return outcomeOf(await limits.owner(key, { network, owner }, read)).freshness
+    },
+    async mint(network, mint, key) {
+      if (!(await reports.serves(solanaTopic(network)))) throw noReader(network)
+      const read = () => remote.ask({ kind: 'mint', network, mint }, readingWaitMs)
+      const { mint: reading } = outcomeOf(await limits.mint(key, { network, mint }, read))
+      // A process of an earlier version does not know this work.
+      if (reading === undefined) throw noReader(network)
+      return reading
     },
   }
+}
+
+function noNode(chain: ChainId): AlmanacError {
+  return new AlmanacError(
+    'not_configured',
+    `No process with a node of chain ${chain} runs: one needs its rpc under chains and a start without --only api.`,
+  )
+}
+
+function noReader(network: SolanaNetwork): AlmanacError {
+  return new AlmanacError(
+    'not_configured',
+    `No process reads accounts of Solana ${network}: one needs solana.${network}.rpc and a start without --only api.`,
+  )
+}
+
+function outcomeOf(result: WorkResult | undefined): WorkOutcome {
+  if (result === undefined)
+    throw new AlmanacError('timeout', `The account was not read within ${readingWaitMs / 1_000} s.`, {
+      retryable: true,
+    })
+  if ('error' in result) throw result.error
+  return result
 }
 
 const dayMs = 86_400_000

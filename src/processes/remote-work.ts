@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, ChainId, Hash, SolanaNetwork } from '../model.ts'
+import type { Address, AskedBalances, ChainId, Hash, MintReading, NodeBalances, SolanaNetwork } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
@@ -14,8 +14,11 @@ export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }
   | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
+  | { kind: 'mint'; network: SolanaNetwork; mint: Uint8Array }
   /** Reading the configuration of one process again. */
   | { kind: 'reload'; process: string }
+  /** What a node says of native balances. */
+  | ({ kind: 'balances' } & AskedBalances)
   /** What a node says of a transaction. */
   | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
 
@@ -48,14 +51,17 @@ export function processTopic(process: string): string {
 
 function topicOf(work: Work): string {
   if (work.kind === 'reload') return processTopic(work.process)
-  if (work.kind === 'portfolio') return solanaTopic(work.network)
+  if (work.kind === 'portfolio' || work.kind === 'mint') return solanaTopic(work.network)
   if (work.kind === 'wallet') return walletsTopic(work.chain)
-  return work.kind === 'transaction' ? nodesTopic(work.chain) : evmTopic(work.chain)
+  return work.kind === 'contract' ? evmTopic(work.chain) : nodesTopic(work.chain)
 }
 
 function nameOf(work: Work): string {
   if (work.kind === 'reload') return `reload/${work.process}`
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
+  // At most 25 wallets: a database's index holds names of up to 2.7 kB.
+  if (work.kind === 'balances') return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}`
+  if (work.kind === 'mint') return `mint/${work.network}/${Buffer.from(work.mint).toString('hex')}`
   const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
   if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}/${asker}`
@@ -70,7 +76,12 @@ function workOf(name: string): Work | undefined {
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'transaction')
     return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: id as Hash }
+  if (kind === 'balances') {
+    const block = what === '' ? undefined : Number(what)
+    return { kind, chain: Number(where) as ChainId, block, wallets: id.split(',') as Address[] }
+  }
   if (kind === 'reload') return { kind, process: where }
+  if (kind === 'mint') return { kind, network: where as SolanaNetwork, mint: Buffer.from(what, 'hex') }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
 }
@@ -212,6 +223,8 @@ export class WorkClaimer {
 export type WorkOutcome = {
   /** Of a portfolio. */
   freshness?: PortfolioFreshness | undefined
+  mint?: MintReading
+  balances?: NodeBalances
   /** Of a transaction: null where the node does not know it. */
   transaction?: Exclude<NodeAnswer, undefined> | null
   reload?: ReloadOutcome

@@ -1,5 +1,5 @@
 // How a query asks indexers for what the store does not have yet. Types only: the indexers implement them.
-import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import type { Address, AskedBalances, ChainId, MintReading, NodeBalances, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 
 /**
@@ -12,11 +12,15 @@ export type Freshen = {
   /** `key` pays for the work: throws `quota_exceeded` or `rate_limited` where its limits on indexing are reached. */
   contract?(chain: ChainId, contract: Address, waitMs: number, key: IndexingKey): Promise<void>
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
+  /** What a node says of native balances, or throws the upstream's error: none are stored. */
+  balances?(asked: AskedBalances, key: IndexingKey): Promise<NodeBalances>
   /**
    * Makes the stored account of an owner fresh enough, or throws the upstream's error. Returns the freshness of the
    * answer where it exceeds that of the stored row, as while a subscription is live.
    */
   portfolio?(network: SolanaNetwork, owner: Uint8Array, key: IndexingKey): Promise<PortfolioFreshness | undefined>
+  /** What a node says of a mint, fresh enough, or throws the upstream's error. */
+  mint?(network: SolanaNetwork, mint: Uint8Array, key: IndexingKey): Promise<MintReading>
 }
 
 export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
@@ -25,7 +29,10 @@ export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 export type IndexingLimits = {
   contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>
   wallet(key: IndexingKey, wallet: Address): Promise<boolean>
+  /** Throws where a node may not be asked about one of them. */
+  balances(key: IndexingKey, wallets: readonly Address[]): Promise<void>
   owner<T>(key: IndexingKey, owner: { network: SolanaNetwork; owner: Uint8Array }, read: () => Promise<T>): Promise<T>
+  mint<T>(key: IndexingKey, mint: { network: SolanaNetwork; mint: Uint8Array }, read: () => Promise<T>): Promise<T>
   /** Words for the client what the queue of an indexer refused. */
   worded(error: unknown, key: IndexingKey): unknown
 }

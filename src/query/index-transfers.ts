@@ -11,12 +11,15 @@ import {
   type Interval,
   zeroAddress,
 } from '../model.ts'
+import { chainCoverage } from '../store/chain-coverage.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import type { AskBlock } from './date-to-block.ts'
+import { blockNumberOf } from './find-block.ts'
 import type { PageLabels } from './find-labels.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
 import type { KnownLabels } from './known-labels.ts'
@@ -49,11 +52,8 @@ export type IndexTransfersOptions = {
   labels: KnownLabels
   contracts: ShownContracts
   revision?: () => number
-  findBlock?: FindBlock | undefined
+  askBlock?: AskBlock | undefined
 }
-
-/** Asks a node for the block of a hash: blocks that are final are not stored by it. */
-export type FindBlock = (chain: ChainId, hash: Hash) => Promise<{ number: number } | undefined>
 
 /** What holds for every page of a chain, or of a contract. */
 type CoverageView = {
@@ -136,28 +136,15 @@ export class IndexTransfers {
   }
 
   async #wholeCoverage(chain: ChainId): Promise<CoveredInterval[]> {
-    const scopes = ['full', 'transfers'] as const
-    const covered = await Promise.all(
-      scopes.map(async scope => (await this.#store.coverage(chain, scope)).map(each => ({ ...each, scope }))),
-    )
-    return wholeCoverage(covered.flat(), 'transfers')
+    return wholeCoverage(await chainCoverage(this.#store, chain), 'transfers')
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
   async #blockAsked(chain: ChainId, block: number | Hash) {
-    const number = typeof block === 'number' ? block : await this.#numberOf(chain, block)
+    const number = await blockNumberOf(this.#store, chain, block, this.#options.askBlock)
     return number === undefined
       ? undefined
       : { fromBlock: number, toBlock: number, fromTime: undefined, toTime: undefined }
-  }
-
-  async #numberOf(chain: ChainId, hash: Hash): Promise<number | undefined> {
-    const hot = (await this.#store.hotBlocks(chain)).find(block => block.hash === hash)
-    if (hot !== undefined) return hot.number
-    const number = (await this.#options.findBlock?.(chain, hash))?.number
-    if (number === undefined) return undefined
-    const stored = await this.#store.lowestBlock(chain, { from: number, to: number })
-    return stored === undefined || stored.hash === hash ? number : undefined
   }
 
   async #rows(question: ListQuestion, bounds: BlockBounds): Promise<MixedRows> {

@@ -78,12 +78,24 @@ export function isNft(
   return supplies[row] === '1'
 }
 
+/** Without decimals, and by its metadata a token of which many are alike: listed with NFTs where asked for. */
+export function isFungibleAsset(
+  { decimals, tokenStandards }: Pick<HoldingColumns, 'decimals' | 'tokenStandards'>,
+  row: number,
+): boolean {
+  return decimals[row] === 0 && tokenStandards[row] === 1
+}
+
 function neverRead(network: SolanaNetwork, owner: Uint8Array, freshen: Freshen | undefined): AlmanacError {
   if (freshen?.portfolio !== undefined) {
     return new AlmanacError('upstream_failed', `The account ${encodeKey(owner)} could not be read.`, {
       retryable: true,
     })
   }
+  return noReader(network)
+}
+
+export function noReader(network: SolanaNetwork): AlmanacError {
   return new AlmanacError(
     'not_configured',
     `Nothing in this process reads accounts of Solana ${network}: that takes solana.${network}.rpc and a start without --only api.`,

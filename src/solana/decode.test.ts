@@ -11,7 +11,14 @@ import {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { solanaAccount } from '../../test/recordings.ts'
-import { decodeClock, decodeMetadata, decodeMint, decodeTokenAccount } from './decode.ts'
+import {
+  decodeClock,
+  decodeMetadata,
+  decodeMetadataDetails,
+  decodeMint,
+  decodeMintAuthority,
+  decodeTokenAccount,
+} from './decode.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
@@ -350,6 +357,31 @@ describe('accounts recorded on mainnet', () => {
         symbol: official.symbol.replace(/\0+$/, ''),
         tokenStandard: official.tokenStandard.__option === 'Some' ? official.tokenStandard.value : undefined,
       })
+      expect(decodeMetadataDetails(data)).toEqual({
+        updateAuthority: base58.decode(official.updateAuthority),
+        uri: official.uri.replace(/\0+$/, ''),
+        sellerFeeBasisPoints: official.sellerFeeBasisPoints,
+        primarySaleHappened: official.primarySaleHappened,
+        isMutable: official.isMutable,
+      })
+    },
+  )
+
+  test('details of metadata that breaks off are empty, and reading them ends', () => {
+    const { data } = solanaAccount('madlads-9963-metadata')
+    for (let end = 65; end < 400; end++)
+      expect(decodeMetadataDetails(data.subarray(0, end)).updateAuthority).toHaveLength(32)
+    const { uri, sellerFeeBasisPoints, isMutable } = decodeMetadataDetails(data.subarray(0, 150))
+    expect({ uri, sellerFeeBasisPoints, isMutable }).toEqual({ uri: '', sellerFeeBasisPoints: 0, isMutable: false })
+  })
+
+  test.each(['usdc-mint', 'pyusd-mint', 'madlads-9963-mint', 'silurian-edition-mint'])(
+    '%s: who may mint more',
+    name => {
+      const { data } = solanaAccount(name)
+      const official = getMintDecoder().decode(data).mintAuthority
+      const authority = decodeMintAuthority(data)
+      expect(authority && base58.encode(authority)).toBe(official.__option === 'Some' ? official.value : undefined)
     },
   )
 

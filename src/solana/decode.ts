@@ -12,6 +12,8 @@ const extensionsAt = tokenAccountBytes + 1
 const accountTypes = { mint: 1, tokenAccount: 2 } as const
 const extensionTypes = { interestBearing: 10, metadataPointer: 18, tokenMetadata: 19, scaledUiAmount: 25 } as const
 const metadataKey = 4
+/** Of both versions of the account. */
+const masterEditionKeys: readonly number[] = [2, 6]
 /** Metaplex bounds its names; extensions have no bound. */
 const nameBytesMax = 1_024
 
@@ -55,6 +57,11 @@ export function decodeMint(data: Uint8Array): DecodedMint | undefined {
   }
 }
 
+/** Who may mint more; undefined where nobody may. `data` is that of a mint. */
+export function decodeMintAuthority(data: Uint8Array): Uint8Array | undefined {
+  return data[0] === 1 ? data.subarray(4, 36) : undefined
+}
+
 /** `tokenStandard` is undefined where the account is old or its tail is corrupted. */
 export type DecodedMetadata = { mint: Uint8Array; name: string; symbol: string; tokenStandard: number | undefined }
 
@@ -66,6 +73,32 @@ export function decodeMetadata(data: Uint8Array): DecodedMetadata | undefined {
   const symbol = reader.name()
   if (reader.failed) return undefined
   return { mint, name, symbol, tokenStandard: decodeTokenStandard(reader) }
+}
+
+export type MetadataDetails = {
+  updateAuthority: Uint8Array
+  uri: string
+  sellerFeeBasisPoints: number
+  primarySaleHappened: boolean
+  isMutable: boolean
+}
+
+/** What portfolios do not need of a metadata account that decodes. What cannot be read is empty, zero or false. */
+export function decodeMetadataDetails(data: Uint8Array): MetadataDetails {
+  const reader = new Reader(data, 65)
+  reader.skip(reader.u32())
+  reader.skip(reader.u32())
+  const uri = reader.name()
+  const sellerFeeBasisPoints = reader.u8() | (reader.u8() << 8)
+  skipCreators(reader)
+  const primarySaleHappened = reader.bool()
+  const isMutable = reader.bool()
+  return { updateAuthority: data.subarray(1, 33), uri, sellerFeeBasisPoints, primarySaleHappened, isMutable }
+}
+
+/** Whether an edition account is that of the original, of which others may be printed. */
+export function isMasterEdition(data: Uint8Array): boolean {
+  return masterEditionKeys.includes(data[0]!)
 }
 
 /** The unix time of the Clock sysvar: slot, epoch start, epoch, leader schedule epoch, unix timestamp. */
@@ -143,7 +176,7 @@ function decodeTokenMetadata(extension: Uint8Array | undefined): DecodedMint['me
 function decodeTokenStandard(reader: Reader): number | undefined {
   reader.skip(reader.u32())
   reader.skip(2)
-  if (reader.bool()) reader.skip(reader.u32() * 34)
+  skipCreators(reader)
   reader.bool()
   reader.bool()
   if (reader.bool()) reader.skip(1)
@@ -157,6 +190,10 @@ function decodeTokenStandard(reader: Reader): number | undefined {
     reader.skip(16)
   }
   return reader.failed ? undefined : standard
+}
+
+function skipCreators(reader: Reader): void {
+  if (reader.bool()) reader.skip(reader.u32() * 34)
 }
 
 /** Reads forward. Past the end or at an impossible value it fails for good and goes on with zeros. */

@@ -3,11 +3,18 @@
 import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { type EndpointStatus, type SolanaNetwork, type SolanaStatus, solanaNetworks } from '../model.ts'
+import {
+  type EndpointStatus,
+  type MintReading,
+  type SolanaNetwork,
+  type SolanaStatus,
+  solanaNetworks,
+} from '../model.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { rpcFailureOf } from '../rpc/failures.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
+import { MintFactsReader } from './mint-facts.ts'
 import { OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
 import { importedSnapshots } from './snapshot.ts'
@@ -50,6 +57,7 @@ export class Network {
   readonly #rpc: SolanaRpc
   #keeper: BudgetKeeper | undefined
   readonly #onDemand: OnDemand
+  readonly #mints: MintFactsReader
   readonly #follower: OwnerFollower | undefined
   readonly #feed: YellowstoneFeed | undefined
   readonly #store: Store
@@ -75,6 +83,7 @@ export class Network {
         metrics?.solana.readings.inc({ network })
       },
     })
+    this.#mints = new MintFactsReader({ rpc, store, maxAgeMs: settings.maxAgeMs })
     const { ws, subscriptionsMax, reconcileMs } = settings
     if (ws !== undefined && subscriptionsMax > 0) {
       const onReconciled = (differences: number) => metrics?.solana.differences.inc({ network }, differences)
@@ -110,6 +119,10 @@ export class Network {
     } catch (error) {
       throw withoutTransportDetails(error)
     }
+  }
+
+  readMint(mint: Uint8Array): Promise<MintReading> {
+    return this.#mints.read(mint)
   }
 
   async #freshen(owner: Uint8Array): Promise<Freshness> {
@@ -236,7 +249,10 @@ export type SolanaOptions = {
 }
 
 export type Solana = {
-  freshen: { portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<Freshness> }
+  freshen: {
+    portfolio(network: SolanaNetwork, owner: Uint8Array): Promise<Freshness>
+    mint(network: SolanaNetwork, mint: Uint8Array): Promise<MintReading>
+  }
   /** By the name of the network. */
   status(): Record<string, NetworkStatus>
   configure(settings: SolanaOptions['settings']): Promise<void>
@@ -250,15 +266,17 @@ export function createSolana({ settings, store, log, metrics, ownerDays }: Solan
     if (own !== undefined)
       networks.set(network, new Network({ network, settings: own, store, log, metrics, ownerDays }))
   }
+  const networkOf = (network: SolanaNetwork): Network => {
+    const found = networks.get(network)
+    if (found !== undefined) return found
+    throw new AlmanacError('not_configured', `Solana ${network} is not configured.`, {
+      hint: `set solana.${network}.rpc.`,
+    })
+  }
   return {
     freshen: {
-      async portfolio(network, owner) {
-        const found = networks.get(network)
-        if (found !== undefined) return found.freshen(owner)
-        throw new AlmanacError('not_configured', `Solana ${network} is not configured.`, {
-          hint: `set solana.${network}.rpc.`,
-        })
-      },
+      portfolio: async (network, owner) => await networkOf(network).freshen(owner),
+      mint: async (network, mint) => await networkOf(network).readMint(mint),
     },
     status: () => Object.fromEntries([...networks].map(([name, network]) => [name, network.status()])),
     async configure(settings) {

@@ -4,15 +4,16 @@ import { type Address, getAddressDecoder, getProgramDerivedAddress } from '@sola
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { solanaAccount } from '../../test/recordings.ts'
+import { isOnCurve } from '../on-curve.ts'
 import { decodeMetadata, metadataProgram, programKeys } from './decode.ts'
-import { deriveAddress, isOnCurve, metadataAddress } from './pda.ts'
+import { deriveAddress, editionAddress, metadataAddress } from './pda.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-async function officialMetadataAddress(mint: Uint8Array) {
+async function officialMetadataAddress(mint: Uint8Array, ...more: string[]) {
   return getProgramDerivedAddress({
     programAddress: metadataProgram as Address,
-    seeds: ['metadata', programKeys.metadata, mint],
+    seeds: ['metadata', programKeys.metadata, mint, ...more],
   })
 }
 
@@ -48,9 +49,10 @@ describe('metadata addresses', () => {
     'madlads-9963-mint',
     'silurian-edition-mint',
     'bndrg-mint',
-  ])('of %s', async name => {
+  ])('of %s, and of its edition', async name => {
     const { key: mint } = solanaAccount(name)
     expect(base58.encode(metadataAddress(mint))).toBe((await officialMetadataAddress(mint))[0])
+    expect(base58.encode(editionAddress(mint))).toBe((await officialMetadataAddress(mint, 'edition'))[0])
   })
 })
 

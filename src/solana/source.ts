@@ -12,7 +12,12 @@ import type { At, SolanaRpc } from './rpc.ts'
 
 export type OwnerReading = { account: SolanaAccount; holdings: Holding[] }
 
-const partNames = { account: 'account itself', token: 'Token accounts', 'token-2022': 'Token-2022 accounts' } as const
+const partNames = {
+  account: 'account itself',
+  token: 'Token accounts',
+  'token-2022': 'Token-2022 accounts',
+  metadata: 'metadata',
+} as const
 type Part = keyof typeof partNames
 
 /**
@@ -90,8 +95,8 @@ function holdingsOf(
   })
 }
 
-/** Says which part of the portfolio is missing; the cause says why, in words that clients do not get. */
-async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Promise<T>): Promise<T> {
+/** Says which part of an answer is missing; the cause says why, in words that clients do not get. */
+export async function part<T>(rpc: SolanaRpc, name: Part, owner: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {

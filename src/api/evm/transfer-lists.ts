@@ -136,12 +136,12 @@ class ListPages {
   readonly #copies: ReplicaReads<IndexTransfers>
 
   constructor(context: Context, list: List) {
-    const { chains, settings, store, labels, contracts, revision, findBlock, replica } = context
+    const { chains, settings, store, labels, contracts, revision, askBlock, replica } = context
     this.#context = context
     this.#list = list
     this.#parameters = parametersOf(chains, settings.pageSizeMax)
-    this.#transfers = new IndexTransfers(store, { labels, contracts, revision, findBlock })
-    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, findBlock }))
+    this.#transfers = new IndexTransfers(store, { labels, contracts, revision, askBlock })
+    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, askBlock }))
   }
 
   async answer(request: ApiRequest, { key }: Admission) {

@@ -3,7 +3,7 @@
 import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
-import type { IndexerStatus } from '../../model.ts'
+import type { AskedBalances, IndexerStatus, NodeBalances } from '../../model.ts'
 import { threadModule } from '../../threads.ts'
 import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
 import { exitCodes } from '../current-process.ts'
@@ -76,6 +76,15 @@ export class Indexer {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
     return await Promise.race([this.far.transaction(asked, transactionMs), given])
+  }
+
+  async balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined> {
+    try {
+      return await within(waitMs + answerMs, this.far.balances(asked, waitMs), () => silent)
+    } catch (error) {
+      // A thread that starts again answers soon.
+      throw this.#thread.isReady ? error : silent
+    }
   }
 
   async close(): Promise<void> {

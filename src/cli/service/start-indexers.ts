@@ -9,7 +9,7 @@ import type { OnDemandChains } from '../../evm/create-evm.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import { type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
+import { type ChainId, type SolanaNetwork, type StatusReport, solanaNetworks } from '../../model.ts'
 import { HeartbeatWriter, type Report, Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import {
@@ -34,6 +34,8 @@ import { Reloader } from './reload.ts'
 /** How long the list of this process's chains stays valid: on a shared server another process may take them over. */
 const heldMs = 250
 const heldMsMax = 5_000
+/** Below the time in which a request is answered. */
+const balancesWaitMs = 6_000
 const none: OnDemandChains = { contracts: [], wallets: [] }
 
 export type Indexers = {
@@ -103,6 +105,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const reloader = load && new Reloader({ loaded, load, log, apply })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'balances') return { balances: await balancesOf(work, waitMs) }
+    if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
     if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
@@ -115,8 +119,13 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       evm === undefined ? 'not asked' : await evm.transaction(asked, AbortSignal.timeout(Math.ceil(waitMs)))
     return answer ?? null
   }
+  const balancesOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
+    const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs)
+    if (answer !== undefined) return answer
+    throw new AlmanacError('not_configured', `Chain ${asked.chain} is not configured.`)
+  }
+  const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
   if (hasEvm || networks.length > 0) {
-    const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
     const process = randomUUID()
     const topics = async () => [
       ...(reloader === undefined ? [] : [processTopic(process)]),
@@ -135,7 +144,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     store,
     room,
     indexers: {
-      freshen: joinedFreshen({ store, log, onDemand, perform, networks }),
+      freshen: joinedFreshen({ store, log, onDemand, perform, withNodes, networks }),
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
       metrics: async () => (await evm?.metrics()) ?? '',
@@ -162,11 +171,13 @@ type JoinedParts = {
   log: Log
   onDemand: () => Promise<OnDemandChains>
   perform: Perform
+  /** The chains that this process has nodes of. */
+  withNodes: readonly ChainId[]
   networks: readonly SolanaNetwork[]
 }
 
 /** Asks the indexers of this process for their own chains, and other processes for the rest. */
-function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts): Freshen {
+function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: JoinedParts): Freshen {
   const limits = new IndexingLimits(store)
   const remote = remoteFreshen(store, new Reports(store), limits)
   return {
@@ -192,6 +203,11 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
       }
       await Promise.all(asked)
     },
+    async balances(asked, key) {
+      if (!withNodes.includes(asked.chain)) return await remote.balances(asked, key)
+      await limits.balances(key, asked.wallets)
+      return (await perform({ kind: 'balances', ...asked }, balancesWaitMs)).balances!
+    },
     portfolio: (network, owner, key) =>
       networks.includes(network)
         ? limits.owner(
@@ -200,6 +216,10 @@ function joinedFreshen({ store, log, onDemand, perform, networks }: JoinedParts)
             async () => (await perform({ kind: 'portfolio', network, owner }, 0)).freshness,
           )
         : remote.portfolio(network, owner, key),
+    mint: (network, mint, key) =>
+      networks.includes(network)
+        ? limits.mint(key, { network, mint }, async () => (await perform({ kind: 'mint', network, mint }, 0)).mint!)
+        : remote.mint(network, mint, key),
   }
 }
 

@@ -1,8 +1,10 @@
-// Addresses as small numbers, each once: 20 bytes and about 8 of a hash table for each. It knows nothing of what they
+// Addresses as small numbers, each once: 20 bytes and about 12 of a hash table for each. It knows nothing of what they
 // stand for.
 import { randomInt } from 'node:crypto'
 import type { Address } from '../../model.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
+import { Pace } from './pace.ts'
+import { sortedByWord } from './sort-by-word.ts'
 
 const addressBytes = 20
 /** No number of an address: the zero address, or nobody known. */
@@ -13,33 +15,38 @@ const seeds = Array.from({ length: 5 }, () => randomInt(1, 2 ** 31) | 1)
 
 export class AddressTable {
   #bytes: Uint8Array
+  /** Of each address: most others differ in it, so their bytes are not looked at. */
+  #hashes: Uint32Array
   /** Numbers plus one; 0: free. At most half of them are taken. */
   #slots: Uint32Array
   length: number
 
   constructor(other?: AddressTable) {
     this.#bytes = other === undefined ? new Uint8Array(addressBytes * 64) : other.#bytes.slice()
+    this.#hashes = other === undefined ? new Uint32Array(64) : other.#hashes.slice()
     this.#slots = other === undefined ? new Uint32Array(128) : other.#slots.slice()
     this.length = other?.length ?? 0
   }
 
   get byteLength(): number {
-    return this.#bytes.byteLength + this.#slots.byteLength
+    return this.#bytes.byteLength + this.#hashes.byteLength + this.#slots.byteLength
   }
 
   /** The number of the address that begins at `at`; a new one where it has none. */
   add(source: Uint8Array, at: number): number {
-    let slot = this.#slotOf(source, at)
+    const hash = hashOf(source, at)
+    const slot = this.#slotOf(hash, source, at)
     const taken = this.#slots[slot]!
     if (taken !== 0) return taken - 1
     const number = this.length++
-    if (this.#bytes.length < this.length * addressBytes) this.#bytes = grown(this.#bytes)
-    for (let place = 0; place < addressBytes; place++) this.#bytes[number * addressBytes + place] = source[at + place]!
-    if (this.length * 2 > this.#slots.length) {
-      this.#rehash()
-      slot = this.#slotOf(this.#bytes, number * addressBytes)
+    if (this.#hashes.length < this.length) {
+      this.#bytes = grown(this.#bytes)
+      this.#hashes = grown(this.#hashes)
     }
-    this.#slots[slot] = number + 1
+    for (let place = 0; place < addressBytes; place++) this.#bytes[number * addressBytes + place] = source[at + place]!
+    this.#hashes[number] = hash
+    if (this.length * 2 > this.#slots.length) this.#rehash()
+    else this.#slots[slot] = number + 1
     return number
   }
 
@@ -53,10 +60,11 @@ export class AddressTable {
   }
 
   /** The numbers for which `isWanted`, ascending by address. */
-  ascending(isWanted: (number: number) => boolean): Uint32Array {
+  async ascending(isWanted: (number: number) => boolean): Promise<Uint32Array> {
     const numbers = Uint32Array.from({ length: this.length }, (_, number) => number).filter(isWanted)
     const words = Uint32Array.from({ length: this.length }, (_, number) => wordAt(this.#bytes, number * addressBytes))
-    return numbers.sort((a, b) => words[a]! - words[b]! || this.#compare(a, b))
+    const sortEqual = (equal: Uint32Array): Uint32Array => equal.slice().sort((a, b) => this.#compare(a, b))
+    return await sortedByWord(numbers, { words, sortEqual, pace: new Pace() })
   }
 
   #compare(a: number, b: number): number {
@@ -68,28 +76,38 @@ export class AddressTable {
   }
 
   /** Where the address is, or would be. */
-  #slotOf(source: Uint8Array, at: number): number {
-    const mask = this.#slots.length - 1
-    let mixed = 0
-    for (let word = 0; word < 5; word++)
-      mixed = Math.imul(mixed ^ wordAt(source, at + word * 4), seeds[word]!) ^ (mixed >>> 15)
-    for (let slot = (mixed ^ (mixed >>> 16)) & mask; ; slot = (slot + 1) & mask) {
-      const taken = this.#slots[slot]!
-      if (taken === 0 || this.#isAt((taken - 1) * addressBytes, source, at)) return slot
+  #slotOf(hash: number, source: Uint8Array, at: number): number {
+    const [slots, hashes, bytes] = [this.#slots, this.#hashes, this.#bytes]
+    const mask = slots.length - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const taken = slots[slot]!
+      if (taken === 0) return slot
+      if (hashes[taken - 1] !== hash) continue
+      const start = (taken - 1) * addressBytes
+      let same = 0
+      while (same < addressBytes && bytes[start + same] === source[at + same]) same++
+      if (same === addressBytes) return slot
     }
   }
 
-  #isAt(mine: number, source: Uint8Array, at: number): boolean {
-    for (let place = 0; place < addressBytes; place++)
-      if (this.#bytes[mine + place] !== source[at + place]) return false
-    return true
-  }
-
   #rehash(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2)
-    for (let number = 0; number < this.length - 1; number++)
-      this.#slots[this.#slotOf(this.#bytes, number * addressBytes)] = number + 1
+    const slots = new Uint32Array(this.#slots.length * 2)
+    const mask = slots.length - 1
+    for (let number = 0; number < this.length; number++) {
+      let slot = this.#hashes[number]! & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = number + 1
+    }
+    this.#slots = slots
   }
+}
+
+function hashOf(source: Uint8Array, at: number): number {
+  let mixed = Math.imul(wordAt(source, at), seeds[0]!) ^ Math.imul(wordAt(source, at + 4), seeds[1]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), seeds[2]!) ^ Math.imul(wordAt(source, at + 8), seeds[3]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 13) ^ wordAt(source, at + 12), seeds[4]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 16) ^ wordAt(source, at + 16), seeds[1]!)
+  return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
 export function grown<T extends Uint8Array | Uint32Array | Float64Array>(column: T): T {

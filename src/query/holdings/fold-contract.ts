@@ -4,7 +4,7 @@
 
 import type { IndexRecords } from '../../store/index-reader.ts'
 import { tokenIdOfKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../../store/indexes/by-token.ts'
-import { blockOfPlace, placeBytes, wordAt } from '../../store/runs/place-key.ts'
+import { blockOfPlace, wordAt } from '../../store/runs/place-key.ts'
 import { payloadFlags } from '../../store/transfer-payload.ts'
 import { grown, noAddress } from './address-table.ts'
 import type { Pace } from './pace.ts'
@@ -23,17 +23,20 @@ export class ContractFold {
   readonly #tokenId: bigint | undefined
   readonly #ranges: TokenRange[] = []
   #merge: RangeMerge | undefined
-  // The token whose records are being read, newest first.
-  readonly #id = new Uint8Array(idBytes)
+  // The token whose records are being read, newest first: where its newest and its oldest record are.
   #isOpen = false
   /** Only where there are ranges. */
   #openId = 0n
   #groupStart = 0
   #isErc1155 = false
-  readonly #newestPlace = new Uint8Array(placeBytes)
-  readonly #oldestPlace = new Uint8Array(placeBytes)
-  #oldestFlags = 0
-  readonly #oldestTo = new Uint8Array(20)
+  #newestKeys: Uint8Array = new Uint8Array(0)
+  #newestKey = 0
+  #oldestKeys: Uint8Array = new Uint8Array(0)
+  #oldestKey = 0
+  #oldestValues: Uint8Array = new Uint8Array(0)
+  #oldestValue = 0
+  /** The recipient of the newest record, while there is no older one. */
+  #onlyParty = noAddress
   #group = 0
   /** The last row of each party, and of which group it is. */
   #rowOf = new Uint32Array(1024)
@@ -90,14 +93,15 @@ export class ContractFold {
       if (this.#isErc1155) this.#move1155(keys, key, values, { flags, toAt, fromAt, end: to })
       this.#builder.standards |= standards.erc1155
     } else {
-      if (isNewest && fromAt > toAt) this.#hold(keys, key, this.#builder.addresses.add(values, toAt), 0)
+      this.#onlyParty = isNewest && fromAt > toAt ? this.#builder.addresses.add(values, toAt) : noAddress
+      if (this.#onlyParty !== noAddress) this.#hold(keys, key, this.#onlyParty, 0)
       this.#builder.standards |= standards.erc721
     }
     this.#builder.transfers++
-    for (let at = 0; at < placeBytes; at++) this.#oldestPlace[at] = keys[key + tokenPlaceAt + at]!
-    this.#oldestFlags = flags
-    if (fromAt > toAt && flags & payloadFlags.fromZero)
-      for (let at = 0; at < 20; at++) this.#oldestTo[at] = values[toAt + at]!
+    this.#oldestKeys = keys
+    this.#oldestKey = key
+    this.#oldestValues = values
+    this.#oldestValue = from
   }
 
   #move1155(
@@ -139,8 +143,9 @@ export class ContractFold {
   }
 
   #isOpenToken(keys: Uint8Array, key: number): boolean {
+    const [others, other] = [this.#newestKeys, this.#newestKey]
     // The last bytes differ soonest.
-    for (let at = idBytes - 1; at >= 0; at--) if (this.#id[at] !== keys[key + 1 + at]) return false
+    for (let at = idBytes; at > 0; at--) if (others[other + at] !== keys[key + at]) return false
     return true
   }
 
@@ -150,8 +155,8 @@ export class ContractFold {
       this.#openId = tokenIdOfKey(keys, key)
       this.#segments().passTo(this.#openId)
     }
-    for (let at = 0; at < idBytes; at++) this.#id[at] = keys[key + 1 + at]!
-    for (let at = 0; at < placeBytes; at++) this.#newestPlace[at] = keys[key + tokenPlaceAt + at]!
+    this.#newestKeys = keys
+    this.#newestKey = key
     this.#isOpen = true
     this.#isErc1155 = isErc1155
     this.#groupStart = this.#builder.length
@@ -163,18 +168,22 @@ export class ContractFold {
     this.#isOpen = false
     const builder = this.#builder
     if (this.#isErc1155 && builder.length > this.#groupStart) builder.settle(this.#groupStart)
-    const isMinted = this.#oldestFlags & payloadFlags.fromZero && isSentByRecipient(this.#oldestFlags)
-    const isKnown = isMinted && (this.#oldestFlags & (payloadFlags.toZero | payloadFlags.erc1155)) === 0
-    const mint = {
-      block: blockOfPlace(this.#oldestPlace, 0),
-      minter: isKnown ? builder.addresses.add(this.#oldestTo, 0) : noAddress,
-    }
+    const mint = { block: blockOfPlace(this.#oldestKeys, this.#oldestKey + tokenPlaceAt), minter: this.#minter() }
     if (this.#ranges.length === 0) builder.setMint(this.#groupStart, builder.length, mint)
     else
       this.#segments().takeOut({
         ...{ id: this.#openId, from: this.#groupStart, mint },
-        ...{ newestPlace: this.#newestPlace, oldestPlace: this.#oldestPlace },
+        newestPlace: this.#newestKeys.subarray(this.#newestKey + tokenPlaceAt),
+        oldestPlace: this.#oldestKeys.subarray(this.#oldestKey + tokenPlaceAt),
       })
+  }
+
+  #minter(): number {
+    const flags = this.#oldestValues[this.#oldestValue]!
+    const isMint = flags & payloadFlags.fromZero && isSentByRecipient(flags)
+    if (!isMint || flags & (payloadFlags.toZero | payloadFlags.erc1155)) return noAddress
+    if (this.#onlyParty !== noAddress) return this.#onlyParty
+    return this.#builder.addresses.add(this.#oldestValues, this.#oldestValue + 1)
   }
 
   /** Ranges stand before all tokens. */

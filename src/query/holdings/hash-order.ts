@@ -3,11 +3,11 @@
 // at for each page.
 import { hash } from 'node:crypto'
 import type { Address } from '../../model.ts'
-import { sortedByWord } from './newest-first.ts'
 import { Pace } from './pace.ts'
 import { rowWith } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import type { FoundSheet } from './sheets.ts'
+import { sortedByWord } from './sort-by-word.ts'
 
 export type HashedToken = { tokenHash: string; tokenId: bigint; row: number }
 /** Hashes below `below`, and not below `from`. */

@@ -46,7 +46,7 @@ export class Holdings implements q.HoldingsQueries {
 
   async uniqueOwners(question: q.UniqueOwnersQuestion, options: q.HoldingsOptions): Promise<q.UniqueOwnersAnswer> {
     const { sheet, claim } = await this.#ofContract(question, question.atBlock, options)
-    const owners = sheet.ascendingParties()
+    const owners = await sheet.ascendingParties()
     const start = question.after === undefined ? 0 : firstAfter(sheet, owners, question.after)
     const rows = [...owners.subarray(start, start + question.limit)].map(owner => sheet.addresses.addressOf(owner))
     const next = start + question.limit < owners.length ? rows.at(-1) : undefined
@@ -92,7 +92,7 @@ export class Holdings implements q.HoldingsQueries {
     const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
     const isShown = this.#shownContracts(sheet, { ...question, contracts: undefined }) ?? (() => true)
     const collections = collectionsOf(sheet)
-    const parties = sheet.ascendingParties().toReversed()
+    const parties = (await sheet.ascendingParties()).toReversed()
     const { limit, after, countTotal } = question
     const rows: q.CollectionRow[] = []
     let total = 0

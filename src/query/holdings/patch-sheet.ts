@@ -6,7 +6,9 @@ import { AddressTable, noAddress } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
 import { standards } from './fold-contract.ts'
 import type { TokenMint } from './mints.ts'
-import { rowFlags, type Sheet } from './sheet.ts'
+import { mergedOrder, newestOf } from './newest-first.ts'
+import { Pace } from './pace.ts'
+import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 
 export type ReadMints = (tokenIds: readonly bigint[]) => Promise<readonly (TokenMint | undefined)[]>
@@ -27,8 +29,7 @@ export async function patchedSheet(
   patch.builder.transfers = base.transfers + changes.length
   patch.builder.standards = base.standards | added
   for (const [id, list] of tokens) patch.token(id, list)
-  patch.end()
-  return await patch.builder.finish()
+  return await patch.finish()
 }
 
 /** The row that has an id, alone or within a range. */
@@ -39,6 +40,8 @@ export function rowWith(sheet: Sheet, tokenId: bigint): number | undefined {
   return row - 1
 }
 
+const notCopied = 0xffff_ffff
+
 class Patch {
   readonly builder: SheetBuilder
   readonly #base: Sheet
@@ -46,11 +49,14 @@ class Patch {
   // What is copied so far: whole rows, and ids of the next one.
   #row = 0
   #within = 0
+  /** Where rows of the base are now. */
+  readonly #copies: Uint32Array
 
   constructor(base: Sheet, mints: ReadonlyMap<bigint, TokenMint | undefined>) {
     this.#base = base
     this.#mints = mints
     this.builder = new SheetBuilder(new AddressTable(base.addresses))
+    this.#copies = new Uint32Array(base.columns.length).fill(notCopied)
   }
 
   token(id: bigint, changes: readonly TokenChange[]): void {
@@ -64,8 +70,28 @@ class Patch {
     this.builder.setMint(from, this.builder.length, old === undefined ? this.#mintOf(id) : this.#oldMint(old))
   }
 
-  end(): void {
+  async finish(): Promise<Sheet> {
     this.#copyTo(this.#base.columns.length)
+    return await this.builder.finish(new Pace(), (columns, pace) => this.#order(columns, pace))
+  }
+
+  /** Copied rows stay in their order. */
+  async #order(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
+    const copied = this.#base.order.map(row => this.#copies[row]!).filter(row => row !== notCopied)
+    await pace.rest()
+    const isCopied = new Uint8Array(columns.length)
+    for (const row of copied) isCopied[row] = 1
+    const isShown = (row: number): boolean => (columns.flags[row]! & rowFlags.impossible) === 0
+    const fresh = Uint32Array.from({ length: columns.length }, (_, row) => row).filter(
+      row => isCopied[row] === 0 && isShown(row),
+    )
+    await pace.rest()
+    return mergedOrder(columns, copied, await newestOf(fresh, columns, pace))
+  }
+
+  #copy(from: number, to: number): void {
+    for (let row = from; row < to; row++) this.#copies[row] = this.builder.length + row - from
+    this.builder.copyRows(this.#base.columns, from, to)
   }
 
   #owner(id: bigint, { to, place }: TokenChange): void {
@@ -78,25 +104,26 @@ class Patch {
 
   #sums(id: bigint, changes: readonly TokenChange[]): void {
     const touched = this.#touched(changes)
-    const from = this.builder.length
     const { columns } = this.#base
     let copied = this.#row
     while (this.#row < columns.length && this.#base.idOf(this.#row) === id) {
       const party = columns.parties[this.#row]!
       const change = touched.get(party)
       if (change !== undefined) {
-        this.builder.copyRows(columns, copied, this.#row)
+        this.#copy(copied, this.#row)
         copied = this.#row + 1
         change.delta += this.#base.amountOf(this.#row)
       }
       this.#row++
     }
-    this.builder.copyRows(columns, copied, this.#row)
+    this.#copy(copied, this.#row)
+    const fresh = this.builder.length
     for (const [party, { place, leg, delta }] of touched) {
       const flags = rowFlags.erc1155 | leg
       this.builder.setAmount(this.builder.append({ ...idFields(id), place, placeAt: 0, flags, party }), delta)
     }
-    this.builder.settle(from)
+    // What is copied amounts to something.
+    this.builder.settle(fresh)
   }
 
   #touched(changes: readonly TokenChange[]): Map<number, Touch> {
@@ -121,7 +148,7 @@ class Patch {
       this.#row++
       this.#within = 0
     }
-    this.builder.copyRows(this.#base.columns, this.#row, row)
+    this.#copy(this.#row, row)
     this.#row = row
   }
 

@@ -44,7 +44,7 @@ export class Sheet {
   readonly parties: number
   readonly impossible: number
   readonly #partyRows: Uint32Array
-  #ascending: Uint32Array | undefined
+  #ascending: Promise<Uint32Array> | undefined
 
   constructor(
     columns: SheetColumns,
@@ -114,7 +114,7 @@ export class Sheet {
   }
 
   /** Those with a row to show, ascending by address. */
-  ascendingParties(): Uint32Array {
+  ascendingParties(): Promise<Uint32Array> {
     this.#ascending ??= this.addresses.ascending(number => this.#partyRows[number]! > 0)
     return this.#ascending
   }
@@ -171,10 +171,17 @@ export class Sheet {
 
   /** The first row whose id is at least this one, in the order of ids. Only of a contract. */
   rowAtOrAfter(tokenId: bigint): number {
-    let [low, high] = [0, this.columns.length]
+    const { ids, idWidth, length } = this.columns
+    const digits = tokenId.toString(16).padStart(idWidth * 2, '0')
+    if (tokenId <= 0n) return 0
+    if (digits.length > idWidth * 2) return length
+    const wanted = Buffer.from(digits, 'hex')
+    let [low, high] = [0, length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.idOf(middle) < tokenId) low = middle + 1
+      let at = 0
+      while (at < idWidth && ids[middle * idWidth + at] === wanted[at]) at++
+      if (at < idWidth && ids[middle * idWidth + at]! < wanted[at]!) low = middle + 1
       else high = middle
     }
     return low

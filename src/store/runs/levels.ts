@@ -18,6 +18,12 @@ export function levelOf(records: number): number {
   return Math.max(0, Math.floor(Math.log(records / smallestRun) / Math.log(runsPerMerge)))
 }
 
+/**
+ * Transfers of this level, some millions, are merged no more: a page opens the runs of its blocks alone, however many
+ * there are. Measured at 90 million: to merge sixteen of them took as long as to index 60 million more.
+ */
+export const transferLevelMax = 3
+
 /** Records that one step of a merge moves: a fraction of a second. */
 export const recordsPerStep = 32_768
 /** A step writes a pack again in each run that it takes from: less than this is not worth it. */

@@ -8,8 +8,10 @@ type Scope = NewKey['scopes'][number]
 
 const scopes: Readonly<Record<Scope, string>> = {
   'nft-transfers': 'NFT transfers',
+  'nft-holdings': 'who owns which NFTs',
   'wallet-chains': 'wallet chains',
-  portfolio: 'Solana portfolios',
+  balances: 'native balances',
+  portfolio: 'Solana accounts and mints',
   ops: 'this console: status and metrics',
   control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',

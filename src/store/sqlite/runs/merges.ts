@@ -6,7 +6,7 @@ import { AlmanacError } from '../../../errors.ts'
 import { indexViews } from '../../indexes/all-indexes.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
-import { levelOf, recordsPerStep, recordsWorthMerging, runsPerMerge } from '../../runs/levels.ts'
+import { levelOf, recordsPerStep, recordsWorthMerging, runsPerMerge, transferLevelMax } from '../../runs/levels.ts'
 import { joinMembers } from '../../runs/members.ts'
 import { mergeRecords } from '../../runs/merge.ts'
 import { transferView } from '../../runs/transfer-view.ts'
@@ -45,7 +45,8 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
 // they are runs of their own: that begin or end within the range which waits. A run that reaches over all of it was
 // there before, and has none of its rows.
 const ofTransfers = [transferView, ...indexViews].map(({ id }) => id).join()
-const mergeable = `growing = 0 AND target IS NULL AND (view NOT IN (${ofTransfers}) OR NOT EXISTS (
+const mergeable = `growing = 0 AND target IS NULL AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax})
+  AND (view NOT IN (${ofTransfers}) OR NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
   AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
     OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`

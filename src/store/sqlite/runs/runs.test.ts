@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { activityView } from '../../runs/activity-view.ts'
+import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import { Connection } from '../connection.ts'
 import { ownerWriteOptions, prepareFile } from '../open-file.ts'
@@ -156,6 +158,25 @@ test('merging ends, with few runs and no pack that none has', async () => {
     const [packs] = connection.get('SELECT count(*) FROM packs') ?? []
     expect(packs).toBe(connection.get('SELECT count(*) FROM pack_keys')?.[0])
     expect(read(connection).size).toBe(64 * 200)
+  } finally {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the largest runs of transfers stay as they are, and those of other views are merged', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-runs-'))
+  const path = join(folder, 'runs.db')
+  await prepareFile(path)
+  const connection = new Connection(path, ownerWriteOptions)
+  try {
+    for (const view of [transferView, activityView])
+      for (let run = 0; run < 3; run++)
+        addRun(connection, view, place, writer => writer.add(new Uint8Array(view.keyBytes), Buffer.alloc(4, 1), 4))
+    connection.run('UPDATE runs SET level = 3')
+    while (mergeStep(connection, 1_000, [transferView, activityView], 2) > 0);
+    expect(runsOf(connection, transferView)).toHaveLength(3)
+    expect(runsOf(connection, activityView).length).toBeLessThan(3)
   } finally {
     connection.close()
     rmSync(folder, { recursive: true })

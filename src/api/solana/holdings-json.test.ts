@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exactAmount } from '../exact-amount.ts'
-import { plainName } from '../plain-text.ts'
-import { writePortfolio } from './portfolio.ts'
+import { exactAmount } from '../../exact-amount.ts'
+import { plainName } from '../../plain-text.ts'
+import { writePortfolio } from './holdings-json.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const text = fc.oneof(

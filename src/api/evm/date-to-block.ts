@@ -1,0 +1,77 @@
+// The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
+import type { ChainTable } from '../../chains.ts'
+import { dateToBlock as findBlock } from '../../query/date-to-block.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { timestampMax } from '../json-bytes.ts'
+import { dataErrors, indexHeaders, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import { chainParameter, dateParameter, dialectOf, QueryText, unacceptable } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { completenessHeaders } from './list-envelope.ts'
+
+export const dateToBlock: RouteParts = {
+  answer: context => {
+    const parameters = parametersOf(context.chains)
+    return request => {
+      const dialect = dialectOf(request, context.settings.dialect)
+      return perform(context, request, {
+        scope: 'any',
+        cacheKey: dialect,
+        work: async () => {
+          const { body, exact } = await answer(context, request, parameters)
+          const headers = completenessHeaders({ complete: exact, evidence: undefined }, dialect)
+          return { ready: readyAnswer({ headers, body: Buffer.from(body) as Buffer<ArrayBuffer> }), keep: exact }
+        },
+      })
+    }
+  },
+  document: ({ chains }, version) => {
+    const { chain, date } = parametersOf(chains)
+    return {
+      id: version === 'v2' ? 'getDateToBlock' : 'getDateToBlockV22',
+      tag: 'EVM',
+      summary: 'The last block at or before a date',
+      parameters: [inQuery(chain), { ...inQuery(date), required: true }],
+      answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
+      errors: [...dataErrors, 'not_found', 'upstream_failed'],
+    }
+  },
+}
+
+function parametersOf(table: ChainTable) {
+  return {
+    chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
+    date: dateParameter('date', 'The moment. Before the first block it is that one, after the head the head.'),
+  }
+}
+
+async function answer(
+  { store, chains, askBlock, queue }: Context,
+  request: ApiRequest,
+  { chain: chainOf, date }: ReturnType<typeof parametersOf>,
+) {
+  const query = new QueryText(request.query)
+  const chain = (query.optional(chainOf) ?? chains.all[0]!).id
+  const seconds = query.optional(date)
+  if (seconds === undefined) throw unacceptable('date', date.accepts)
+  const { block, parentHash, exact } = await findBlock(
+    store,
+    { chain, seconds },
+    askBlock && ((...asked) => queue.withoutSlot(() => askBlock(...asked))),
+  )
+  const body = JSON.stringify({
+    date: isoOf(seconds).replace(/\.\d{3}Z$/, '+00:00'),
+    block: block.number,
+    timestamp: Math.floor(seconds),
+    block_timestamp: isoOf(block.timestamp),
+    hash: block.hash,
+    parent_hash: parentHash ?? null,
+  })
+  return { body, exact }
+}
+
+function isoOf(seconds: number): string {
+  return new Date(Math.min(Math.floor(seconds), timestampMax) * 1_000).toISOString()
+}

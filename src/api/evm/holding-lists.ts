@@ -1,0 +1,166 @@
+// How every list of who owns what is answered over HTTP: parameters and cursors in, pages out. `holding-routes.ts` has
+// the lists, `query/holdings/` the rules.
+import type { Admission } from '../../keys/gatekeeper.ts'
+import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from '../../query/holdings/questions.ts'
+import { type CursorSigner, firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { dataErrors, type ExampleName, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import { type Dialect, dialectOf, QueryText } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { openCursor } from './cursor-parameter.ts'
+import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
+import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
+import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+
+/** What tells the lists apart. */
+export type HoldingList<Row, Key> = {
+  list: ListName
+  id: string
+  summary: string
+  schema: ExampleName
+  keys: KeyForm<Key>
+  /** Of the path, and how the subject of a cursor is made of them. */
+  path: readonly ('address' | 'wallet' | 'tokenId')[]
+  subjectOf: (request: ApiRequest, parameters: HoldingParameters) => string
+  /** Beside those of every list. */
+  query: readonly (keyof HoldingParameters)[]
+  /** By default that of the setting. */
+  limitMax?: number
+  /** Contract NFTs count pages from 0, the others from 1. */
+  firstPage: 0 | 1
+  ask: (
+    holdings: HoldingsQueries,
+    question: ListQuestion<Key> & { subject: string; filter: HoldingFilter },
+    options: HoldingsOptions,
+  ) => Promise<ListAnswer<Row, Key>>
+  body: (answer: ListAnswer<Row, Key>, page: HoldingPage) => string
+}
+
+export type HoldingPage = Envelope & { format: 'decimal' | 'hex'; filter: HoldingFilter }
+
+export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
+  return {
+    answer: context => {
+      const pages = new HoldingPages(context, list)
+      return request => {
+        const dialect = dialectOf(request, context.settings.dialect)
+        return perform(context, request, {
+          scope: 'nft-holdings',
+          cacheKey: dialect,
+          work: admission => pages.answer(request, dialect, admission),
+        })
+      }
+    },
+    document: ({ chains, pageSizeMax }, version) => {
+      const parameters = holdingParameters(chains, list.limitMax ?? pageSizeMax)
+      const shared = [...list.query, 'chain', 'limit', 'cursor'] as const
+      const query = documented(
+        parameters,
+        shared.filter(name => name !== 'tokenAddresses'),
+      )
+      const contracts = list.query.includes('tokenAddresses') ? [inQueryList(parameters.tokenAddresses)] : []
+      return {
+        id: version === 'v2' ? list.id : `${list.id}V22`,
+        tag: 'EVM',
+        summary: list.summary,
+        parameters: [...list.path.map(name => inPath(parameters[name])), ...contracts, ...query],
+        answers: {
+          200: jsonSuccess(list.schema, 'A page of the list, as of the block of its first page.', indexHeaders),
+        },
+        errors: dataErrors,
+      }
+    },
+  }
+}
+
+type Asked = { cursor: PageCursor; filter: HoldingFilter }
+
+class HoldingPages<Row, Key> {
+  readonly #context: Context
+  readonly #list: HoldingList<Row, Key>
+  readonly #parameters: HoldingParameters
+  readonly #limitMax: number
+
+  constructor(context: Context, list: HoldingList<Row, Key>) {
+    this.#context = context
+    this.#list = list
+    this.#limitMax = list.limitMax ?? context.settings.pageSizeMax
+    this.#parameters = holdingParameters(context.chains, this.#limitMax)
+  }
+
+  async answer(request: ApiRequest, dialect: Dialect, admission: Admission) {
+    const query = new QueryText(request.query)
+    const signer = await this.#context.cursors()
+    const { cursor, filter } = await this.#asked(request, query, signer)
+    const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
+    const after = page === 0 ? undefined : this.#list.keys.read(cursor)
+    const answer = await this.#list.ask(
+      holdingsOf(this.#context),
+      { chain, atBlock, after, limit, countTotal, subject, filter },
+      holdingsOptions(this.#context, request, admission),
+    )
+    const next =
+      answer.next &&
+      signer.seal({
+        ...cursor,
+        page: page + 1,
+        atBlock: answer.next.atBlock,
+        ...this.#list.keys.carry(answer.next.after),
+      })
+    const body = this.#list.body(answer, {
+      ...{ dialect, version: request.version, total: answer.total, format, filter },
+      ...{ page: page + this.#list.firstPage, pageSize: limit, cursor: next },
+    })
+    const ready = readyAnswer({
+      headers: {
+        ...completenessHeaders(answer, dialect),
+        ...deprecationHeaders(query.has(this.#parameters.disableTotal)),
+      },
+      body: Buffer.from(body) as Buffer<ArrayBuffer>,
+    })
+    // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
+    return { ready, keep: answer.complete || this.#context.freshen?.contract === undefined }
+  }
+
+  async #asked(request: ApiRequest, query: QueryText, signer: CursorSigner): Promise<Asked> {
+    const parameters = this.#parameters
+    const { list, query: names, subjectOf } = this.#list
+    const subject = subjectOf(request, parameters)
+    const chain = query.optional(parameters.chain)
+    const chainId = (chain ?? this.#context.chains.all[0]!).id
+    const filter = readFilter(query, parameters, names)
+    const isCounted = names.includes('disableTotal') && query.optional(parameters.disableTotal) === false
+    const text = query.optional(parameters.cursor)
+    const cursor: PageCursor = {
+      ...firstPage,
+      ...{ list, subject, chain: chainId, filter: carriedFilter(filter) },
+      format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
+      limit: query.optional(parameters.limit) ?? Math.min(100, this.#limitMax),
+      countTotal: isCounted && request.version === 'v2',
+      atBlock: names.includes('atBlock')
+        ? await readAtBlock(query, parameters, this.#context.store, chainId)
+        : undefined,
+    }
+    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
+    if (text === undefined) return { cursor, filter }
+    const carried = openCursor(signer, text, { list, subject, chain })
+    const countTotal = carried.countTotal && request.version === 'v2'
+    const limit = Math.min(carried.limit, this.#limitMax)
+    return { cursor: { ...carried, limit, countTotal }, filter: filterOf(carried.filter) }
+  }
+}
+
+/** The usual body. `status` says whether what was asked for is indexed, where the hosted service has it. */
+export function listBody(
+  rows: readonly unknown[],
+  page: Envelope,
+  status?: { complete: boolean; at: 'start' | 'end' },
+): string {
+  const statusText = status === undefined ? '' : `"status":"${status.complete ? 'SYNCED' : 'SYNCING'}"`
+  const [start, end] = status?.at === 'start' ? [`${statusText},`, ''] : ['', statusText && `,${statusText}`]
+  return `{${start}${envelopeText(page)},"result":${JSON.stringify(rows)}${end}}`
+}

@@ -1,0 +1,117 @@
+// The parameters of the operations on who owns what, and the block that a request asks for the state after. No rules.
+import { z } from 'zod'
+import type { ChainTable } from '../../chains.ts'
+import type { ChainId } from '../../model.ts'
+import type { ChainReader } from '../../store/store.ts'
+import { transferParameters } from '../nft-transfers.ts'
+import { inQuery, type Json } from '../openapi-parts.ts'
+import {
+  addressParameter,
+  dateParameter,
+  type Parameter,
+  type QueryText,
+  unacceptable,
+  wholeParameter,
+} from '../params.ts'
+import { contractsParameter, flagParameter, includePrices, readContracts, tokenIdParameter } from './evm-parameters.ts'
+import type { HoldingFilter } from './holding-cursor.ts'
+
+const rangesMax = 100
+
+export function holdingParameters(table: ChainTable, pageSizeMax: number) {
+  const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax)
+  return {
+    ...{ address, chain, format, limit, disableTotal, cursor },
+    wallet: addressParameter('Address of the wallet.', '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'),
+    tokenId: tokenIdParameter,
+    atBlock: wholeParameter('at_block', {
+      ...{ min: 0, example: 16_220_243 },
+      description: 'Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.',
+    }),
+    atDate: dateParameter('at_date', 'Answers the state after the last block at or before this moment.'),
+    excludeSpam: flagParameter('exclude_spam', 'Leaves possible spam out.'),
+    tokenCounts: flagParameter('token_counts', 'Adds how many tokens of each collection the wallet has.'),
+    normalizeMetadata: flagParameter('normalizeMetadata', 'Adds `normalized_metadata` where the metadata is known.'),
+    mediaItems: flagParameter('media_items', 'Accepted; media are not fetched, so it adds nothing.'),
+    includePrices,
+    tokenAddresses: contractsParameter('token_addresses', 'NFTs of these contracts alone.'),
+    range: rangeParameter('range', 0, rangesMax - 1, 'Which part of the space of token hashes, from 0.'),
+    totalRanges: rangeParameter('totalRanges', 1, rangesMax, 'Into how many parts the space of token hashes is split.'),
+  }
+}
+
+export type HoldingParameters = ReturnType<typeof holdingParameters>
+
+/** A number that is refused above its greatest value. */
+function rangeParameter(name: string, min: number, max: number, description: string): Parameter<number> {
+  return {
+    name,
+    read: text => (/^\d{1,3}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+    accepts: `a whole number from ${min} to ${max}`,
+    schema: z.int().min(min).max(max),
+    description,
+    example: min,
+  }
+}
+
+export const noFilter: HoldingFilter = {
+  ...{ excludeSpam: false, tokenCounts: false, normalizeMetadata: false, part: undefined, contracts: [] },
+}
+
+/** Those that an operation does not have are not read. */
+export function readFilter(
+  query: QueryText,
+  parameters: HoldingParameters,
+  has: readonly (keyof HoldingParameters)[],
+): HoldingFilter {
+  const isSet = (name: 'excludeSpam' | 'tokenCounts' | 'normalizeMetadata' | 'mediaItems' | 'includePrices') =>
+    has.includes(name) && query.optional(parameters[name]) === true
+  isSet('mediaItems')
+  isSet('includePrices')
+  return {
+    excludeSpam: isSet('excludeSpam'),
+    tokenCounts: isSet('tokenCounts'),
+    normalizeMetadata: isSet('normalizeMetadata'),
+    part: has.includes('range') ? readPart(query, parameters) : undefined,
+    contracts: has.includes('tokenAddresses') ? readContracts(query, parameters.tokenAddresses) : [],
+  }
+}
+
+function readPart(
+  query: QueryText,
+  { range: rangeOf, totalRanges: totalOf }: HoldingParameters,
+): HoldingFilter['part'] {
+  const [range, totalRanges] = [query.optional(rangeOf), query.optional(totalOf)]
+  if (range === undefined && totalRanges === undefined) return undefined
+  if (range === undefined) throw unacceptable('range', 'given together with totalRanges')
+  if (totalRanges === undefined) throw unacceptable('totalRanges', 'given together with range')
+  if (range >= totalRanges) throw unacceptable('range', `below totalRanges, which is ${totalRanges}`)
+  return { range, totalRanges }
+}
+
+export const asOfParameters = ['atBlock', 'atDate'] as const
+
+/** Undefined: the head. -1: before the first block. */
+export async function readAtBlock(
+  query: QueryText,
+  { atBlock, atDate }: HoldingParameters,
+  reader: Pick<ChainReader, 'chainState' | 'blocksAround'>,
+  chain: ChainId,
+): Promise<number | undefined> {
+  const [block, date] = [query.optional(atBlock), query.optional(atDate)]
+  if (block === undefined && date === undefined) return undefined
+  const head = (await reader.chainState(chain))?.head
+  if (block !== undefined) {
+    if (head === undefined || block > head.number)
+      throw unacceptable('at_block', `at most the head of the chain, which is ${head?.number ?? 'not known yet'}`)
+    return block
+  }
+  if (head === undefined || head.timestamp <= date!) return undefined
+  const { before } = await reader.blocksAround(chain, Math.floor(date!) + 1)
+  // Blocks that hold a row are known: those in between changed nothing.
+  return before?.number ?? -1
+}
+
+export function documented(parameters: HoldingParameters, names: readonly (keyof HoldingParameters)[]): Json[] {
+  return names.map(name => inQuery(parameters[name] as Parameter<unknown>))
+}

@@ -1,0 +1,93 @@
+// The lists of who owns what: which parameters each has and how its rows look. `holding-lists.ts` answers them.
+import type { Address } from '../../model.ts'
+import type { NftRow } from '../../query/holdings/questions.ts'
+import { readParameter } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import { addressKeys, contractNftKeys, holdingKeys } from './holding-cursor.ts'
+import { type HoldingPage, holdingList, listBody } from './holding-lists.ts'
+import { asOfParameters, type HoldingParameters } from './holding-parameters.ts'
+import { collectionJson, type NftShape, nftJson } from './nft-json.ts'
+
+const ofContract = (request: ApiRequest, { address }: HoldingParameters): string =>
+  readParameter(address, request.pathParameter('address')).slice(2)
+const ofWallet = (request: ApiRequest, { wallet }: HoldingParameters): string =>
+  readParameter(wallet, request.pathParameter('address')).slice(2)
+const ofToken = (request: ApiRequest, parameters: HoldingParameters): string =>
+  ofContract(request, parameters) +
+  readParameter(parameters.tokenId, request.pathParameter('token_id')).toString(16).padStart(64, '0')
+
+const addressOf = (subject: string): Address => `0x${subject.slice(0, 40)}` as Address
+const nftsJson = (rows: readonly NftRow[], shape: NftShape, page: HoldingPage) =>
+  rows.map(row => nftJson(row, shape, page))
+
+const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as const
+
+export const owners = holdingList({
+  ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of the NFTs of a contract', schema: 'NftOwners' },
+  ...{ keys: holdingKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
+  query: [...ofNfts, ...asOfParameters],
+  ask: (holdings, { subject, ...question }, options) =>
+    holdings.owners({ ...question, contract: addressOf(subject), tokenId: undefined }, options),
+  body: ({ rows }, page) => listBody(nftsJson(rows, 'owner', page), page),
+})
+
+export const tokenOwners = holdingList({
+  ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of a token', schema: 'NftOwners' },
+  ...{ keys: holdingKeys, firstPage: 1, path: ['address', 'tokenId'], subjectOf: ofToken },
+  query: [...ofNfts, ...asOfParameters],
+  ask: (holdings, { subject, ...question }, options) => {
+    const token = { contract: addressOf(subject), tokenId: BigInt(`0x${subject.slice(40)}`) }
+    return holdings.owners({ ...question, ...token }, options)
+  },
+  body: ({ rows }, page) => listBody(nftsJson(rows, 'owner', page), page),
+})
+
+export const uniqueOwners = holdingList({
+  ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Wallets that own an NFT of a contract' },
+  ...{ schema: 'UniqueOwners', keys: addressKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
+  query: asOfParameters,
+  limitMax: 5_000,
+  ask: (holdings, { subject, ...question }, options) =>
+    holdings.uniqueOwners({ ...question, contract: addressOf(subject) }, options),
+  body: ({ rows }, { page, pageSize, cursor, dialect }) => {
+    const number = (value: number) => (dialect === 'live' ? value : `${value}`)
+    const end = dialect === 'live' ? null : ''
+    return JSON.stringify({
+      ...{ page: number(page), pageSize: number(pageSize), cursor: cursor ?? end, walletAddresses: rows },
+    })
+  },
+})
+
+export const walletNfts = holdingList({
+  ...{ list: 'wallet-nfts', id: 'getWalletNFTs', summary: 'NFTs of a wallet', schema: 'WalletNfts' },
+  ...{ keys: holdingKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
+  query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
+  ask: (holdings, { subject, filter, ...question }, options) => {
+    const contracts = filter.contracts.length === 0 ? undefined : filter.contracts
+    const { excludeSpam } = filter
+    return holdings.walletNfts({ ...question, wallet: addressOf(subject), contracts, excludeSpam }, options)
+  },
+  body: ({ rows, complete }, page) => listBody(nftsJson(rows, 'wallet', page), page, { complete, at: 'start' }),
+})
+
+export const walletCollections = holdingList({
+  ...{ list: 'wallet-collections', id: 'getWalletNFTCollections', summary: 'NFT collections of a wallet' },
+  ...{ schema: 'WalletCollections', keys: addressKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
+  query: ['excludeSpam', 'tokenCounts', 'includePrices', 'disableTotal', ...asOfParameters],
+  ask: (holdings, { subject, filter: { excludeSpam }, ...question }, options) =>
+    holdings.walletCollections({ ...question, wallet: addressOf(subject), excludeSpam }, options),
+  body: ({ rows, complete }, page) => {
+    const options = { dialect: page.dialect, withCount: page.filter.tokenCounts }
+    const shown = rows.map(row => collectionJson(row, options))
+    return listBody(shown, page, { complete, at: 'start' })
+  },
+})
+
+export const contractNfts = holdingList({
+  ...{ list: 'contract-nfts', id: 'getContractNFTs', summary: 'NFTs of a contract', schema: 'ContractNfts' },
+  ...{ keys: contractNftKeys, firstPage: 0, path: ['address'], subjectOf: ofContract },
+  query: ['totalRanges', 'range', ...ofNfts, 'includePrices'],
+  ask: (holdings, { subject, filter: { part }, ...question }, options) =>
+    holdings.contractNfts({ ...question, contract: addressOf(subject), part }, options),
+  body: ({ rows, complete }, page) => listBody(nftsJson(rows, 'contract', page), page, { complete, at: 'end' }),
+})

@@ -1,0 +1,71 @@
+// Rows of who owns what as the JSON objects of answers, with the keys in the order that clients of the hosted service
+// see. It knows no rules.
+import type { ShownFacts } from '../../annotate/shown-facts.ts'
+import type { CollectionRow, NftRow, TokenFacts } from '../../query/holdings/questions.ts'
+import { timestampMax } from '../json-bytes.ts'
+import type { Dialect } from '../params.ts'
+
+export type NftOptions = { dialect: Dialect; format: 'decimal' | 'hex' }
+
+/** Which record it is: of a list of owners, of a wallet, of a contract, or a single token. */
+export type NftShape = 'owner' | 'wallet' | 'contract' | 'single'
+
+/** As the hosted service says it. */
+const noSingleMinter = "ERC1155 tokens don't have a single minter"
+
+export function nftJson(row: NftRow, shape: NftShape, { dialect, format }: NftOptions): Record<string, unknown> {
+  const { contract, tokenId, owner, position, blockMinted, standard, minter, facts } = row
+  const amount = `${row.amount}`
+  const held = { owner_of: owner, block_number: `${position.block}` }
+  const { block, transactionIndex, logIndex, batchIndex } = position
+  return {
+    token_address: contract,
+    token_id: format === 'hex' ? `0x${tokenId.toString(16)}` : `${tokenId}`,
+    ...(shape === 'single' ? { transfer_index: [block, transactionIndex, logIndex, batchIndex] } : {}),
+    ...(shape === 'wallet' ? { amount } : {}),
+    ...(shape === 'contract' ? {} : held),
+    block_number_minted: blockMinted === undefined ? null : `${blockMinted}`,
+    token_hash: row.tokenHash,
+    ...(shape === 'wallet' ? {} : { amount }),
+    contract_type: standard,
+    name: facts?.name ?? null,
+    symbol: facts?.symbol ?? null,
+    ...tokenFields(row.token),
+    minter_address: standard === 'ERC1155' ? noSingleMinter : (minter ?? null),
+    ...flagFields(facts, dialect),
+  }
+}
+
+function tokenFields(token: TokenFacts | undefined) {
+  return {
+    token_uri: token?.uri ?? null,
+    metadata: token?.metadata ?? null,
+    last_token_uri_sync: token?.readAtMs === undefined ? null : isoOf(token.readAtMs),
+    last_metadata_sync: null,
+  }
+}
+
+export function collectionJson(
+  { contract, standard, count, facts }: CollectionRow,
+  { dialect, withCount }: { dialect: Dialect; withCount: boolean },
+): Record<string, unknown> {
+  return {
+    token_address: contract,
+    contract_type: standard,
+    name: facts?.name ?? null,
+    symbol: facts?.symbol ?? null,
+    ...flagFields(facts, dialect),
+    ...(withCount ? { count: dialect === 'live' ? count : `${count}` } : {}),
+    collection_logo: null,
+    collection_banner_image: null,
+  }
+}
+
+function flagFields(facts: ShownFacts | undefined, dialect: Dialect) {
+  const flag = (value = false) => (dialect === 'live' ? value : `${value}`)
+  return { possible_spam: flag(facts?.possibleSpam), verified_collection: flag(facts?.verifiedCollection) }
+}
+
+function isoOf(milliseconds: number): string {
+  return new Date(Math.min(milliseconds, timestampMax * 1_000)).toISOString()
+}

@@ -1,0 +1,137 @@
+// Counts of what there is over HTTP: of a collection, a token, a wallet, a block. `query/holdings/` has the rules.
+import { AlmanacError } from '../../errors.ts'
+import type { ChainId } from '../../model.ts'
+import { blockNumberOf } from '../../query/find-block.ts'
+import type { Completeness, HoldingsOptions } from '../../query/holdings/questions.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { dataErrors, type ExampleName, indexHeaders, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import { dialectOf, type Parameter, QueryText, readParameter } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { blockParameter } from './evm-parameters.ts'
+import {
+  asOfParameters,
+  documented,
+  type HoldingParameters,
+  holdingParameters,
+  readAtBlock,
+} from './holding-parameters.ts'
+import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { completenessHeaders } from './list-envelope.ts'
+
+type Asked = {
+  context: Context
+  request: ApiRequest
+  parameters: HoldingParameters
+  chain: ChainId
+  atBlock: number | undefined
+  options: HoldingsOptions
+}
+
+type Stats = {
+  id: string
+  summary: string
+  schema: ExampleName
+  path: (parameters: HoldingParameters) => Parameter<unknown>[]
+  /** The state after a block can be asked for. */
+  hasPast: boolean
+  ask: (asked: Asked) => Promise<Completeness & { shown: unknown }>
+}
+
+const total = (count: number | undefined) => ({ total: count === undefined ? null : `${count}` })
+
+export const collectionStats = statsRoute({
+  ...{ id: 'getNFTCollectionStats', summary: 'Counts of a collection', schema: 'CollectionStats', hasPast: true },
+  path: ({ address }) => [address],
+  ask: async ({ context, request, parameters, chain, atBlock, options }) => {
+    const contract = readParameter(parameters.address, request.pathParameter('address'))
+    const answer = await holdingsOf(context).collectionStats({ chain, atBlock, contract }, options)
+    const { tokens, owners, transfers } = answer
+    const shown = { total_tokens: `${tokens}`, owners: { current: `${owners}` }, transfers: total(transfers) }
+    return { ...answer, shown }
+  },
+})
+
+export const tokenStats = statsRoute({
+  ...{ id: 'getNFTTokenStats', summary: 'Counts of a token', schema: 'TokenStats', hasPast: true },
+  path: ({ address, tokenId }) => [address, tokenId],
+  ask: async ({ context, request, parameters, chain, atBlock, options }) => {
+    const contract = readParameter(parameters.address, request.pathParameter('address'))
+    const tokenId = readParameter(parameters.tokenId, request.pathParameter('token_id'))
+    const answer = await holdingsOf(context).tokenStats({ chain, atBlock, contract, tokenId }, options)
+    return { ...answer, shown: { owners: { current: `${answer.owners}` }, transfers: total(answer.transfers) } }
+  },
+})
+
+/** Transactions of a wallet and of a block are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
+export const walletStats = statsRoute({
+  ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
+  path: ({ wallet }) => [wallet],
+  ask: async ({ context, request, parameters, chain, atBlock, options }) => {
+    const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
+    const answer = await holdingsOf(context).walletStats({ chain, atBlock, wallet }, options)
+    const { nfts, collections, transfers } = answer
+    const shown = {
+      ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(undefined) },
+      ...{ nft_transfers: total(transfers), token_transfers: total(undefined) },
+    }
+    return { ...answer, shown }
+  },
+})
+
+export const blockStats = statsRoute({
+  ...{ id: 'getBlockStats', summary: 'Counts of a block', schema: 'BlockStats', hasPast: false },
+  path: () => [blockParameter],
+  ask: async ({ context, request, chain, options }) => {
+    const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))
+    const block = await blockNumberOf(context.store, chain, named, context.askBlock)
+    const answer = block === undefined ? undefined : await holdingsOf(context).blockStats({ chain, block }, options)
+    if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
+    const shown = {
+      ...{ transactions: total(undefined), nft_transfers: total(answer.transfers), token_transfers: total(undefined) },
+    }
+    return { ...answer, shown }
+  },
+})
+
+function statsRoute({ id, summary, schema, path, hasPast, ask }: Stats): RouteParts {
+  return {
+    answer: context => {
+      const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
+      return request => {
+        const dialect = dialectOf(request, context.settings.dialect)
+        return perform(context, request, {
+          scope: 'nft-holdings',
+          cacheKey: dialect,
+          work: async admission => {
+            const query = new QueryText(request.query)
+            const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
+            const atBlock = hasPast ? await readAtBlock(query, parameters, context.store, chain) : undefined
+            const options = holdingsOptions(context, request, admission)
+            const answer = await ask({ context, request, parameters, chain, atBlock, options })
+            const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
+            const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
+            return { ready, keep: answer.complete || context.freshen?.contract === undefined }
+          },
+        })
+      }
+    },
+    document: ({ chains, pageSizeMax }, version) => {
+      const parameters = holdingParameters(chains, pageSizeMax)
+      return {
+        id: version === 'v2' ? id : `${id}V22`,
+        tag: 'EVM',
+        summary,
+        parameters: [
+          ...path(parameters).map(inPath),
+          inQuery(parameters.chain),
+          ...(hasPast ? documented(parameters, asOfParameters) : []),
+        ],
+        answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', indexHeaders) },
+        errors: [...dataErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : [])],
+      }
+    },
+  }
+}

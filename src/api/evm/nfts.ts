@@ -1,0 +1,143 @@
+// Single NFTs over HTTP: one by its path, or up to 25 by a body. `query/holdings/` has the rules.
+import { z } from 'zod'
+import { AlmanacError } from '../../errors.ts'
+import type { Admission } from '../../keys/gatekeeper.ts'
+import { parseAddress } from '../../model.ts'
+import type { TokenRef } from '../../query/holdings/questions.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import { type Dialect, dialectOf, QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { parseTokenId } from './evm-parameters.ts'
+import { documented, type HoldingParameters, holdingParameters, readFilter } from './holding-parameters.ts'
+import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { completenessHeaders } from './list-envelope.ts'
+import { nftJson } from './nft-json.ts'
+
+const tokensMax = 25
+const bodyBytesMax = 64 * 1_024
+const ofOne = ['chain', 'format', 'normalizeMetadata', 'mediaItems', 'includePrices'] as const
+
+export const nft: RouteParts = {
+  answer: context => {
+    const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
+    return request => {
+      const dialect = dialectOf(request, context.settings.dialect)
+      return perform(context, request, {
+        scope: 'nft-holdings',
+        cacheKey: dialect,
+        work: admission => answerOne(context, request, { parameters, dialect, admission }),
+      })
+    }
+  },
+  document: ({ chains, pageSizeMax }, version) => {
+    const parameters = holdingParameters(chains, pageSizeMax)
+    return {
+      id: version === 'v2' ? 'getNFTMetadata' : 'getNFTMetadataV22',
+      tag: 'EVM',
+      summary: 'One NFT',
+      parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
+      answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', indexHeaders) },
+      errors: [...dataErrors, 'not_found'],
+    }
+  },
+}
+
+export const multipleNfts: RouteParts = {
+  answer: context => {
+    const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
+    return request => {
+      const dialect = dialectOf(request, context.settings.dialect)
+      return perform(context, request, {
+        scope: 'nft-holdings',
+        work: admission => answerMany(context, request, { parameters, dialect, admission }),
+      })
+    }
+  },
+  document: ({ chains, pageSizeMax }, version) => ({
+    id: version === 'v2' ? 'getMultipleNFTs' : 'getMultipleNFTsV22',
+    tag: 'EVM',
+    summary: `Up to ${tokensMax} NFTs`,
+    parameters: [inQuery(holdingParameters(chains, pageSizeMax).chain)],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: reference('TokenList'),
+          examples: { one: { value: { tokens: [{ token_address: exampleToken, token_id: '6955' }] } } },
+        },
+      },
+    },
+    answers: {
+      200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', indexHeaders),
+    },
+    errors: dataErrors,
+  }),
+}
+
+const exampleToken = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
+
+type Parts = { parameters: HoldingParameters; dialect: Dialect; admission: Admission }
+
+async function answerOne(context: Context, request: ApiRequest, { parameters, dialect, admission }: Parts) {
+  const contract = readParameter(parameters.address, request.pathParameter('address'))
+  const tokenId = readParameter(parameters.tokenId, request.pathParameter('token_id'))
+  const query = new QueryText(request.query)
+  const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
+  const format = query.optional(parameters.format) ?? 'decimal'
+  readFilter(query, parameters, ofOne)
+  const options = holdingsOptions(context, request, admission)
+  const answer = await holdingsOf(context).nfts({ chain, tokens: [{ contract, tokenId }] }, options)
+  const row = answer.rows[0]
+  if (row === undefined)
+    throw new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`, {
+      details: { index_complete: answer.complete },
+    })
+  const body = Buffer.from(JSON.stringify(nftJson(row, 'single', { dialect, format }))) as Buffer<ArrayBuffer>
+  return { ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }), keep: answer.complete }
+}
+
+async function answerMany(context: Context, request: ApiRequest, { parameters, dialect, admission }: Parts) {
+  const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.all[0]!).id
+  const tokens = tokensOf(await request.readBody(bodyBytesMax))
+  const options = holdingsOptions(context, request, admission)
+  const answer = await holdingsOf(context).nfts({ chain, tokens }, options)
+  const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal' }))
+  const body = Buffer.from(JSON.stringify(shown)) as Buffer<ArrayBuffer>
+  return { ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }), keep: false }
+}
+
+/** Numbers are taken as ids too: clients write both. */
+const bodySchema = z.object({
+  tokens: z.array(z.object({ token_address: z.string(), token_id: z.union([z.string(), z.int().min(0)]) })),
+  normalizeMetadata: z.boolean().nullish(),
+  media_items: z.boolean().nullish(),
+})
+
+function tokensOf(text: string): TokenRef[] {
+  const { data } = bodySchema.safeParse(parsed(text))
+  if (data === undefined || data.tokens.length === 0 || data.tokens.length > tokensMax)
+    throw unacceptable('tokens', `a list of 1 to ${tokensMax} objects with token_address and token_id`)
+  return data.tokens.map(({ token_address: address, token_id: id }, at) => {
+    const [contract, tokenId] = [parseAddress(address), parseTokenId(`${id}`)]
+    if (contract === undefined)
+      throw unacceptable(`tokens[${at}].token_address`, `0x and 40 hex digits, not "${showGiven(address)}"`)
+    if (tokenId === undefined)
+      throw unacceptable(
+        `tokens[${at}].token_id`,
+        `a decimal or 0x hex number without leading zeros, not "${showGiven(`${id}`)}"`,
+      )
+    return { contract, tokenId }
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

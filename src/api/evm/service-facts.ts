@@ -1,0 +1,38 @@
+// What the service says of itself to clients of the hosted one: its version, and what each operation costs.
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { dataErrors, jsonSuccess } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import type { RouteParts } from '../responder.ts'
+
+export const apiVersion: RouteParts = {
+  answer: context => sameForAll(context, { version: context.version }),
+  document: (_, version) => ({
+    id: version === 'v2' ? 'web3ApiVersion' : 'web3ApiVersionV22',
+    tag: 'EVM',
+    summary: 'Version of the service',
+    answers: { 200: jsonSuccess('ApiVersion', 'The version.') },
+    errors: dataErrors,
+  }),
+}
+
+/** Every operation costs a key the same. */
+export const endpointWeights: RouteParts = {
+  answer: context =>
+    sameForAll(
+      context,
+      context.served.map(({ id, path }) => ({ endpoint: id, path, rateLimitCost: '1', price: '1' })),
+    ),
+  document: (_, version) => ({
+    id: version === 'v2' ? 'endpointWeights' : 'endpointWeightsV22',
+    tag: 'EVM',
+    summary: 'What each operation costs',
+    answers: { 200: jsonSuccess('EndpointWeights', 'Every operation, each of which counts as one request.') },
+    errors: dataErrors,
+  }),
+}
+
+function sameForAll(context: Context, value: unknown): ReturnType<RouteParts['answer']> {
+  const ready = readyAnswer({ headers: {}, body: Buffer.from(JSON.stringify(value)) as Buffer<ArrayBuffer> })
+  return request => perform(context, request, { scope: 'any', work: async () => ({ ready, keep: false }) })
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seededAddress } from '../../../test/seed.ts'
+import { type ServedApi, serveApi } from '../../../test/served-api.ts'
+import { routes } from '../routes.ts'
+import { hostedOperations, isServed } from './operations.ts'
+
+let api: ServedApi
+beforeAll(async () => {
+  api = await serveApi()
+})
+afterAll(() => api.close())
+
+const wallet = seededAddress('wallet')
+const filled = (path: string) => path.replace(/{(\w*address\w*)}/g, wallet).replace(/{\w+}/g, '1')
+
+test('every operation that is not served says its name and what it needs', async () => {
+  const missing = hostedOperations.filter(operation => !isServed(operation, routes))
+  expect(missing.length).toBeGreaterThan(80)
+  const bases = ['/api/v2', '/api/v2.1', '/api/v2.2']
+  const asked = missing.map(async ({ id, method, path, isSolana, needs }, at) => {
+    const response = await api.get((isSolana ? '' : bases[at % 3]) + filled(path), {}, method)
+    expect(response.status, `${method} ${path}`).toBe(501)
+    expect(await response.json()).toMatchObject({
+      code: 'not_implemented',
+      details: { operation: id, needs, listed: 'docs/operations.md' },
+      ...(isSolana ? { statusCode: 501, error: 'Not Implemented' } : {}),
+    })
+  })
+  await Promise.all(asked)
+})
+
+test('operations have one row each', () => {
+  const rows = hostedOperations.map(({ method, path, isSolana }) => `${isSolana} ${method} ${path}`)
+  expect(new Set(rows).size).toBe(rows.length)
+})
+
+test('what begins like an operation of an address and has none is nowhere', async () => {
+  for (const path of ['/api/v2/transfers', '/api/v2.2/foo/verbose', '/api/v2.2/foo/bar/price', '/api/v2'])
+    expect((await api.get(path)).status, path).toBe(404)
+})
+
+test.each([
+  ['/nft/transfers', 'GET', 200],
+  ['/nft/{a}/transfers', 'GET', 200],
+  ['/nft/{a}/7/transfers', 'GET', 200],
+  ['/{a}/nft/transfers', 'GET', 200],
+  ['/block/7/nft/transfers', 'GET', 200],
+  ['/wallets/{a}/chains', 'GET', 200],
+  ['/wallets/{a}/history', 'GET', 501],
+  ['/wallets/nft/transfers', 'GET', 400],
+  ['/nft/transfers/transfers', 'GET', 400],
+  ['/nft/nft/transfers', 'GET', 400],
+  ['/block/nft/transfers', 'GET', 400],
+  ['/{a}', 'GET', 501],
+  ['/nft/{a}/transfers', 'POST', 405],
+  ['/nft/{a}/sync', 'PUT', 501],
+])('%s by %s answers %s', async (path, method, status) => {
+  expect((await api.get(`/api/v2.2${path.replace('{a}', wallet)}`, {}, method)).status).toBe(status)
+})
+
+test('the version and the weights of what is served', async () => {
+  expect(await (await api.get('/api/v2/web3/version')).json()).toEqual({ version: '0.0.0-test' })
+  const weights = (await (await api.get('/api/v2.2/info/endpointWeights')).json()) as { endpoint: string }[]
+  expect(weights).toContainEqual({
+    ...{ endpoint: 'getNFTContractTransfers', path: '/nft/{address}/transfers', rateLimitCost: '1', price: '1' },
+  })
+  expect(weights.map(({ endpoint }) => endpoint)).toContain('endpointWeights')
+  expect((await api.get('/api/v2/web3/version', { 'x-api-key': undefined })).status).toBe(401)
+})

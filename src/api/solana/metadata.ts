@@ -1,0 +1,108 @@
+// The metadata operations of Solana over HTTP: a mint as an NFT, and as a token. The rules are in
+// `query/mint-metadata.ts`.
+import type { Admission } from '../../keys/gatekeeper.ts'
+import type { MetaplexFacts, MintFacts } from '../../model.ts'
+import { plainName } from '../../plain-text.ts'
+import { mintOf } from '../../query/mint-metadata.ts'
+import { readyAnswer } from '../answer.ts'
+import { inPath, inQuery, jsonSuccess, mintHeaders, solanaErrors } from '../openapi-parts.ts'
+import { perform } from '../operation.ts'
+import { type Parameter, QueryText, readParameter } from '../params.ts'
+import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { readingHeaders } from './account.ts'
+import { flagWithoutEffect, network, pubkeyParameter } from './parameters.ts'
+
+type MetadataView = {
+  id: string
+  summary: string
+  schema: Parameters<typeof jsonSuccess>[0]
+  address: Parameter<Uint8Array>
+  flags: readonly Parameter<boolean>[]
+  body: (mint: string, facts: MintFacts) => object
+}
+
+export const nftMetadata = metadataRoute({
+  id: 'getSolanaNftMetadata',
+  summary: 'Metadata of a Solana NFT',
+  schema: 'SolanaNftMetadata',
+  address: pubkeyParameter('Mint of the NFT.', '9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z'),
+  flags: [flagWithoutEffect('mediaItems', 'Nothing is fetched from the web')],
+  body: shared,
+})
+
+export const tokenMetadata = metadataRoute({
+  id: 'getSolanaTokenMetadata',
+  summary: 'Metadata of a Solana token',
+  schema: 'SolanaTokenMetadata',
+  address: pubkeyParameter('Mint of the token.', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+  flags: [],
+  body: (mint, facts) => ({
+    ...shared(mint, facts),
+    // Text here, unlike in the lists of an account.
+    decimals: `${facts.decimals}`,
+    totalSupplyFormatted: facts.displayedSupply,
+  }),
+})
+
+function metadataRoute({ id, summary, schema, address, flags, body }: MetadataView): RouteParts {
+  return {
+    answer: context => {
+      const work = async (request: ApiRequest, { key }: Admission) => {
+        const asked = readParameter(network, request.pathParameter('network'))
+        const text = request.pathParameter('address')
+        const mint = readParameter(address, text)
+        const query = new QueryText(request.query)
+        for (const flag of flags) query.optional(flag)
+        const answer = await mintOf({ network: asked, mint }, { key, freshen: context.freshen })
+        const json = Buffer.from(JSON.stringify(body(text, answer.facts))) as Buffer<ArrayBuffer>
+        // The age changes by the second, and an indexer may have to read the mint again.
+        return { ready: readyAnswer({ headers: readingHeaders(answer), body: json }), keep: false }
+      }
+      return request => perform(context, request, { scope: 'portfolio', work: admission => work(request, admission) })
+    },
+    document: {
+      id,
+      tag: 'Solana',
+      summary,
+      parameters: [inPath(network), inPath(address), ...flags.map(inQuery)],
+      answers: { 200: jsonSuccess(schema, 'What the mint and its Metaplex accounts say.', mintHeaders) },
+      errors: [...solanaErrors, 'not_found'],
+    },
+    failureSchema: 'SolanaFailure',
+  }
+}
+
+function shared(mint: string, { name, symbol, tokenStandard, supply, mintAuthority, metaplex }: MintFacts) {
+  return {
+    mint,
+    standard: metaplex === null ? '' : 'metaplex',
+    name: plainName(name),
+    symbol: plainName(symbol),
+    tokenStandard,
+    totalSupply: supply,
+    metaplex: shownMetaplex(metaplex ?? { ...noMetaplex, updateAuthority: mintAuthority ?? systemProgram }),
+  }
+}
+
+/** Public clients read these fields without looking whether they are there. */
+function shownMetaplex({ uri, updateAuthority, primarySaleHappened, ...facts }: MetaplexFacts) {
+  const { sellerFeeBasisPoints, isMutable, masterEdition } = facts
+  return {
+    metadataUri: plainName(uri),
+    updateAuthority,
+    sellerFeeBasisPoints,
+    primarySaleHappened: primarySaleHappened ? 1 : 0,
+    isMutable,
+    masterEdition,
+  }
+}
+
+const systemProgram = '11111111111111111111111111111111'
+const noMetaplex = {
+  uri: '',
+  sellerFeeBasisPoints: 0,
+  primarySaleHappened: false,
+  isMutable: false,
+  masterEdition: false,
+}

@@ -1,0 +1,53 @@
+// The parameters that operations on Solana share.
+import { base58 } from '@scure/base'
+import { z } from 'zod'
+import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import { type Parameter, readFlag } from '../params.ts'
+
+export const network: Parameter<SolanaNetwork> = {
+  name: 'network',
+  read: text => solanaNetworks.find(network => network === text),
+  accepts: solanaNetworks.join(' or '),
+  schema: z.enum(solanaNetworks as ['mainnet', 'devnet']),
+  description: 'Solana network.',
+  example: 'mainnet',
+}
+
+export function pubkeyParameter(description: string, example: string): Parameter<Uint8Array> {
+  return {
+    name: 'address',
+    read: parsePubkey,
+    accepts: 'a public key of 32 bytes in base58',
+    schema: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    description,
+    example,
+  }
+}
+
+function parsePubkey(text: string): Uint8Array | undefined {
+  // Decoding takes quadratic time, so the length is checked first.
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
+  const bytes = base58.decode(text)
+  return bytes.length === 32 ? bytes : undefined
+}
+
+export const includeFungibleAssets = flagParameter(
+  'includeFungibleAssets',
+  'Lists fungible assets too: mints without decimals whose metadata has token standard 1.',
+)
+
+/** One that the hosted service has: it is checked and changes nothing. */
+export function flagWithoutEffect(name: string, reason: string): Parameter<boolean> {
+  return flagParameter(name, `Accepted for compatibility; changes nothing. ${reason}.`)
+}
+
+function flagParameter(name: string, description: string): Parameter<boolean> {
+  return {
+    name,
+    read: readFlag,
+    accepts: 'true or false',
+    schema: z.boolean().default(false),
+    description,
+    example: false,
+  }
+}
