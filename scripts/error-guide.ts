@@ -15,8 +15,9 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Use another key, or create one with the scope: `almanac keys create --scopes …`.',
   },
   not_found: {
-    means: 'The path, key or method does not exist.',
-    solve: 'Check the path against `/openapi.json`, or the name against `almanac keys list`.',
+    means: 'The path or key does not exist, or no NFT contract is known at the address.',
+    solve:
+      'Check the path against `/openapi.json`, the name against `almanac keys list`, or the chain and the address of the contract.',
   },
   method_not_allowed: {
     means: 'The path exists, but not with this HTTP method.',

@@ -65,6 +65,18 @@ Every operation that the hosted service has or had, by its own id. Those of EVM 
 of Solana at the root. \`/openapi.json\` and \`/reference\` describe what is served. Everything else answers 501 with the code \`not_implemented\`,
 the operation's id and what it would need.
 
+What is particular to the answers:
+
+- A list of owners, NFTs or collections answers as of the block of its first page, which its cursor carries, or of \`at_block\` or \`at_date\`. A cursor is
+  for its own list and subject alone.
+- NFTs of a contract come by token hash, descending, and after them the ids that only ERC-2309 ranges moved, ascending. \`range\` 0 is the high end.
+- \`X-Index-Complete\` is true where every block that the answer rests on is indexed; \`status\` and \`index_complete\` say the same. Lists of a wallet, of
+  a block and of all contracts need whole blocks, so on a chain that is indexed on demand they show what is there.
+- One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
+  none, and a cursor. Transfers of the zero address are not listed as those of a wallet.
+- ERC-20 transfers and transactions of wallets are not indexed: their counts are null. A block that is final is found by its hash with the help of a node.
+- \`include_prices\` and \`media_items\` are accepted and add nothing.
+
 `
 
 export function operationsPage(): string {

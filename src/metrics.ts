@@ -125,6 +125,11 @@ export function createEvmMetrics() {
       'Readings of the name and interfaces of a contract, by outcome. Failed ones are retried.',
       ['chain', 'outcome'],
     ),
+    tokenUriReadings: counter(
+      'almanac_evm_token_uri_readings_total',
+      'Readings of the URI of a token that an answer shows, by outcome.',
+      ['chain', 'outcome'],
+    ),
     contractsJudged: counter('almanac_evm_contracts_judged_total', 'Contracts judged by the spam rules.', [
       'chain',
       'verdict',

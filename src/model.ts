@@ -37,6 +37,9 @@ export function parseHash(text: string): Hash | undefined {
 /** A block as the store keeps it. `timestamp` is in unix seconds. */
 export type Block = { number: number; hash: Hash; timestamp: number }
 
+/** A block as a node has it. */
+export type NodeBlock = Block & { parentHash: Hash; transactions: number }
+
 export type TokenStandard = 'ERC721' | 'ERC1155'
 
 /** One token movement, without its position in the chain. */
@@ -58,6 +61,9 @@ export type TransferFacts = {
   /** Who sent the transaction; absent if that was not known when the row was stored. */
   sentBy?: SentBy
 }
+
+/** A token that an answer shows. The standard decides how its contract is asked about it. */
+export type ShownToken = { contract: Address; tokenId: bigint; standard: TokenStandard }
 
 /** The role that the sender of the transaction has in the transfer. */
 export type SentBy = 'recipient' | 'giver' | 'other'

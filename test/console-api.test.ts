@@ -146,12 +146,12 @@ describe('keys over HTTP', () => {
     [
       'scopes',
       { name: 'a', scopes: [] },
-      'scopes must be some of nft-transfers, wallet-chains, balances, portfolio, ops, control, keys',
+      'scopes must be some of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, ops, control, keys',
     ],
     [
       'scopes',
       { name: 'a', scopes: ['root'] },
-      'scopes must be some of nft-transfers, wallet-chains, balances, portfolio, ops, control, keys',
+      'scopes must be some of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, ops, control, keys',
     ],
     [
       'rate_per_second',

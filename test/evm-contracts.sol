@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contract of the tests on real nodes that emits whatever it is told.
+// Contracts of the tests on real nodes: one that emits whatever it is told, and one that says of its tokens whatever a
+// contract can say.
 pragma solidity ^0.8.28;
 
 struct Event {
@@ -28,5 +29,48 @@ contract Anything {
                 default { log4(from, size, t0, t1, t2, t3) }
             }
         }
+    }
+}
+
+contract Uris {
+    function tokenURI(uint256 id) external view returns (string memory) {
+        if (id == 0) return "ipfs://hash/0";
+        if (id == 1) revert("no such token");
+        if (id == 2) {
+            // More memory than any gas pays for.
+            assembly {
+                mstore(shl(64, 1), 1)
+            }
+        }
+        if (id == 3) {
+            // A text of 1.5 MB.
+            assembly {
+                mstore(0, 32)
+                mstore(32, 1500000)
+                return(0, 1500064)
+            }
+        }
+        if (id == 4) return string(bytes.concat(hex"69fffe"));
+        if (id == 5) return 'data:application/json;utf8,{"name":"Five","attributes":[{"trait_type":"Eyes","value":2}]}';
+        if (id == 6) {
+            assembly {
+                invalid()
+            }
+        }
+        if (id == 7) {
+            // A text that is longer than the answer.
+            assembly {
+                mstore(0, 32)
+                mstore(32, not(0))
+                return(0, 64)
+            }
+        }
+        // Gas runs out in another call.
+        if (id == 8) return this.tokenURI(2);
+        return "";
+    }
+
+    function uri(uint256) external pure returns (string memory) {
+        return "https://example.com/{id}.json";
     }
 }

@@ -1,11 +1,11 @@
-// The contracts of the tests on real nodes: the sandbox's collections, and one that emits whatever it is told.
+// The contracts of the tests on real nodes: the sandbox's collections, and those that do what no collection does.
 import { join } from 'node:path'
 import { type CollectionName, loadCollections } from '../sandbox/src/collections.ts'
 import { type CompiledContract, compileContracts } from '../sandbox/src/compile-contracts.ts'
 
-export type ContractName = CollectionName | 'Anything'
+export type ContractName = CollectionName | 'Anything' | 'Uris'
 
 export async function loadContracts(): Promise<Record<ContractName, CompiledContract>> {
-  const { Anything } = await compileContracts([join(import.meta.dirname, 'evm-contracts.sol')])
-  return { ...(await loadCollections()), Anything: Anything! }
+  const { Anything, Uris } = await compileContracts([join(import.meta.dirname, 'evm-contracts.sol')])
+  return { ...(await loadCollections()), Anything: Anything!, Uris: Uris! }
 }

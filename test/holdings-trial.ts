@@ -36,7 +36,7 @@ const options: HoldingsOptions = {
   freshen: undefined,
   freshenWaitMs: 0,
   tokenFacts: async (_, tokens) =>
-    tokens.map(({ tokenId }) => ({ uri: `${tokenId}`, metadata: undefined, readAtMs: 1 })),
+    tokens.map(({ tokenId }) => ({ tokenUri: `${tokenId}`, metadata: undefined, syncedAtMs: 1 })),
 }
 
 const row = fc.record({
@@ -362,7 +362,7 @@ function shown<Key>(answer: ListAnswer<NftRow, Key>): ListAnswer<ModelHolding, K
 
 function plain({ facts, token, ...rest }: NftRow): ModelHolding {
   assert.equal(facts?.name, factsOf(rest.contract).name)
-  assert.equal(token?.uri, `${rest.tokenId}`)
+  assert.equal(token?.tokenUri, `${rest.tokenId}`)
   return rest
 }
 

@@ -6,11 +6,12 @@ import { ChainTable, defineChain } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { IndexingLimits } from '../src/keys/indexing-limits.ts'
 import { createLog } from '../src/log.ts'
-import type { Address, Hash } from '../src/model.ts'
+import type { Address, ChainId, Hash, ShownToken } from '../src/model.ts'
 import { HeartbeatWriter, Reports } from '../src/processes/heartbeat.ts'
 import { remoteFreshen } from '../src/processes/remote-freshen.ts'
 import { askAnyProcess } from '../src/processes/remote-transaction.ts'
-import { nodesTopic, solanaTopic, WorkClaimer } from '../src/processes/remote-work.ts'
+import { nodesTopic, solanaTopic, type Work, WorkClaimer } from '../src/processes/remote-work.ts'
+import { TokenUris } from '../src/query/token-uris.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
@@ -109,6 +110,47 @@ describe.each(engineNames)('on %s', name => {
       expect(chains.sim).toMatchObject({ state: 'stalled', reason: expect.stringContaining('last reported') })
       expect(chains.sim.lag_seconds).toBeGreaterThanOrEqual(5)
     }, patience)
+  })
+
+  test('token URIs are read by another process that has nodes of the chain', async () => {
+    const url = await engine.newStore()
+    const [asking, indexing] = [await openStore(url, { role: 'reader' }), await openStore(url, { role: 'reader' })]
+    cleanups.push(() => asking.close())
+    cleanups.push(() => indexing.close())
+    const log = createLog({ level: 'silent', format: 'json' })
+    const chain = 1 as ChainId
+    const uris = new TokenUris(asking, remoteFreshen(asking, new Reports(asking), new IndexingLimits(asking)))
+    const tokens = Array.from(
+      { length: 50 },
+      (_, at): ShownToken => ({
+        contract: `0x${at.toString(16).padStart(40, 'c')}` as Address,
+        tokenId: 2n ** 256n - 1n - BigInt(at),
+        standard: at % 2 === 0 ? 'ERC721' : 'ERC1155',
+      }),
+    )
+    expect(await uris.of(chain, tokens)).toMatchObject({ complete: false })
+
+    const topics = async () => [nodesTopic(chain)]
+    const perform = async (work: Work) => {
+      if (work.kind !== 'token-uris') throw new Error(work.kind)
+      const readAtMs = Date.now()
+      const read = work.tokens.map(token => ({ ...token, uri: `${token.standard} ${token.tokenId}`, readAtMs }))
+      await indexing.putTokenUris(work.chain, read)
+      return {}
+    }
+    const claimer = new WorkClaimer({ store: indexing, log, topics, perform })
+    cleanups.push(() => claimer.close())
+    const report = async () => ({ chains: {}, solana: {}, topics: await topics() })
+    const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
+    cleanups.push(() => heart.close())
+    const { details } = await vi.waitFor(async () => {
+      const answer = await uris.of(chain, tokens)
+      expect(answer.complete).toBe(true)
+      return answer
+    }, patience)
+    expect(details.map(({ tokenUri }) => tokenUri)).toEqual(
+      tokens.map(({ standard, tokenId }) => `${standard} ${tokenId}`),
+    )
   })
 
   test('a portfolio is read by another process, and its failure is told as it is', async () => {

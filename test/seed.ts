@@ -60,6 +60,8 @@ export const seeded = {
   deedsFrom: 500,
   /** Covered on eth, and without any transfer. */
   silent: seededAddress('silent'),
+  /** What was read of the collection. */
+  reading: { interfaces: ['erc721', 'erc721-metadata'], readAtMs: 1_700_000_000_123 },
   alice: seededAddress('alice'),
   bob: seededAddress('bob'),
   carol: seededAddress('carol'),
@@ -325,6 +327,7 @@ async function seedAnnotations(store: Store): Promise<void> {
       name: 'Collection',
       symbol: 'COLL',
       possibleSpam: false,
+      reading: seeded.reading,
     },
     {
       chain: eth,

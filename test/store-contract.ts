@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, type TransferRow, zeroAddress } from '../src/model.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { activityGaps, setActivityGap } from '../src/store/activity-gaps.ts'
-import type { ContractFacts, Label, Mark } from '../src/store/annotation-store.ts'
+import type { ContractFacts, Label, Mark, TokenUri } from '../src/store/annotation-store.ts'
 import { finishForgetting, forget, forgetName } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
@@ -178,6 +178,10 @@ export function storeContract(
         ...{ chain, contract: of, name: 'A', symbol: 'B', possibleSpam: false },
       })
 
+      const tokenUri = (of: Address, at: number): TokenUri => ({
+        ...{ contract: of, tokenId: BigInt(at), uri: `ipfs://${at}`, readAtMs: at },
+      })
+
       /** Whole blocks, hot ones, a pending range, and what is kept beside them. */
       async function fill(chain: ChainId): Promise<void> {
         const rows = [1, 2, 3].flatMap(n => [transfer(n, 0, { idCount: n }), transfer(n, 1, { of: otherContract })])
@@ -190,6 +194,7 @@ export function storeContract(
         await store.addCoverage(chain, contract, { from: 0, to: 1, evidence: 'bloom' })
         await store.watchContract(chain, contract, 2)
         await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
+        await store.putTokenUris(chain, [contract, contract, otherContract].map(tokenUri))
         await store.putMarks([{ ...markOfContract, chain }])
         for (const name of kept(chain)) await store.putCheckpoint(name, '{}')
       }
@@ -215,6 +220,10 @@ export function storeContract(
           await from.transferCount({ chain, contract: of, fromBlock: 2 }),
           await from.contractCoverage(chain, of),
           await from.contractFacts(chain, of),
+          await from.tokenUris(
+            chain,
+            [0, 1, 2].map(at => tokenUri(of, at)),
+          ),
         ]
         return [
           await from.chainState(chain),
@@ -263,6 +272,9 @@ export function storeContract(
         expect(await blocksOfPage()).toEqual([])
         expect(await store.contractCoverage(eth, contract)).toEqual([])
         expect(await store.contractFacts(eth, contract)).toBeUndefined()
+        expect(await store.tokenUris(eth, [contract, contract, otherContract].map(tokenUri))).toEqual([
+          tokenUri(otherContract, 2),
+        ])
         expect(await store.watchedContracts(eth)).toEqual([])
         expect(await store.contractsOf(eth, undefined, 1)).toEqual([otherContract])
         expect(await store.transferCount({ chain: eth, contract: otherContract })).toBe(3)
@@ -1377,6 +1389,28 @@ export function storeContract(
         }
         await store.putContractFacts([facts])
         expect(await store.contractFacts(eth, contract)).toEqual(facts)
+      })
+
+      test('token URIs come back as they were given, those that are not there as nothing', async () => {
+        const uris: TokenUri[] = [
+          { contract, tokenId: 0n, uri: 'ipfs://a\u{1f412}/0', readAtMs: 1 },
+          { contract, tokenId: 2n ** 256n - 1n, uri: `data:,${'x'.repeat(90_000)}`, readAtMs: 2 },
+          { contract: otherContract, tokenId: 256n, uri: undefined, readAtMs: 3 },
+        ]
+        expect(await store.tokenUris(eth, uris)).toEqual([])
+        const revision = store.revision()
+        await store.putTokenUris(eth, uris)
+        expect(store.revision()).not.toBe(revision)
+        const byTime = (a: TokenUri, b: TokenUri) => a.readAtMs - b.readAtMs
+        const unread = [1n, 255n, 25_600n].map(tokenId => ({ contract, tokenId }))
+        expect((await store.tokenUris(eth, [...unread, ...uris])).sort(byTime)).toEqual(uris)
+        expect(await store.tokenUris(polygon, uris)).toEqual([])
+        const changed = [
+          { ...uris[0]!, uri: undefined, readAtMs: 4 },
+          { ...uris[2]!, uri: 'b', readAtMs: 5 },
+        ]
+        await store.putTokenUris(eth, [uris[0]!, ...changed])
+        expect((await store.tokenUris(eth, uris)).sort(byTime)).toEqual([uris[1], ...changed])
       })
 
       test('verified names are those of verified contracts and of their labels', async () => {

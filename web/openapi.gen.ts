@@ -189,6 +189,28 @@ export interface paths {
     /** Native balances of several wallets */
     get: operations["getNativeBalancesForAddressesV22"];
   };
+  "/api/v2/nft/{address}/metadata": {
+    /**
+     * Name, symbol and standard of an NFT contract
+     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     */
+    get: operations["getNFTContractMetadata"];
+  };
+  "/api/v2.2/nft/{address}/metadata": {
+    /**
+     * Name, symbol and standard of an NFT contract
+     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     */
+    get: operations["getNFTContractMetadataV22"];
+  };
+  "/api/v2/nft/metadata": {
+    /** Name, symbol and standard of up to 25 NFT contracts */
+    post: operations["getNFTBulkContractMetadata"];
+  };
+  "/api/v2.2/nft/metadata": {
+    /** Name, symbol and standard of up to 25 NFT contracts */
+    post: operations["getNFTBulkContractMetadataV22"];
+  };
   "/account/{network}/{address}/portfolio": {
     /** Balance, tokens and NFTs of a Solana account */
     get: operations["getPortfolio"];
@@ -298,9 +320,8 @@ export interface components {
       } | null;
     };
     BlockStats: {
-      /** @description Not indexed. */
       transactions: {
-        total: null;
+        total: string | null;
       };
       nft_transfers: {
         total: string;
@@ -319,6 +340,9 @@ export interface components {
         total: string;
       };
     };
+    ContractAddresses: {
+      addresses: string[];
+    };
     ContractList: {
       chain: string;
       contracts: ({
@@ -330,6 +354,38 @@ export interface components {
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
     };
+    ContractMetadata: {
+      token_address: string;
+      name: string | null;
+      symbol: string | null;
+      /** @enum {string} */
+      contract_type: "ERC721" | "ERC1155";
+      /** @description When the contract was asked for its names; null until then. */
+      synced_at: string | null;
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      /** @description Not on the chain. */
+      collection_logo: null;
+      /** @description Not on the chain. */
+      collection_banner_image: null;
+      /** @description Not on the chain. */
+      collection_category: null;
+      /** @description Not on the chain. */
+      project_url: null;
+      /** @description Not on the chain. */
+      wiki_url: null;
+      /** @description Not on the chain. */
+      discord_url: null;
+      /** @description Not on the chain. */
+      telegram_url: null;
+      /** @description Not on the chain. */
+      twitter_username: null;
+      /** @description Not on the chain. */
+      instagram_username: null;
+    };
+    ContractMetadataList: (components["schemas"]["ContractMetadata"] | null)[];
     ContractNft: {
       token_address: string;
       token_id: string;
@@ -1467,7 +1523,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1558,7 +1614,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
         /**
@@ -1676,7 +1732,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1789,7 +1845,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1870,7 +1926,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -1956,7 +2012,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2042,7 +2098,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2123,7 +2179,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2224,7 +2280,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2318,7 +2374,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2419,7 +2475,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2527,7 +2583,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2618,7 +2674,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2709,7 +2765,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2805,7 +2861,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2901,7 +2957,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -2992,7 +3048,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3083,7 +3139,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3153,7 +3209,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3223,7 +3279,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3586,7 +3642,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -3682,7 +3738,7 @@ export interface operations {
         limit?: number;
         /**
          * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6i6tw…
+         * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
       };
@@ -4657,6 +4713,210 @@ export interface operations {
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
       502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Name, symbol and standard of an NFT contract
+   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   */
+  getNFTContractMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What is known of the contract. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Name, symbol and standard of an NFT contract
+   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   */
+  getNFTContractMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description What is known of the contract. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Name, symbol and standard of up to 25 NFT contracts */
+  getNFTBulkContractMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ContractAddresses"];
+      };
+    };
+    responses: {
+      /** @description In the order of the addresses; null for one that is not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadataList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /** Name, symbol and standard of up to 25 NFT contracts */
+  getNFTBulkContractMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ContractAddresses"];
+      };
+    };
+    responses: {
+      /** @description In the order of the addresses; null for one that is not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ContractMetadataList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };

@@ -40,16 +40,21 @@ const wordDigits = 64
 
 /** Undefined where the answer is not text. Invalid UTF-8 becomes U+FFFD; trailing zero bytes are dropped. */
 export function textOfAnswer(answer: unknown): string | undefined {
+  // Tokens from before the ABI had text answer with one padded word.
+  const isWord = typeof answer === 'string' && /^0x[0-9a-fA-F]{64}$/.test(answer)
+  return shown(isWord ? bytesAt(answer, 0, 32) : bytesOfAnswer(answer, textBytesMax))
+}
+
+/** The bytes of ABI text, of which at most `bytesMax`; undefined where the answer is not text. */
+export function bytesOfAnswer(answer: unknown, bytesMax: number): Buffer | undefined {
   if (typeof answer !== 'string' || !answer.startsWith('0x')) return undefined
   const digits = answer.length - 2
   if (digits < wordDigits || digits % 2 !== 0) return undefined
-  // Tokens from before the ABI had text answer with one padded word.
-  if (digits === wordDigits) return shown(bytesAt(answer, 0, 32))
   const offset = wordNumber(answer, 0)
   if (offset === undefined || 2 * offset + wordDigits > digits) return undefined
   const length = wordNumber(answer, 2 * offset)
   if (length === undefined || 2 * (offset + 32 + length) > digits) return undefined
-  return shown(bytesAt(answer, 2 * (offset + 32), Math.min(length, textBytesMax)))
+  return bytesAt(answer, 2 * (offset + 32), Math.min(length, bytesMax))
 }
 
 /** Undefined where the answer is not a boolean. */

@@ -6,6 +6,7 @@ import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { KnownLabels } from '../query/known-labels.ts'
 import { ShownContracts } from '../query/shown-contracts.ts'
+import { TokenUris } from '../query/token-uris.ts'
 import { CursorSigner } from '../store/cursor.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { Handler } from './answer.ts'
@@ -96,6 +97,7 @@ function contextOf(dependencies: AppDependencies): Context {
     queue,
     turnLoad: new TurnLoad(settings.overloadRequestsMax),
     unsent: new UnsentAnswers(unsentBytesMax),
+    tokenUris: new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting)),
   }
 }
 
@@ -173,7 +175,8 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   if (found !== undefined) return found
   const methods = router.methodsAt(segments)
   // What is at no path has nothing to hide, and a page may learn that.
-  const crossOrigin = methods.length === 0 || router.find('GET', segments, [])?.crossOrigin === true
+  const crossOrigin =
+    methods.length === 0 || methods.some(each => router.find(each, segments, [])?.crossOrigin === true)
   if (method === 'OPTIONS')
     return { ...withoutPath, label: 'preflight', handler: () => preflight(methods, crossOrigin), crossOrigin }
   const failureSchema = failureSchemaNear(segments)

@@ -26,7 +26,7 @@ export const backfill: RouteParts = {
       const { key, rateLimit } = await gatekeeper.admit(request.header('x-api-key'), 'control')
       request.rateLimit = rateLimit
       const chain = readParameter(parameter, request.pathParameter('chain'))
-      const { paused, throttle } = readOrder(await request.readBody(bodyBytesMax))
+      const { paused, throttle } = readOrder(await request.readJson(bodyBytesMax))
       const ordered = { by: `key ${key.name}`, at: new Date().toISOString() }
       await orderBackfill(store, chain.id, {
         ...(paused === undefined ? {} : { paused: paused ? ordered : null }),
@@ -60,13 +60,7 @@ export const backfill: RouteParts = {
   }),
 }
 
-function readOrder(text: string) {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    throw new AlmanacError('bad_request', 'The body must be JSON')
-  }
+function readOrder(body: unknown) {
   const result = newBackfillOrder.safeParse(body)
   if (result.success) return result.data
   const parameter = String(result.error.issues[0]?.path[0] ?? '')

@@ -12,6 +12,7 @@ import type { HoldingsQueries, TokenFactsReader } from '../query/holdings/questi
 import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
+import type { TokenUris } from '../query/token-uris.ts'
 import type { CursorSigner } from '../store/cursor.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
@@ -33,6 +34,7 @@ export type Context = AppDependencies & {
   cursors: () => Promise<CursorSigner>
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: readonly { id: string; path: string }[]
+  tokenUris: TokenUris
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }
@@ -61,8 +63,6 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
-  /** What tokens say of themselves. Absent: nothing is known of any. */
-  tokenFacts?: TokenFactsReader | undefined
   /** Asks a node for a block. Absent: no node is configured. */
   askBlock?: AskBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */

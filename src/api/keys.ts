@@ -48,7 +48,7 @@ export const keyList: RouteParts = {
 export const newKey: RouteParts = {
   answer: context => async request => {
     const issuer = await admit(context, request)
-    const wanted = readNewKey(await request.readBody(bodyBytesMax))
+    const wanted = readNewKey(await request.readJson(bodyBytesMax))
     checkGrant(issuer, wanted)
     const { key, secret } = await issueKey(context.store, wanted)
     context.log.info({ key_id: key.id, scopes: key.scopes, by: issuer.id }, 'Key issued')
@@ -121,8 +121,8 @@ const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
   index_waiting: 'a whole number from 1 on, or null',
 }
 
-function readNewKey(text: string): NewKey {
-  const result = newKeySchema.safeParse(parsed(text))
+function readNewKey(body: unknown): NewKey {
+  const result = newKeySchema.safeParse(body)
   if (!result.success) throw refusal(result.error)
   const { name, scopes: wanted, expires, rate_per_second, quota_per_day, index_per_day, index_waiting } = result.data
   const limits = {
@@ -136,14 +136,6 @@ function readNewKey(text: string): NewKey {
     scopes: [...new Set(wanted)],
     expiresAt: expires === undefined ? undefined : readExpiry(expires),
     ...limitsOfNewKey(wanted, limits),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new AlmanacError('bad_request', 'The body must be JSON')
   }
 }
 

@@ -27,7 +27,7 @@ function openApiDocument(options: DocumentOptions): Json {
       version: options.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description: [
-        'NFT transfers of a contract, active chains of a wallet and portfolios of Solana accounts.',
+        'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
         'Answers come in two dialects: `reference` writes counts and flags as strings, `live` as numbers and booleans. ' +
           'The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
           '`X-Moralis-Platform` (live); the default is `reference`. The header `X-Dialect` names the dialect. ' +

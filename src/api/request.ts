@@ -71,7 +71,7 @@ export class ApiRequest {
   }
 
   /** Fails beyond the limit. The rest is then read and dropped, so that the client gets to the answer. */
-  async readBody(bytesMax: number): Promise<string> {
+  async #readBody(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = []
     let bytes = 0
     try {
@@ -86,6 +86,16 @@ export class ApiRequest {
       throw new AlmanacError('bad_request', 'The body broke off', { cause: error })
     }
     return Buffer.concat(chunks).toString()
+  }
+
+  /** Fails also where the body is not JSON. */
+  async readJson(bytesMax: number): Promise<unknown> {
+    const text = await this.#readBody(bytesMax)
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new AlmanacError('bad_request', 'The body must be JSON')
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 import { backfill } from './backfill.ts'
 import { events } from './events.ts'
 import { nativeBalance, nativeBalances } from './evm/balances.ts'
+import { contractMetadata, contractMetadataList } from './evm/contract-metadata.ts'
 import { dateToBlock } from './evm/date-to-block.ts'
 import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
 import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
@@ -59,6 +60,8 @@ export const routes: readonly Route[] = [
   { path: '/wallets/{address}/chains', versions: apiVersions, crossOrigin: true, ...walletChains },
   { path: '/{address}/balance', versions: apiVersions, crossOrigin: true, ...nativeBalance },
   { path: '/wallets/balances', versions: apiVersions, crossOrigin: true, ...nativeBalances },
+  { path: '/nft/{address}/metadata', versions: apiVersions, crossOrigin: true, ...contractMetadata },
+  { method: 'POST', path: '/nft/metadata', versions: apiVersions, crossOrigin: true, ...contractMetadataList },
   { path: '/account/{network}/{address}/portfolio', crossOrigin: true, ...portfolio },
   { path: '/account/{network}/{address}/balance', crossOrigin: true, ...balance },
   { path: '/account/{network}/{address}/tokens', crossOrigin: true, ...tokens },

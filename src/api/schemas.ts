@@ -161,7 +161,11 @@ export const walletStats = z.object({
   nft_transfers: counted,
   token_transfers: uncounted,
 })
-export const blockStats = z.object({ transactions: uncounted, nft_transfers: counted, token_transfers: uncounted })
+export const blockStats = z.object({
+  transactions: z.object({ total: decimal.nullable() }),
+  nft_transfers: counted,
+  token_transfers: uncounted,
+})
 
 export const dateToBlock = z.object({
   date: z.string().describe('The date that was asked for, in UTC.'),
@@ -191,6 +195,33 @@ export const nativeBalances = z.array(
     wallet_balances: z.array(z.object({ address: hexAddress, balance: decimal, balance_formatted: z.string() })),
   }),
 )
+const offChain = z.null().describe('Not on the chain.')
+
+export const contractMetadata = z.object({
+  token_address: hexAddress,
+  name: z.string().nullable(),
+  symbol: z.string().nullable(),
+  contract_type: z.enum(['ERC721', 'ERC1155']),
+  synced_at: z.iso.datetime().nullable().describe('When the contract was asked for its names; null until then.'),
+  possible_spam: flag,
+  verified_collection: flag,
+  collection_logo: offChain,
+  collection_banner_image: offChain,
+  collection_category: offChain,
+  project_url: offChain,
+  wiki_url: offChain,
+  discord_url: offChain,
+  telegram_url: offChain,
+  twitter_username: offChain,
+  instagram_username: offChain,
+})
+export const contractMetadataList = z.array(contractMetadata.nullable())
+export const contractAddresses = z.object({
+  addresses: z
+    .array(z.string().regex(/^0[xX][0-9a-fA-F]{40}$/))
+    .min(1)
+    .max(25),
+})
 
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 

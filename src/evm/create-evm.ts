@@ -4,7 +4,16 @@ import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
-import type { Address, AskedBalances, BudgetStatus, ChainId, Hash, NodeBalances, SocketStatus } from '../model.ts'
+import type {
+  Address,
+  AskedBalances,
+  BudgetStatus,
+  ChainId,
+  Hash,
+  NodeBalances,
+  ShownToken,
+  SocketStatus,
+} from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
@@ -15,6 +24,7 @@ import { type View, wholeScopeOf } from '../views.ts'
 import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { callsPerSecond } from './facts/contract-reader.ts'
+import { TokenUriReader } from './facts/token-uri-reader.ts'
 import type { BackfillSettings } from './index/backfill-control.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
 import type { Asker } from './index/job-queue.ts'
@@ -25,6 +35,7 @@ import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
 import { readBalances } from './source/balances.ts'
 import { DecodePool } from './source/decode-pool.ts'
+import { readBlock } from './source/read-block.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -56,6 +67,10 @@ export type Evm = {
   /** Fails with `rate_limited` if too many of the key wait already. */
   ensureContract(chain: ChainId, contract: Address, waitMs: number, asker: Asker): Promise<void>
   ensureWallet(chains: readonly ChainId[], wallet: Address, waitMs: number, asker: Asker): Promise<void>
+  /** Returns when the tokens are read or given up, or the time is over. */
+  readTokenUris(chain: ChainId, tokens: readonly ShownToken[], waitMs: number): Promise<void>
+  /** One endpoint's word of a block; undefined if it has none such, or the chain is not one of these. */
+  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
@@ -92,6 +107,10 @@ export function createEvm(options: EvmOptions): Evm {
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
     const budget = new RateBudget(backgroundPerSecond)
+    // Of its own: names of contracts must not make those wait that a request shows.
+    const uriBudget = new RateBudget(backgroundPerSecond)
+    const hasRoom = () => room?.full === undefined
+    const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc, budget: uriBudget, metrics, log })
     const makeIndexer = (own: Store) => {
       const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
       const parts = { rpc, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
@@ -112,7 +131,7 @@ export function createEvm(options: EvmOptions): Evm {
       }
       rpc.setEndpoints(endpointsOf(next, daily))
       const { pollMs, backgroundPerSecond } = paceOf(chain, next)
-      budget.perSecond = backgroundPerSecond
+      for (const each of [budget, uriBudget]) each.perSecond = backgroundPerSecond
       heads.move(next.ws)
       // An indexer that is made later, when this process takes the chain over, reads them from there.
       Object.assign(setup, { pollMs, backfill: next.backfill })
@@ -124,7 +143,7 @@ export function createEvm(options: EvmOptions): Evm {
       ...(daily === undefined ? {} : { daily_budget: { calls: daily.callsPerDay, left: Math.max(0, daily.left) } }),
     })
     const closeBudget = async () => await keeper?.close()
-    return { closeBudget, configure, name, chain: chain.id, job, status, indexer, rpc, derive }
+    return { closeBudget, configure, name, chain: chain.id, job, status, indexer, rpc, derive, tokenUris }
   }
 
   return {
@@ -146,6 +165,13 @@ export function createEvm(options: EvmOptions): Evm {
     async ensureWallet(ids, wallet, waitMs, asker) {
       await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs, asker)))
     },
+    async readTokenUris(id, tokens, waitMs) {
+      await running.find(({ chain }) => chain === id)?.tokenUris.ensure(tokens, waitMs)
+    },
+    async block(id, block, waitMs) {
+      const asked = running.find(({ chain }) => chain === id)
+      return asked && (await readBlock(asked.rpc, block, AbortSignal.timeout(waitMs)))
+    },
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)
       return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
@@ -163,7 +189,7 @@ export function createEvm(options: EvmOptions): Evm {
       return metrics.registry.metrics()
     },
     async close() {
-      await Promise.all(running.map(({ job }) => job.stop()))
+      await Promise.all(running.flatMap(({ job, tokenUris }) => [job.stop(), tokenUris.stop()]))
       await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
       await Promise.all(running.map(({ closeBudget }) => closeBudget()))
     },

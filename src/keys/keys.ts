@@ -114,8 +114,8 @@ async function putKey(
 
 /**
  * What a key may do: `nft-transfers` lists of transfers, `nft-holdings` who owns what, `wallet-chains`, `balances` of
- * wallets, `portfolio` accounts of Solana, `ops` to look at status and metrics, `control` to pause and throttle history,
- * `keys` to administer keys.
+ * wallets, `portfolio` accounts of Solana, `ops` to look at status and metrics, `control` to pause and throttle
+ * history, `keys` to administer keys.
  */
 export const scopes = [
   ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio'] as const),

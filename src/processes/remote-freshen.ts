@@ -10,6 +10,7 @@ import {
   nodesTopic,
   RemoteWork,
   solanaTopic,
+  tokenUriWork,
   type Work,
   type WorkOutcome,
   type WorkResult,
@@ -18,6 +19,8 @@ import {
 
 /** Without a reading there is no answer, so it is waited for longer than what is only partly missing. */
 const readingWaitMs = 10_000
+/** No request waits as long; the reading goes on for the next one. */
+const tokenUrisWaitMs = 10_000
 
 export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLimits): Required<Freshen> {
   const remote = new RemoteWork(store)
@@ -44,6 +47,10 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       // A process of an earlier version does not know this work.
       if (balances === undefined) throw noNode(chain)
       return balances
+    },
+    async tokenUris(chain, tokens) {
+      if (!(await reports.serves(nodesTopic(chain)))) return
+      await Promise.all(tokenUriWork(chain, tokens).map(work => askQuietly(remote, work, tokenUrisWaitMs)))
     },
     async portfolio(network, owner, key) {
       if (!(await reports.serves(solanaTopic(network)))) {

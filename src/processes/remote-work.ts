@@ -4,7 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Address, AskedBalances, ChainId, Hash, MintReading, NodeBalances, SolanaNetwork } from '../model.ts'
+import type {
+  Address,
+  AskedBalances,
+  ChainId,
+  Hash,
+  MintReading,
+  NodeBalances,
+  ShownToken,
+  SolanaNetwork,
+} from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
@@ -15,6 +24,8 @@ export type Work =
   | { kind: 'wallet'; chain: ChainId; wallet: Address; asker: Asker }
   | { kind: 'portfolio'; network: SolanaNetwork; owner: Uint8Array }
   | { kind: 'mint'; network: SolanaNetwork; mint: Uint8Array }
+  /** Reading what contracts say of tokens. */
+  | { kind: 'token-uris'; chain: ChainId; tokens: readonly ShownToken[] }
   /** Reading the configuration of one process again. */
   | { kind: 'reload'; process: string }
   /** What a node says of native balances. */
@@ -58,6 +69,7 @@ function topicOf(work: Work): string {
 
 function nameOf(work: Work): string {
   if (work.kind === 'reload') return `reload/${work.process}`
+  if (work.kind === 'token-uris') return `token-uris/${work.chain}/${work.tokens.map(textOfToken).join(',')}`
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   // At most 25 wallets: a database's index holds names of up to 2.7 kB.
   if (work.kind === 'balances') return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}`
@@ -80,10 +92,32 @@ function workOf(name: string): Work | undefined {
     const block = what === '' ? undefined : Number(what)
     return { kind, chain: Number(where) as ChainId, block, wallets: id.split(',') as Address[] }
   }
+  if (kind === 'token-uris') return { kind, chain: Number(where) as ChainId, tokens: what.split(',').map(tokenOf) }
   if (kind === 'reload') return { kind, process: where }
   if (kind === 'mint') return { kind, network: where as SolanaNetwork, mint: Buffer.from(what, 'hex') }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
+}
+
+function textOfToken({ contract, standard, tokenId }: ShownToken): string {
+  return `${contract}:${standard}:${tokenId.toString(16)}`
+}
+
+function tokenOf(text: string): ShownToken {
+  const [contract, standard, tokenId] = text.split(':') as [Address, ShownToken['standard'], string]
+  return { contract, standard, tokenId: BigInt(`0x${tokenId}`) }
+}
+
+/** A name is a key of a database's index, whose entries hold 2.7 kB. */
+const tokensPerWork = 20
+
+/** Work of many tokens, in parts whose names are short enough. */
+export function tokenUriWork(chain: ChainId, tokens: readonly ShownToken[]): Work[] {
+  return Array.from({ length: Math.ceil(tokens.length / tokensPerWork) }, (_, part) => ({
+    kind: 'token-uris',
+    chain,
+    tokens: tokens.slice(part * tokensPerWork, (part + 1) * tokensPerWork),
+  }))
 }
 
 const askPollMs = { first: 10, max: 100 }

@@ -21,7 +21,7 @@ function readerOf(known: readonly number[], head: number | undefined) {
 
 const node: AskBlock = async (_, block) => {
   const number = typeof block === 'number' ? block : Number(block)
-  return { ...blockOf(number), parentHash: hashOf(number - 1) }
+  return { ...blockOf(number), parentHash: hashOf(number - 1), transactions: 0 }
 }
 
 const reader = readerOf([0, 4, 5, 9], 20)

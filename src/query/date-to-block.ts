@@ -1,10 +1,7 @@
-// The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap. No HTTP.
+// The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, Hash } from '../model.ts'
+import type { Block, ChainId, Hash, NodeBlock } from '../model.ts'
 import type { ChainReader } from '../store/store.ts'
-
-/** A block as a node has it. */
-export type NodeBlock = Block & { parentHash: Hash }
 
 /** Asks a node for a block by its number or its hash; undefined where it has none. */
 export type AskBlock = (chain: ChainId, block: number | Hash) => Promise<NodeBlock | undefined>

@@ -1,5 +1,5 @@
 // How a query asks indexers for what the store does not have yet. Types only: the indexers implement them.
-import type { Address, AskedBalances, ChainId, MintReading, NodeBalances, SolanaNetwork } from '../model.ts'
+import type { Address, AskedBalances, ChainId, MintReading, NodeBalances, ShownToken, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 
 /**
@@ -14,6 +14,8 @@ export type Freshen = {
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
   /** What a node says of native balances, or throws the upstream's error: none are stored. */
   balances?(asked: AskedBalances, key: IndexingKey): Promise<NodeBalances>
+  /** Reads what contracts say of tokens into the store; returns when that is done or given up, and may take long. */
+  tokenUris?(chain: ChainId, tokens: readonly ShownToken[]): Promise<void>
   /**
    * Makes the stored account of an owner fresh enough, or throws the upstream's error. Returns the freshness of the
    * answer where it exceeds that of the stored row, as while a subscription is live.

@@ -1,5 +1,5 @@
-// Labels, marks and facts of addresses and contracts. Which of them answers show is decided in
-// `annotate/shown-facts.ts`.
+// Labels, marks and facts of addresses and contracts, and what contracts say of tokens. Which of them answers show is
+// decided in `annotate/shown-facts.ts`.
 import type { Address, ChainId } from '../model.ts'
 import type { AddressRange, LabelChanges } from './label-changes.ts'
 
@@ -11,7 +11,7 @@ export type SourceContent = {
   checkpoint: { name: string; value: string }
 }
 
-export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore {
+export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore {
   /** Replaces everything that a source says, in one transaction. */
   replaceSource(content: SourceContent): Promise<void>
 }
@@ -135,6 +135,19 @@ export interface ContractFactsStore {
   verifiedNames(): Promise<string[]>
 }
 
+// What contracts say of single tokens: a copy of what nodes answered, which is read again where it is lost.
+
+export type TokenKey = { contract: Address; tokenId: bigint }
+
+/** Undefined: the contract gave none that can be shown. */
+export type TokenUri = TokenKey & { uri: string | undefined; readAtMs: number }
+
+export interface TokenUriStore {
+  /** Of those that were read, in any order. */
+  tokenUris(chain: ChainId, tokens: readonly TokenKey[]): Promise<TokenUri[]>
+  putTokenUris(chain: ChainId, uris: readonly TokenUri[]): Promise<void>
+}
+
 /** The strongest first: the operator wins over imported lists, and these win over the built-in pack. */
 export const annotationRanks = ['operator', 'imported', 'built-in'] as const
 export type AnnotationRank = (typeof annotationRanks)[number]
@@ -173,4 +186,14 @@ export function judgementTexts({ reading, verdict }: ContractFacts): [string | n
     reading === undefined ? null : JSON.stringify(reading),
     verdict === undefined ? null : JSON.stringify(verdict),
   ]
+}
+
+/** The id as its stored bytes, without leading zeros. */
+export function tokenIdBytes(tokenId: bigint): Buffer {
+  const digits = tokenId.toString(16)
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+}
+
+export function tokenIdOf(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 }

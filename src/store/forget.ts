@@ -6,8 +6,8 @@ import type { Forgotten, Store } from './store.ts'
 // Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an
 // engine that has them; for another they are steps with nothing to do.
 const phasesOf = {
-  chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'packs'],
-  contract: ['hot', 'transfers', 'runs', 'counts'],
+  chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'uris', 'packs'],
+  contract: ['hot', 'transfers', 'runs', 'counts', 'uris'],
   activity: ['hot', 'runs', 'activity', 'packs'],
   index: ['derived', 'packs'],
 } as const

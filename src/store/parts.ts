@@ -9,7 +9,10 @@ export type PartRow = readonly PartValue[]
 /** How a row of transfers begins. */
 export type PlaceRow = PartRow & readonly [number, number, number, number, number, ...PartValue[]]
 
-/** The columns of each part. Parts are written in this order; chains and contracts keep their numbers. */
+/**
+ * The columns of each part. Parts are written in this order; chains and contracts keep their numbers. What contracts
+ * say of tokens is left out: it is read again where it is shown.
+ */
 export const partColumns = {
   secrets: ['name', 'value'],
   chains: ['ordinal', 'id', 'head_number', 'head_hash', 'head_timestamp', 'finalized'],

@@ -102,6 +102,13 @@ describe('the client', () => {
     expect(rows).toEqual(Array.from({ length: 5 }, () => ({ name: 'COLLECTION', block: 1_000 })))
   })
 
+  test('reads the metadata of contracts', async () => {
+    const { collection, editions, alice } = seeded
+    const all = ['ERC721', undefined, 'ERC1155']
+    expect(await calls.contracts([collection, alice, editions])).toEqual({ one: 'COLLECTION', all })
+    expect((await calls.contracts([alice])).one).toBe('not_found')
+  })
+
   test('reads the chains of a wallet', async () => {
     const { hash } = seededTransaction(seeded.chains.arbitrum, 42, 0)
     expect(await calls.chains(seeded.alice, ['arbitrum', '0x1'])).toEqual({

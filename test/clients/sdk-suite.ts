@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../../src/model.ts'
 import { seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from '../seed.ts'
 import { type Dialect, expectedRecord, type Wanted } from './expected.ts'
+import { neighbours } from './sdk-neighbours.ts'
 import { startWorld, type World } from './world.ts'
 
 export type TransfersRequest = {
@@ -39,7 +40,10 @@ type SdkConfig = { apiKey: string; evmApiBaseUrl: string; solApiBaseUrl: string 
 export type Sdk = {
   start(config: SdkConfig): Promise<void>
   EvmApi: {
-    nft: { getNFTContractTransfers(request: TransfersRequest): Promise<TransfersResponse> }
+    nft: {
+      getNFTContractTransfers(request: TransfersRequest): Promise<TransfersResponse>
+      getNFTContractMetadata(request: { address: string; chain?: string }): Promise<Response | null>
+    }
     wallets: { getWalletActiveChains(request: { address: string; chains?: string[] }): Promise<Response> }
   }
   SolApi: {
@@ -68,6 +72,8 @@ export function testSdk(under: SdkUnderTest): void {
   paging(under)
   if (under.version === 'v2') totals(under)
   else order(under)
+  contractMetadata(under)
+  neighbours(under.sdk.EvmApi, under.dialect)
   walletChains(under)
   portfolio(under)
   errors(under, () => world)
@@ -267,6 +273,43 @@ function order({ sdk, version, dialect }: SdkUnderTest): void {
       const first = await sdk.EvmApi.nft.getNFTContractTransfers({ address: seeded[name], limit, order: direction })
       const records = recordsOf(await everyPage(first))
       expect(records).toEqual(ordered.map(transfer => expectedRecord(transfer, { dialect, version })))
+    })
+  })
+}
+
+function contractMetadata({ sdk, dialect }: SdkUnderTest): void {
+  describe('getNFTContractMetadata', () => {
+    const flag = (value: boolean) => (dialect === 'live' ? value : `${value}`)
+    const record = { token_address: seeded.collection, name: 'Collection', symbol: 'COLL', contract_type: 'ERC721' }
+
+    test('raw, toJSON() and result hold what is known of the contract', async () => {
+      const response = (await sdk.EvmApi.nft.getNFTContractMetadata({ address: seeded.collection }))!
+      const { readAtMs } = seeded.reading
+      expect(response.raw).toMatchObject({ ...record, synced_at: new Date(readAtMs).toISOString() })
+      expect(response.raw).toMatchObject({ possible_spam: flag(false), verified_collection: flag(true) })
+      expect(response.toJSON()).toEqual(response.raw)
+      expect(asJson(response.result)).toMatchObject({
+        ...{
+          chain: '0x1',
+          tokenAddress: seeded.collection,
+          name: 'Collection',
+          symbol: 'COLL',
+          contractType: 'ERC721',
+        },
+        syncedAt: new Date(readAtMs).toISOString(),
+      })
+    })
+
+    test('a contract that was not asked for its names', async () => {
+      const response = (await sdk.EvmApi.nft.getNFTContractMetadata({ address: seeded.deeds, chain: '0x89' }))!
+      const unknown = { name: null, symbol: null, contract_type: 'ERC721', synced_at: null }
+      expect(response.raw).toMatchObject({ token_address: seeded.deeds, ...unknown })
+      expect(asJson(response.result)).toMatchObject({ chain: '0x89', contractType: 'ERC721' })
+    })
+
+    test('null for an address that is not an NFT contract', async () => {
+      for (const address of [seeded.silent, seeded.alice])
+        expect(await sdk.EvmApi.nft.getNFTContractMetadata({ address })).toBeNull()
     })
   })
 }

@@ -34,6 +34,16 @@ export function typedCalls(baseUrl: string, key: string) {
       return data?.result.map(row => ({ name: row.token_name?.toUpperCase(), block: Number(row.block_number) }))
     },
 
+    async contracts(addresses: string[]) {
+      const [first = ''] = addresses
+      const one = await client.GET('/api/v2.2/nft/{address}/metadata', { params: { path: { address: first } } })
+      const all = await client.POST('/api/v2.2/nft/metadata', { body: { addresses } })
+      return {
+        one: one.data?.name?.toUpperCase() ?? failureOf(one.error!).code,
+        all: all.data?.map(contract => contract?.contract_type satisfies 'ERC721' | 'ERC1155' | undefined),
+      }
+    },
+
     async chains(address: string, chains: string[]) {
       const { data, error, response } = await client.GET('/api/v2/wallets/{address}/chains', {
         params: { path: { address }, query: { chains } },

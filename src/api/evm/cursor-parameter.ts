@@ -14,7 +14,7 @@ export const cursorParameter = {
   schema: z.string(),
   description:
     'The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.',
-  example: 'AgAAARS8TKDtp2R6i6tw…',
+  example: 'AgAAARS8TKDtp2R6irfC…',
 } satisfies Parameter<string>
 
 /** The rest of the question is in the cursor: it is compared with the path and, where one is given, the chain alone. */

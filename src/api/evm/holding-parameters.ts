@@ -54,10 +54,6 @@ function rangeParameter(name: string, min: number, max: number, description: str
   }
 }
 
-export const noFilter: HoldingFilter = {
-  ...{ excludeSpam: false, tokenCounts: false, normalizeMetadata: false, part: undefined, contracts: [] },
-}
-
 /** Those that an operation does not have are not read. */
 export function readFilter(
   query: QueryText,

@@ -38,9 +38,9 @@ export function nftJson(row: NftRow, shape: NftShape, { dialect, format }: NftOp
 
 function tokenFields(token: TokenFacts | undefined) {
   return {
-    token_uri: token?.uri ?? null,
+    token_uri: token?.tokenUri ?? null,
     metadata: token?.metadata ?? null,
-    last_token_uri_sync: token?.readAtMs === undefined ? null : isoOf(token.readAtMs),
+    last_token_uri_sync: token?.syncedAtMs === undefined ? null : isoOf(token.syncedAtMs),
     last_metadata_sync: null,
   }
 }

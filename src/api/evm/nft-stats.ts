@@ -65,7 +65,7 @@ export const tokenStats = statsRoute({
   },
 })
 
-/** Transactions of a wallet and of a block are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
+/** Transactions of wallets are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
   path: ({ wallet }) => [wallet],
@@ -89,8 +89,13 @@ export const blockStats = statsRoute({
     const block = await blockNumberOf(context.store, chain, named, context.askBlock)
     const answer = block === undefined ? undefined : await holdingsOf(context).blockStats({ chain, block }, options)
     if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
+    const node = await context.askBlock?.(chain, answer.block)
     const shown = {
-      ...{ transactions: total(undefined), nft_transfers: total(answer.transfers), token_transfers: total(undefined) },
+      ...{
+        transactions: total(node?.transactions),
+        nft_transfers: total(answer.transfers),
+        token_transfers: total(undefined),
+      },
     }
     return { ...answer, shown }
   },

@@ -1,5 +1,5 @@
-// The lists of transfers over several contracts over HTTP: of a wallet, of a token, of a block, of all. The rules are in
-// `query/index-transfers.ts`.
+// The lists of transfers over several contracts over HTTP: of a wallet, of a token, of a block, of all. The rules are
+// in `query/index-transfers.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Freshen } from '../../query/freshen.ts'

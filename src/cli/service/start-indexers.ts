@@ -22,12 +22,13 @@ import {
   type WorkOutcome,
   walletsTopic,
 } from '../../processes/remote-work.ts'
+import type { AskBlock } from '../../query/date-to-block.ts'
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import type { AskTransaction } from '../open-chain.ts'
+import { type AskTransaction, blockMs } from '../open-chain.ts'
 import { Indexer } from './index-thread.ts'
 import { Reloader } from './reload.ts'
 
@@ -36,6 +37,8 @@ const heldMs = 250
 const heldMsMax = 5_000
 /** Below the time in which a request is answered. */
 const balancesWaitMs = 6_000
+/** No request waits as long; the reading goes on for the next one. */
+const tokenUrisWaitMs = 30_000
 const none: OnDemandChains = { contracts: [], wallets: [] }
 
 export type Indexers = {
@@ -43,6 +46,7 @@ export type Indexers = {
   status(): Promise<StatusReport>
   /** Asks the nodes of this process within their limits; undefined if it indexes nothing. */
   askTransaction?: AskTransaction | undefined
+  askBlock?: AskBlock | undefined
   /** The counts of other threads, in the text format of Prometheus. */
   metrics(): Promise<string>
   /** Reads the configuration again; absent where there is none to read. */
@@ -109,7 +113,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
-    if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
+    if (work.kind === 'token-uris') await evm?.far.readTokenUris(work.chain, work.tokens, waitMs)
+    else if (work.kind === 'contract') await evm?.far.ensureContract(work.chain, work.contract, waitMs, work.asker)
     else await evm?.far.ensureWallet([work.chain], work.wallet, waitMs, work.asker)
     return {}
   }
@@ -147,6 +152,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       freshen: joinedFreshen({ store, log, onDemand, perform, withNodes, networks }),
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
+      askBlock: evm === undefined ? undefined : (chain, block) => evm.far.block(chain, block, blockMs),
       metrics: async () => (await evm?.metrics()) ?? '',
       reloader,
     },
@@ -207,6 +213,10 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
       if (!withNodes.includes(asked.chain)) return await remote.balances(asked, key)
       await limits.balances(key, asked.wallets)
       return (await perform({ kind: 'balances', ...asked }, balancesWaitMs)).balances!
+    },
+    async tokenUris(chain, tokens) {
+      if (!withNodes.includes(chain)) await remote.tokenUris(chain, tokens)
+      else await perform({ kind: 'token-uris', chain, tokens }, tokenUrisWaitMs)
     },
     portfolio: (network, owner, key) =>
       networks.includes(network)

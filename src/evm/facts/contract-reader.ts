@@ -2,6 +2,7 @@
 // loops or answers nonsense counts as silent; only an endpoint's failure is an error.
 import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
+import { quantityHex } from '../../hex.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import type { ContractInterface } from '../../store/annotation-store.ts'
@@ -20,7 +21,7 @@ export type ContractPort = { rpc: Pick<RpcPort, 'ask'>; budget: RateBudget; sign
 export const noDescription: SelfDescription = { name: undefined, symbol: undefined, interfaces: [] }
 
 /** Ends a loop within milliseconds; a name through several proxies takes a tenth of it. */
-const gas = '0x2dc6c0'
+const namingGas = 3_000_000
 const timeoutMs = 10_000
 const bytesMax = 4 * 2 ** 20
 
@@ -44,8 +45,8 @@ const callData: readonly string[] = [
 
 const callsPerContract = callData.length
 
-export function contractCall(contract: Address, data: string, block: string): RpcCall {
-  return { method: 'eth_call', params: [{ to: contract, data, gas }, block] }
+export function contractCall(contract: Address, data: string, block: string, gas = namingGas): RpcCall {
+  return { method: 'eth_call', params: [{ to: contract, data, gas: quantityHex(gas) }, block] }
 }
 
 /** Answers in the order of the calls; null if a contract refused. */
@@ -75,12 +76,16 @@ export async function readContracts(contracts: readonly Address[], port: Contrac
     const kind = rpcFailureOf(error)?.kind
     if (kind === undefined || !ofContracts.has(kind)) throw error
     if (contracts.length > 1) return await readOneByOne(contracts, port)
-    // Fails if a call without a contract fails too: then the endpoints refused, not the contract.
-    if (kind === 'refused') await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
+    if (kind === 'refused') await askNoContract(port)
     return kind === 'timeout'
       ? { said: new Map(), slow: [...contracts] }
       : { said: new Map(contracts.map(contract => [contract, noDescription])), slow: [] }
   }
+}
+
+/** Fails if a call without a contract fails: then what failed before was the endpoints' fault, not a contract's. */
+export async function askNoContract(port: ContractPort): Promise<void> {
+  await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
 }
 
 async function readOneByOne(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
@@ -95,7 +100,12 @@ async function readOneByOne(contracts: readonly Address[], port: ContractPort): 
   return all
 }
 
-const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(['response-too-large', 'timeout', 'refused'])
+/** Failures that a contract can cause. */
+export const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>([
+  'response-too-large',
+  'timeout',
+  'refused',
+])
 
 function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): SelfDescription {
   const interfaces =

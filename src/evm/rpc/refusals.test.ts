@@ -62,6 +62,7 @@ test.each([
   ['This query contains 5006 filters. The current limit is 5000.', -32005, 200, 'filter-too-large'],
   ['execution reverted', 3, 200, 'reverted'],
   ['Transaction reverted without a reason', -32000, 200, 'reverted'],
+  ["reverted with reason string 'too many requests'", -32000, 200, 'reverted'],
   ['Unauthorized', undefined, 401, 'unauthorized'],
   ['HTTP status 502', undefined, 502, 'transport'],
   ['HTTP status 504', undefined, 504, 'timeout'],

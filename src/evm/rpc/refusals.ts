@@ -8,7 +8,7 @@ type RefusalWording = readonly [kind: RpcFailureKind, said: RegExp, by: string]
 export const refusalWordings: readonly RefusalWording[] = [
   [
     'reverted',
-    /(execution|transaction) reverted|invalid opcode|vm exception|vm execution error/i,
+    /(execution|transaction) reverted|reverted with |invalid opcode|vm exception|vm execution error/i,
     'geth, Parity, Hardhat with and without EDR',
   ],
   [

@@ -2,6 +2,7 @@
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Address, ChainId, Evidence, Position, TokenStandard } from '../../model.ts'
 import type { Freshen, IndexingKey } from '../freshen.ts'
+import type { TokenDetails } from '../token-uris.ts'
 
 export type HoldingsOptions = {
   key: IndexingKey
@@ -13,18 +14,7 @@ export type HoldingsOptions = {
 
 export type TokenRef = { contract: Address; tokenId: bigint }
 
-export type TokenFactsReader = (
-  chain: ChainId,
-  tokens: readonly TokenRef[],
-) => Promise<readonly (TokenFacts | undefined)[]>
-
-export type TokenFacts = {
-  uri: string | undefined
-  /** JSON text. */
-  metadata: string | undefined
-  /** When the URI was read, in unix milliseconds. */
-  readAtMs: number | undefined
-}
+export type TokenFactsReader = (chain: ChainId, tokens: readonly TokenRef[]) => Promise<readonly TokenDetails[]>
 
 // Lists. A page and its continuation answer as of one block, so nothing shifts while tokens move.
 
@@ -82,7 +72,7 @@ export type NftRow = TokenRef & {
   /** Undefined where it is unknown, and for ERC-1155, whose tokens have no single minter. */
   minter: Address | undefined
   facts: ShownFacts | undefined
-  token: TokenFacts | undefined
+  token: TokenDetails | undefined
 }
 
 // Contracts and tokens.

@@ -1,8 +1,16 @@
-// Labels, marks and facts of addresses and contracts, joined, and replacing all that one source says.
+// Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
 import { bytesOfHex } from '../../hex.ts'
-import type { AnnotationStore, ContractFactsStore, Label, SourceContent } from '../annotation-store.ts'
-import { judgement, judgementTexts, verifiedNamesMax } from '../annotation-store.ts'
-import { textOf } from './arrays.ts'
+import type { Address } from '../../model.ts'
+import type {
+  AnnotationStore,
+  ContractFactsStore,
+  Label,
+  SourceContent,
+  TokenKey,
+  TokenUriStore,
+} from '../annotation-store.ts'
+import { judgement, judgementTexts, tokenIdBytes, tokenIdOf, verifiedNamesMax } from '../annotation-store.ts'
+import { byteaArray, bytesOf, hexTextOf, int8Array, textOf } from './arrays.ts'
 import type { Transaction } from './database.ts'
 import type { Ordinals } from './dictionary.ts'
 import { forgetLabels, labelStore, putLabels } from './labels.ts'
@@ -15,6 +23,7 @@ export function annotationStore(store: StoreDatabase): AnnotationStore {
     ...labelStore(store),
     ...markStore(store),
     ...contractFactsStore(store),
+    ...tokenUriStore(store),
     replaceSource: async content => {
       const chains = [...content.labels, ...content.marks].flatMap(({ chain }) => chain ?? [])
       const ordinals = await store.dictionary.addOrdinals(chains)
@@ -75,5 +84,42 @@ function contractFactsStore(store: StoreDatabase): ContractFactsStore {
         return { chain, contract, ...named, possibleSpam: spam === 't', ...judgement(reading, verdict) }
       }),
     verifiedNames: async () => (await database.read(verifiedNames)).map(([name]) => textOf(name) as string),
+  }
+}
+
+const findUris = `SELECT contract, token_id, uri, read_at FROM token_uris
+  JOIN unnest($2::bytea[], $3::bytea[]) AS asked (contract, token_id) USING (contract, token_id) WHERE chain = $1`
+const putUris = `INSERT INTO token_uris (chain, contract, token_id, uri, read_at)
+  SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::int8[])
+  ON CONFLICT (chain, contract, token_id) DO UPDATE SET uri = excluded.uri, read_at = excluded.read_at`
+
+function tokenUriStore(store: StoreDatabase): TokenUriStore {
+  const keysOf = (tokens: readonly TokenKey[]) => [
+    byteaArray(tokens.map(({ contract }) => bytesOfHex(contract))),
+    byteaArray(tokens.map(({ tokenId }) => tokenIdBytes(tokenId))),
+  ]
+  return {
+    tokenUris: (chain, tokens) =>
+      store.ofChain(chain, [], async ordinal => {
+        const rows = await store.database.read(findUris, ordinal, ...keysOf(tokens))
+        return rows.map(([contract, tokenId, uri, readAt]) => ({
+          ...{ contract: hexTextOf<Address>(contract), tokenId: tokenIdOf(bytesOf(tokenId)) },
+          ...{ uri: textOf(uri), readAtMs: Number(readAt) },
+        }))
+      }),
+    async putTokenUris(chain, uris) {
+      // One statement cannot write a row twice, and rows in one order cannot wait for each other in two transactions.
+      const byKey = new Map(uris.map(uri => [`${uri.contract} ${uri.tokenId}`, uri]))
+      const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, uri]) => uri)
+      await store.writingChain(chain, async (transaction, ordinal) => {
+        await transaction.run(
+          putUris,
+          ordinal,
+          ...keysOf(sorted),
+          byteaArray(sorted.map(({ uri }) => (uri === undefined ? undefined : Buffer.from(uri)))),
+          int8Array(sorted.map(({ readAtMs }) => readAtMs)),
+        )
+      })
+    },
   }
 }

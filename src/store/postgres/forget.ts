@@ -41,6 +41,7 @@ export const largeTables = [
   'packs',
   'blocks',
   'contract_facts',
+  'token_uris',
   'checkpoints',
 ]
 
@@ -184,6 +185,14 @@ const phases: Partial<Record<ForgetPhase, Phase>> = {
   async counts(transaction, { ordinal, contract }) {
     if (contract !== undefined) await removeCounts(transaction, ordinal, contract)
     return { removed: 0 }
+  },
+
+  async uris(transaction, { ordinal, rowsMax }, { what: { contract } }) {
+    const [of, values] = contract === undefined ? ['', []] : ['AND contract = $3', [bytesOfHex(contract)]]
+    const drop = `DELETE FROM token_uris WHERE (chain, contract, token_id) IN
+      (SELECT chain, contract, token_id FROM token_uris WHERE chain = $1 ${of} LIMIT $2)`
+    const removed = await transaction.run(drop, ordinal, rowsMax, ...values)
+    return removed < rowsMax ? { removed } : { removed, after: more }
   },
 
   async packs(transaction, { slots, rowsMax }) {

@@ -304,6 +304,18 @@ ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
 ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 `
 
+// What contracts say of tokens, as nodes answered. token_id: without leading zeros. uri: NULL where there is none.
+const tokenUris = `
+CREATE TABLE token_uris (
+  chain int4 NOT NULL,
+  contract bytea NOT NULL,
+  token_id bytea NOT NULL,
+  read_at int8 NOT NULL,
+  uri bytea,
+  PRIMARY KEY (chain, contract, token_id)
+);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges, runs]
+export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges, runs, tokenUris]
 export const schemaVersion = versionAfter(migrations)

@@ -1,7 +1,7 @@
-// Labels, marks and facts of addresses and contracts, joined, and replacing all that one source says.
+// Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
 import { bytesOfHex } from '../../hex.ts'
-import type { AnnotationStore, ContractFactsStore, SourceContent } from '../annotation-store.ts'
-import { judgement, judgementTexts, verifiedNamesMax } from '../annotation-store.ts'
+import type { AnnotationStore, ContractFactsStore, SourceContent, TokenUriStore } from '../annotation-store.ts'
+import { judgement, judgementTexts, tokenIdBytes, verifiedNamesMax } from '../annotation-store.ts'
 import { forgetLabels, labelStore, noteLabels, putLabels } from './labels.ts'
 import { forgetMarks, markStore, putMarks } from './marks.ts'
 import type { StoreFile, WriteContext } from './store-file.ts'
@@ -12,6 +12,7 @@ export function annotationStore(file: StoreFile): AnnotationStore {
     ...labelStore(file),
     ...markStore(file),
     ...contractFactsStore(file),
+    ...tokenUriStore(file),
     replaceSource: content => file.writing(context => replaceSource(context, content)),
   }
 }
@@ -56,5 +57,28 @@ function contractFactsStore(file: StoreFile): ContractFactsStore {
         return { chain, contract, ...named, possibleSpam: spam === 1, ...judgement(reading, verdict) }
       }),
     verifiedNames: async () => file.reading(read => read.all(verifiedNames).map(([name]) => name as string)),
+  }
+}
+
+const findUri = 'SELECT uri, read_at FROM token_uris WHERE chain = ? AND contract = ? AND token_id = ?'
+const putUri = 'INSERT OR REPLACE INTO token_uris (chain, contract, token_id, uri, read_at) VALUES (?, ?, ?, ?, ?)'
+
+function tokenUriStore(file: StoreFile): TokenUriStore {
+  return {
+    tokenUris: async (chain, tokens) =>
+      file.ofChain(chain, [], (read, ordinal) =>
+        tokens.flatMap(({ contract, tokenId }) => {
+          const row = read.get(findUri, ordinal, bytesOfHex(contract), tokenIdBytes(tokenId))
+          if (row === undefined) return []
+          const [uri, readAtMs] = row as [string | null, number]
+          return [{ contract, tokenId, uri: uri ?? undefined, readAtMs }]
+        }),
+      ),
+    putTokenUris: (chain, uris) =>
+      file.writing(({ connection, dictionary }) => {
+        const ordinal = dictionary.addOrdinal(chain)
+        for (const { contract, tokenId, uri, readAtMs } of uris)
+          connection.run(putUri, ordinal, bytesOfHex(contract), tokenIdBytes(tokenId), uri ?? null, readAtMs)
+      }),
   }
 }

@@ -364,6 +364,18 @@ ALTER TABLE chains ADD COLUMN taken_back INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE chains ADD COLUMN filled INTEGER NOT NULL DEFAULT 0;
 `
 
+// What contracts say of tokens, as nodes answered. token_id: without leading zeros. uri: NULL where there is none.
+const tokenUris = `
+CREATE TABLE token_uris (
+  chain INTEGER NOT NULL,
+  contract BLOB NOT NULL,
+  token_id BLOB NOT NULL,
+  read_at INTEGER NOT NULL,
+  uri TEXT,
+  PRIMARY KEY (chain, contract, token_id)
+) WITHOUT ROWID;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs, indexes]
+export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs, indexes, tokenUris]
 export const schemaVersion = versionAfter(migrations)

@@ -169,6 +169,14 @@ const phases: Record<ForgetPhase, (context: StepContext, state: ForgetState) => 
     return dropSome(context, { table: 'contract_facts', key: 'contract', where: 'chain = ?' }, [context.ordinal])
   },
 
+  uris({ connection, ordinal, rowsMax }, { what: { contract } }) {
+    const [of, values] = contract === undefined ? ['', []] : ['AND contract = ?', [bytesOfHex(contract)]]
+    const drop = `DELETE FROM token_uris WHERE (chain, contract, token_id) IN
+      (SELECT chain, contract, token_id FROM token_uris WHERE chain = ? ${of} LIMIT ?)`
+    const removed = connection.run(drop, ordinal, ...values, rowsMax)
+    return removed < rowsMax ? { removed } : { removed, after: more }
+  },
+
   packs({ connection, ordinal, rowsMax }, { what }) {
     if (sweepPacks(connection, Math.ceil(rowsMax / rowsPerPack)) > 0) return { removed: 0, after: more }
     if (what.view !== 'activity') endEmptying(connection, ordinal, what.view)

@@ -1,0 +1,77 @@
+// JSON within URIs: what contracts really write, and what hostile ones could.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { metadataOf, normalizedMetadataOf } from './token-metadata.ts'
+
+const json = '{"name":"Ünit #1 🐒","share":"50%"}'
+const base64 = Buffer.from(json).toString('base64')
+
+test.each([
+  ['base64', `data:application/json;base64,${base64}`],
+  ['base64 with a character set', `data:application/json;charset=utf-8;base64,${base64}`],
+  ['base64 with escaped padding', `data:application/json;base64,${base64.replaceAll('=', '%3D')}`],
+  ['escapes', `data:application/json,${encodeURIComponent(json)}`],
+  ['plain text, as many contracts write it', `data:application/json;utf8,${json}`],
+  ['capitals and lines', `DATA:Application/JSON;UTF8,\n${json}\n`],
+])('%s', (_, uri) => {
+  expect(metadataOf(uri)).toBe(json)
+})
+
+test('a text that is JSON before it is decoded and not after stays as it is', () => {
+  expect(metadataOf('data:application/json,{"a":"%22"}')).toBe('{"a":"%22"}')
+})
+
+test.each([
+  ['another scheme', 'ipfs://QmHash/1.json'],
+  ['a page', 'https://example.com/{"a":1}'],
+  ['another type', `data:image/svg+xml;base64,${base64}`],
+  ['no type', `data:,${json}`],
+  ['no comma', 'data:application/json;base64'],
+  ['a list', 'data:application/json,[1]'],
+  ['a number', 'data:application/json,1'],
+  ['null', 'data:application/json,null'],
+  ['nothing', 'data:application/json,'],
+  ['broken JSON', 'data:application/json,{"a":'],
+  [
+    'bytes that are not UTF-8',
+    `data:application/json;base64,${Buffer.from('{"a":"\xff"}', 'latin1').toString('base64')}`,
+  ],
+  ['more than 64 kB', `data:application/json,{"a":"${'x'.repeat(65_536)}"}`],
+  [
+    'more than 64 kB in base64',
+    `data:application/json;base64,${Buffer.from(`{"a":"${'x'.repeat(65_536)}"}`).toString('base64')}`,
+  ],
+])('nothing is read from %s', (_, uri) => {
+  expect(metadataOf(uri)).toBeUndefined()
+})
+
+test('any object comes back, in base64 and in escapes', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 5 }), value => {
+      const text = JSON.stringify(value).toWellFormed()
+      expect(metadataOf(`data:application/json;base64,${Buffer.from(text).toString('base64')}`)).toBe(text)
+      expect(metadataOf(`data:application/json,${encodeURIComponent(text)}`)).toBe(text)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('the fields that clients know', () => {
+  const given = {
+    ...{ name: 'One', description: null, image_url: 'ipfs://image', external_url: 'https://example.com', extra: 1 },
+    attributes: [{ trait_type: 'Eyes', value: 3, max_value: 5, display_type: 'number' }, 'nonsense', null, [1]],
+  }
+  const none = { order: null, trait_count: 0 }
+  expect(normalizedMetadataOf(JSON.stringify(given))).toEqual({
+    ...{ name: 'One', description: null, image: 'ipfs://image', animation_url: null },
+    ...{ external_link: 'https://example.com', external_url: 'https://example.com' },
+    attributes: [{ trait_type: 'Eyes', value: 3, max_value: 5, display_type: 'number', ...none }],
+  })
+})
+
+test('fields of any shape cost nothing: nested without end, objects in place of text, attributes that are no list', () => {
+  const deep = `{"name":${'['.repeat(30_000)}${']'.repeat(30_000)},"image":{"a":1},"attributes":{"length":9}}`
+  const metadata = metadataOf(`data:application/json,${deep}`)!
+  expect(JSON.stringify(normalizedMetadataOf(metadata))).toContain('"name":null,')
+  expect(normalizedMetadataOf('{"__proto__":{"name":"x"}}').name).toBeNull()
+})

@@ -1,0 +1,112 @@
+// The URIs and on-chain metadata of the tokens that an answer shows: at once where they are known, and read for later
+// answers where they are not. No request waits long for a node, and nothing is fetched from the web.
+import { within } from '../abort.ts'
+import type { ChainId, ShownToken } from '../model.ts'
+import type { TokenKey, TokenUri, TokenUriStore } from '../store/annotation-store.ts'
+import type { Freshen } from './freshen.ts'
+import { metadataOf } from './token-metadata.ts'
+
+/** All undefined until the token is read; the first two where the contract said nothing that can be shown. */
+export type TokenDetails = {
+  tokenUri: string | undefined
+  /** JSON text: what a `data:` URI holds. */
+  metadata: string | undefined
+  /** When the contract was asked. */
+  syncedAtMs: number | undefined
+}
+
+export type TokenDetailsAnswer = {
+  /** In the order of the tokens. */
+  details: TokenDetails[]
+  /** Whether all were read; if not, the next answer may know more. */
+  complete: boolean
+}
+
+const unknownDetails: TokenDetails = { tokenUri: undefined, metadata: undefined, syncedAtMs: undefined }
+
+/** A node answers in less; an answer without URIs is better than a late one. */
+const waitMs = 300
+/** Collections reveal their URIs some time after the mint. */
+const uriAgeMsMax = 7 * 86_400_000
+/** Tokens get a URI later, and nodes that failed work again. */
+const noneAgeMsMax = 86_400_000
+/** Tokens that are being read for requests of this process. */
+const askedMax = 10_000
+/**
+ * Of one answer. A wallet can be sent tokens with URIs of 96 kB each: these must not make its list too large to send.
+ */
+const answerCharactersMax = 2 * 2 ** 20
+
+type Wait = (waiting: () => Promise<unknown>) => Promise<unknown>
+
+export class TokenUris {
+  readonly #store: TokenUriStore
+  readonly #freshen: Freshen | undefined
+  readonly #wait: Wait
+  /** Each token is asked for once at a time, however many requests show it. */
+  readonly #asked = new Map<string, Promise<void>>()
+
+  /** `wait` goes around what a request waits for: it does no work meanwhile. */
+  constructor(store: TokenUriStore, freshen: Freshen | undefined, wait: Wait = waiting => waiting()) {
+    this.#store = store
+    this.#freshen = freshen
+    this.#wait = wait
+  }
+
+  async of(chain: ChainId, tokens: readonly ShownToken[]): Promise<TokenDetailsAnswer> {
+    const known = new Map<string, TokenUri>()
+    const look = async (): Promise<void> => {
+      const unknown = tokens.filter(token => !known.has(nameOf(chain, token)))
+      if (unknown.length === 0) return
+      for (const uri of await this.#store.tokenUris(chain, unknown)) known.set(nameOf(chain, uri), uri)
+    }
+    await look()
+    const now = Date.now()
+    const old = tokens.filter(token => isOld(known.get(nameOf(chain, token)), now))
+    const asked = this.#ask(chain, old)
+    // What was read before is shown meanwhile, so it is not waited for.
+    const waited = old.flatMap((token, at) => (known.has(nameOf(chain, token)) ? [] : (asked[at] ?? [])))
+    if (waited.length > 0) {
+      await this.#wait(() => within(waitMs, Promise.all(waited)).catch(() => {}))
+      await look()
+    }
+    let characters = 0
+    const details = tokens.map(token => {
+      const found = known.get(nameOf(chain, token))
+      if (found === undefined) return unknownDetails
+      const { uri, readAtMs: syncedAtMs } = found
+      characters += uri?.length ?? 0
+      if (uri === undefined || characters > answerCharactersMax) return { ...unknownDetails, syncedAtMs }
+      return { tokenUri: uri, metadata: metadataOf(uri), syncedAtMs }
+    })
+    return { details, complete: tokens.every(token => known.has(nameOf(chain, token))) }
+  }
+
+  /** Has tokens read that are not being read. Undefined where too many are. */
+  #ask(chain: ChainId, tokens: readonly ShownToken[]): (Promise<void> | undefined)[] {
+    const freshen = this.#freshen?.tokenUris
+    if (freshen === undefined) return []
+    const room = askedMax - this.#asked.size
+    const names = new Map(tokens.map(token => [nameOf(chain, token), token]))
+    const unasked = [...names].filter(([name]) => !this.#asked.has(name)).slice(0, room)
+    if (unasked.length > 0) {
+      const over = (): void => {
+        for (const [name] of unasked) this.#asked.delete(name)
+      }
+      const wanted = unasked.map(([, token]) => token)
+      // What fails is asked for again by the next request.
+      const reading = freshen(chain, wanted).then(over, over)
+      for (const [name] of unasked) this.#asked.set(name, reading)
+    }
+    return tokens.map(token => this.#asked.get(nameOf(chain, token)))
+  }
+}
+
+function nameOf(chain: ChainId, { contract, tokenId }: TokenKey): string {
+  return `${chain} ${contract} ${tokenId}`
+}
+
+function isOld(known: TokenUri | undefined, now: number): boolean {
+  if (known === undefined) return true
+  return now - known.readAtMs > (known.uri === undefined ? noneAgeMsMax : uriAgeMsMax)
+}
