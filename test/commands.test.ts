@@ -252,7 +252,7 @@ describe('plan', () => {
   test('models whole chains without a node', async () => {
     const { stdout } = await place.runHere(['plan', '--model'])
     expect(stdout).toMatch(
-      /^CHAIN +STORE +CALLS +BYTES +TIME +DISK +WITHOUT WALLETS\nEthereum +one machine, file +46,000,000 /,
+      /^CHAIN +STORE +CALLS +BYTES +TIME +DISK +TRANSFERS ALONE\nEthereum +one machine, file +46,000,000 /,
     )
     expect(stdout).toContain('\nAssumed: full mode, ')
     const { model } = JSON.parse((await place.runHere(['plan', '--model', '--json'])).stdout)

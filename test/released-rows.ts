@@ -14,7 +14,7 @@ type Transaction = { block: number; transactionIndex: number; hash: Hash; timest
 export const releasedChain = 1 as ChainId
 export const releasedWallet = address('f7')
 export const releasedContracts = [address('c1'), address('c2')] as const
-const other = 137 as ChainId
+export const releasedOther = 137 as ChainId
 const day = '2026-01-01'
 
 export async function fillReleased(store: Store, { packTransfer, packActivity }: Packers): Promise<void> {
@@ -67,7 +67,7 @@ export async function fillReleased(store: Store, { packTransfer, packActivity }:
     head: block(9_002),
   })
   await store.commitCold({
-    ...{ chain: other, covered: [], blocks: [block(3)], transfers: [row(tokens, 3, plain)] },
+    ...{ chain: releasedOther, covered: [], blocks: [block(3)], transfers: [row(tokens, 3, plain)] },
     activity: packActivity([{ address: releasedWallet, first, last: first }]),
   })
   await store.watchContract(releasedChain, ranges, 12)
@@ -86,7 +86,7 @@ export async function fillReleased(store: Store, { packTransfer, packActivity }:
       rank: 'imported',
       updatedAt: 5,
     },
-    { chain: other, address: releasedWallet, label: 'pinned', source: 'me', rank: 'operator', updatedAt: 6 },
+    { chain: releasedOther, address: releasedWallet, label: 'pinned', source: 'me', rank: 'operator', updatedAt: 6 },
   ])
   await store.putMarks([
     {

@@ -11,7 +11,7 @@ import { packActivity } from '../src/store/packed-activity.ts'
 import { partColumns, partNames } from '../src/store/parts.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
-import { fillReleased, releasedChain, releasedContracts, releasedWallet } from './released-rows.ts'
+import { fillReleased, releasedChain, releasedContracts, releasedOther, releasedWallet } from './released-rows.ts'
 
 const dumpOf = (engine: string) => readFileSync(new URL(`released/0.1.0-${engine}.sql`, import.meta.url), 'utf8')
 const releasedVersion = 7
@@ -148,6 +148,12 @@ test.each([sqlite, postgres])('a store of 0.1.0 opens with its rows: $name', asy
   const store = await openStore(released, { role: 'tool' })
   expect(await store.info()).toMatchObject({ schemaVersion: (await filled.info()).schemaVersion })
   expect(await engine.schemaOf(released)).toEqual(await engine.schemaOf(fresh))
+  // Its chains keep no index until one is named.
+  for (const chain of [releasedChain, releasedOther]) {
+    expect((await store.indexes?.indexStates(chain)) ?? []).toEqual([])
+    await store.keepIndexes?.(chain, ['by_wallet', 'by_token', 'by_block'])
+    while (await store.fillIndexes?.(chain, 100));
+  }
   const rows = await rowsOf(released)
   expect(rows).toEqual(await rowsOf(fresh))
   for (const [part, held] of Object.entries(rows))

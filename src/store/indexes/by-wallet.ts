@@ -1,6 +1,6 @@
-// Transfers by wallet, newest first: one record for the giver and one for the recipient, one for both where they are the
-// same, none for the zero address. A record tells the token and the amount, so what a wallet holds is a sum of its own
-// records. Pure.
+// Transfers by wallet, newest first: one record for the giver and one for the recipient, one for both where they are
+// the same, none for the zero address. A record tells the token and the amount, so what a wallet holds is a sum of its
+// own records. Pure.
 //
 //   byte 0      flags (below)
 //   4 bytes     the number of the contract

@@ -101,14 +101,13 @@ function makeRoom(context: WriteContext, ordinal: number, ranges: readonly Inter
   for (const range of ranges) dropPending(context, ordinal, range)
   for (const interval of joinIntervals(ranges)) {
     removeCoverageOfAllScopes(connection, ordinal, interval, 'full')
-    if (hasColdBlocks(connection, ordinal, interval)) transfers.deleteCold(context, { ordinal }, interval)
+    if (hasColdBlocks(connection, ordinal, interval)) transfers.deleteCold(context, ordinal, interval)
   }
 }
 
 /** Deletes the pending ranges that reach into an interval, with their rows. */
 function dropPending(context: WriteContext, ordinal: number, interval: Interval): void {
-  for (const range of takePending(context.connection, ordinal, interval))
-    transfers.deleteCold(context, { ordinal }, range)
+  for (const range of takePending(context.connection, ordinal, interval)) transfers.deleteCold(context, ordinal, range)
 }
 
 export function commitHot(context: WriteContext, commit: HotCommit): void {
@@ -170,25 +169,28 @@ export function putHead({ connection, dictionary }: WriteContext, chain: ChainId
  * Deletes rows and every claim that they are there: no scope of the chain covers a dropped contract any longer.
  * Activity stays, because a first and a last transaction cannot be taken apart again.
  */
-export function dropRange(context: WriteContext, chain: ChainId, scope: 'full' | Address, interval: Interval): void {
+export function dropRange(context: WriteContext, chain: ChainId, interval: Interval): void {
   const { connection, dictionary } = context
   const ordinal = dictionary.ordinalOf(chain)
   if (ordinal === undefined) return
-  if (scope === 'full') {
-    removeCoverageOfAllScopes(connection, ordinal, interval)
-    dropPending(context, ordinal, interval)
-    transfers.deleteCold(context, { ordinal }, interval)
-    // Without them the commits that bring the range back find nothing to replace.
-    dropBlocksWithin(connection, ordinal, interval)
-    return
-  }
-  for (const claim of [scope, ...chainScopes]) removeCoverageRows(connection, ordinal, claim, interval)
-  const contract = dictionary.contractOf(ordinal, scope)
-  if (contract !== undefined) transfers.deleteCold(context, { ordinal, contract }, interval)
+  removeCoverageOfAllScopes(connection, ordinal, interval)
+  dropPending(context, ordinal, interval)
+  transfers.deleteCold(context, ordinal, interval)
+  // Without them the commits that bring the range back find nothing to replace.
+  dropBlocksWithin(connection, ordinal, interval)
 }
 
-export function droppedRange(chain: ChainId, scope: 'full' | Address, interval: Interval): TakenBack {
-  return { chain, intervals: () => (scope === 'full' ? [interval] : []) }
+/** Each with records of indexes in packs of their own. */
+const rowsPerStep = 2_500
+
+/** The same for one contract, in steps, of which the first takes the claims. True where rows may be left. */
+export function dropSomeOf(context: WriteContext, chain: ChainId, address: Address, interval: Interval): boolean {
+  const { connection, dictionary } = context
+  const ordinal = dictionary.ordinalOf(chain)
+  if (ordinal === undefined) return false
+  for (const claim of [address, ...chainScopes]) removeCoverageRows(connection, ordinal, claim, interval)
+  const contract = dictionary.contractOf(ordinal, address)
+  return contract !== undefined && transfers.deleteSome(context, { ordinal, contract }, interval, rowsPerStep).isMore
 }
 
 export function unfinalize(context: WriteContext, chain: ChainId, to: number): void {
@@ -201,7 +203,7 @@ export function unfinalize(context: WriteContext, chain: ChainId, to: number): v
   activity.dropHotAbove(connection, ordinal, to)
   dropBlocksAbove(connection, 'hot_blocks', ordinal, to)
   dropPending(context, ordinal, { from: to + 1, to: aboveAll })
-  transfers.deleteCold(context, { ordinal }, { from: to + 1, to: aboveAll })
+  transfers.deleteCold(context, ordinal, { from: to + 1, to: aboveAll })
   dropBlocksAbove(connection, 'blocks', ordinal, to)
   removeCoverageOfAllScopes(connection, ordinal, { from: to + 1, to: aboveAll })
   connection.run('DELETE FROM checkpoints WHERE name LIKE ? OR name = ?', `wallet/${chain}/%`, `final/${chain}`)

@@ -1,6 +1,7 @@
 // Writing and reading EVM chains: each change is one transaction, after those in which large ones take rows back. What
 // a commit does is `chain-commits.ts`.
 
+import { setImmediate } from 'node:timers/promises'
 import { hexOf } from '../../hex.ts'
 import type { Address, Hash } from '../../model.ts'
 import { activityCount } from '../packed-activity.ts'
@@ -54,10 +55,13 @@ export function chainWriter(file: StoreFile): ChainWriter {
       file.writing(({ connection, dictionary }) =>
         addCoverageRows(connection, dictionary.addOrdinal(chain), scope, interval),
       ),
-    dropRange: (chain, scope, interval) =>
-      takingBack(file, commits.droppedRange(chain, scope, interval), context =>
-        commits.dropRange(context, chain, scope, interval),
-      ),
+    async dropRange(chain, scope, interval) {
+      if (scope === 'full')
+        return await takingBack(file, { chain, intervals: () => [interval] }, context =>
+          commits.dropRange(context, chain, interval),
+        )
+      while (await file.writing(context => commits.dropSomeOf(context, chain, scope, interval))) await setImmediate()
+    },
     unfinalize: (chain, to) =>
       takingBack(file, commits.unfinalized(chain, to), context => commits.unfinalize(context, chain, to)),
     dropActivity: (chain, wallets) =>

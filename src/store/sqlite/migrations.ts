@@ -1,5 +1,5 @@
-// The schema of the SQLite engine as a list of steps. From the first release on a step is never edited: append the next
-// one. A step takes no number from other files, because a change there would edit it.
+// The schema of the SQLite engine as a list of steps. From the first release on a step is never edited: append the
+// next one. A step takes no number from other files, because a change there would edit it.
 import { versionAfter } from '../schema.ts'
 
 /** "ALMN": marks an Almanac store among SQLite files. */
@@ -224,9 +224,9 @@ function readableRefSql(end: 'first' | 'last'): string {
   '0x' || lower(substr(${digits}, 23)) AS ${end}_hash, datetime(${timestamp}, 'unixepoch') AS ${end}_time`
 }
 
-// What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read these
-// views. `readable_transfers` takes payloads apart as `transfer-payload.ts` laid them out in 0.1.0: in hex digits
-// counted from 1, the transaction hash begins at 9 and the parties at 73.
+// What the tables hold, for the sqlite3 shell: `SELECT * FROM readable_transfers LIMIT 10`. Almanac does not read
+// these views. `readable_transfers` takes payloads apart as `transfer-payload.ts` laid them out in 0.1.0: in hex
+// digits counted from 1, the transaction hash begins at 9 and the parties at 73.
 const views = `
 CREATE VIEW readable_transfers AS
 WITH every AS (
@@ -281,8 +281,8 @@ SELECT chains.id AS chain, iif(typeof(scope) = 'text', scope, '0x' || lower(hex(
 FROM coverage JOIN chains ON chains.ordinal = coverage.chain;
 `
 
-// Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is gone.
-// `hash` is that of the last block.
+// Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is
+// gone. `hash` is that of the last block.
 const pendingRanges = `
 CREATE TABLE pending_ranges (
   chain INTEGER NOT NULL,
@@ -341,10 +341,10 @@ CREATE TABLE view_fills (
 ) WITHOUT ROWID;
 `
 
-// Which indexes of transfers a chain keeps (their views), with records in `view_records` and in runs. phase: NULL while
-// all stored transfers are in it; 'remove' while records of before are removed, 'hot' and 'cold' while it is filled from
-// stored rows, up to the key `reached`; `contracts` of `contracts_of` are done. A chain without any row keeps all from
-// the start. taken_back, filled: see RowChanges in index-reader.ts.
+// Which indexes of transfers a chain keeps (their views), with records in `view_records` and in runs. phase: NULL
+// while all stored transfers are in it; 'remove' while records of before are removed, 'hot' and 'cold' while it is
+// filled from stored rows, up to the key `reached`; `contracts` of `contracts_of` are done. A chain without any row
+// keeps all from the start. taken_back, filled: see RowChanges in index-reader.ts.
 const indexes = `
 DROP TABLE view_fills;
 CREATE TABLE chain_indexes (

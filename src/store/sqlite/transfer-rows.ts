@@ -7,17 +7,24 @@ import { bucketOf } from '../runs/count-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
 import { bucketBlocks } from '../schema.ts'
 import { idCountOf, payloadFlags } from '../transfer-payload.ts'
-import type { Connection, Row } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { addIndexRecords, addIndexRuns, removeIndexRecords } from './indexes/index-rows.ts'
 import { countChange, liveIndexes } from './indexes/kept-indexes.ts'
-import { addRow, markRanges, newestFirst, type PlacedRow, type RowsByContract } from './placed-rows.ts'
+import {
+  addRow,
+  markRanges,
+  newestFirst,
+  type PlacedRow,
+  type RowsByContract,
+  rowColumns,
+  storedTransfer,
+} from './placed-rows.ts'
 import { type Budget, firstPlace, type RunPlace } from './runs/runs.ts'
 import {
   addTransferRun,
   fitsRuns,
   type OnRemoved,
   removeSomeTransfers,
-  removeTransfers,
   removeWholeBlocks,
   withoutStored,
 } from './runs/transfer-runs.ts'
@@ -39,9 +46,7 @@ export const isRangeSql = `(${[0x00, 0x40, 0x80, 0xc0]
   .map(first => `substr(payload, 1, 1) BETWEEN x'${first.toString(16)}' AND x'${(first + 0x1f).toString(16)}'`)
   .join(' OR ')})`
 
-/**
- * Rows of whole blocks, of which nothing is stored: `makeRoom` saw to that. Returns how many there are.
- */
+/** Rows of whole blocks, of which nothing is stored: `makeRoom` saw to that. Returns how many there are. */
 export function insertWhole(
   context: RowContext,
   ordinal: number,
@@ -157,22 +162,13 @@ function addToCounts(connection: Connection, contract: number, bucket: number, c
   connection.run('UPDATE contracts SET transfers = transfers + ? WHERE id = ?', count, contract)
 }
 
-/** Deletes cold rows of one contract or of a whole chain, and subtracts them from the counts. */
-export function deleteCold(
-  context: RowContext,
-  { ordinal, contract }: { ordinal: number; contract?: number },
-  interval: Interval,
-): void {
-  const { connection, cleared = [] } = context
+/** Deletes cold rows of whole blocks, and subtracts them from the counts. */
+export function deleteCold({ connection, cleared = [] }: RowContext, ordinal: number, interval: Interval): void {
   removing(connection, ordinal, removed => {
-    deleteFromTable(connection, { ordinal, contract }, interval, removed)
-    if (contract !== undefined) {
-      const place = { ...interval, chain: ordinal }
-      subtracting(connection, removed, onRemoved => removeTransfers(connection, place, contract, onRemoved))
-    } else if (!isCovered(cleared, interval)) {
-      const of = { ordinal, intervals: [interval] }
+    deleteFromTable(connection, { ordinal, contract: undefined }, interval, removed)
+    const of = { ordinal, intervals: [interval] }
+    if (!isCovered(cleared, interval))
       deleteFromRuns(connection, of, { place: firstPlace, budget: { packs: Infinity } }, removed)
-    }
   })
 }
 
@@ -187,7 +183,6 @@ export function deleteSomeFromRuns({ connection }: RowContext, of: WholeBlocks, 
 
 type WholeBlocks = { ordinal: number; intervals: readonly Interval[] }
 type WalkStep = { place: RunPlace; budget: Budget }
-
 /** `transfers`: where an index has them. */
 type Removed = { rows: number; transfers: StoredTransfer[] | undefined }
 
@@ -201,24 +196,44 @@ function removing(connection: Connection, ordinal: number, remove: (removed: Rem
   return removed.rows
 }
 
-/** For contracts of which no row is to stay. Returns how many there were. */
-export function forgetInTable(
-  { connection }: RowContext,
-  of: { ordinal: number; contract: number },
-  interval: Interval,
-): number {
-  return removing(connection, of.ordinal, removed => deleteFromTable(connection, of, interval, removed))
+export type OfContract = { ordinal: number; contract: number }
+
+/** About `rowsMax` cold rows of one contract, the newest of the table first: a row of an index costs more to remove. */
+export function deleteSome(context: RowContext, of: OfContract, interval: Interval, rowsMax: number): SomeDeleted {
+  const inTable = deleteSomeFromTable(context, of, interval, rowsMax)
+  if (inTable.isMore) return inTable
+  const inRuns = deleteSomeOfContract(context, of, interval, rowsMax)
+  return { rows: inTable.rows + inRuns, isMore: inRuns > 0 }
 }
 
-/** The same for about `rowsMax` rows in runs; 0 where no run has any. */
-export function forgetInRuns(
+export type SomeDeleted = { rows: number; isMore: boolean }
+
+/** Whole blocks. */
+export function deleteSomeFromTable(
   { connection }: RowContext,
-  { ordinal, contract }: { ordinal: number; contract: number },
+  of: OfContract,
+  { from, to }: Interval,
+  rowsMax: number,
+): SomeDeleted {
+  const find =
+    'SELECT block FROM transfers WHERE contract = ? AND block BETWEEN ? AND ? ORDER BY block DESC LIMIT 1 OFFSET ?'
+  const [lowest = from] = connection.get(find, of.contract, from, to, rowsMax) ?? []
+  const rows = removing(connection, of.ordinal, removed =>
+    deleteFromTable(connection, of, { from: lowest as number, to }, removed),
+  )
+  return { rows, isMore: (lowest as number) > from }
+}
+
+/** From one run that has any; 0 where none has. */
+export function deleteSomeOfContract(
+  { connection }: RowContext,
+  { ordinal, contract }: OfContract,
+  interval: Interval,
   rowsMax: number,
 ): number {
   return removing(connection, ordinal, removed =>
     subtracting(connection, removed, onRemoved =>
-      removeSomeTransfers(connection, { chain: ordinal, contract }, rowsMax, onRemoved),
+      removeSomeTransfers(connection, { chain: ordinal, contract, ...interval }, rowsMax, onRemoved),
     ),
   )
 }
@@ -255,15 +270,6 @@ const leap = `WITH RECURSIVE found (contract) AS (SELECT min(contract) FROM tran
 
 function contractsInTable(connection: Connection, ordinal: number): number[] {
   return connection.all(leap, ordinal).map(([contract]) => contract as number)
-}
-
-export const rowColumns = 'contract, block, tx, log, pos, payload'
-
-export function storedTransfer([contract, block, tx, log, pos, payload]: Row): StoredTransfer {
-  return {
-    ...{ contract: contract as number, block: block as number, transactionIndex: tx as number },
-    ...{ logIndex: log as number, batchIndex: pos as number, payload: payload as Uint8Array },
-  }
 }
 
 function deleteFromRuns(

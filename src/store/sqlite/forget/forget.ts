@@ -26,7 +26,7 @@ import { pendingRangesOf } from '../pending-ranges.ts'
 import { sweepPacks } from '../runs/runs.ts'
 import { removeCounts } from '../runs/transfer-runs.ts'
 import type { WriteContext } from '../store-file.ts'
-import { dropHotAbove, dropHotOf, forgetInRuns, forgetInTable } from '../transfer-rows.ts'
+import { deleteSomeFromTable, deleteSomeOfContract, dropHotAbove, dropHotOf } from '../transfer-rows.ts'
 import { putCheckpoint } from '../work.ts'
 
 const every = { from: 0, to: blockKeySpan }
@@ -136,7 +136,7 @@ const phases: Record<ForgetPhase, (context: StepContext, state: ForgetState) => 
     if (what.contract === undefined) return dropRuns(connection, ordinal, what)
     const contract = numberOf(context, what)
     if (contract === undefined) return { removed: 0 }
-    const removed = forgetInRuns(context, { ordinal, contract }, rowsMax)
+    const removed = deleteSomeOfContract(context, { ordinal, contract }, every, rowsMax)
     return removed === 0 ? { removed } : { removed, after: more }
   },
 
@@ -213,13 +213,10 @@ function dropTransfers(context: StepContext, after: number): PhaseStep {
   return numbers.length < contractsPerStep ? { removed } : { removed, after: String(numbers.at(-1)) }
 }
 
-/** The newest first, whole blocks. */
 function dropSomeTransfers(context: StepContext, contract: number): PhaseStep {
-  const { connection, ordinal, rowsMax } = context
-  const find = 'SELECT block FROM transfers WHERE contract = ? ORDER BY block DESC LIMIT 1 OFFSET ?'
-  const [from = 0] = connection.get(find, contract, rowsMax) ?? []
-  const removed = forgetInTable(context, { ordinal, contract }, { ...every, from: from as number })
-  return from === 0 ? { removed } : { removed, after: more }
+  const { ordinal, rowsMax } = context
+  const { rows, isMore } = deleteSomeFromTable(context, { ordinal, contract }, every, rowsMax)
+  return isMore ? { removed: rows, after: more } : { removed: rows }
 }
 
 /** The tables keep what was subtracted from the counts of runs: it goes with them. */

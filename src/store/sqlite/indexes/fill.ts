@@ -1,13 +1,13 @@
-// Fills indexes that a chain keeps from its stored rows, hot ones first, and removes the records of those that it left,
-// in steps. Rows that come meanwhile bring their records along; a hot row that becomes final before it was met is met
-// among the cold ones. Callers hold the transaction.
+// Fills indexes that a chain keeps from its stored rows, hot ones first, and removes the records of those that it
+// left, in steps. Rows that come meanwhile bring their records along; a hot row that becomes final before it was met
+// is met among the cold ones. Callers hold the transaction.
 import { blockOfKey, contractOfKey, positionOfKey, transferKey } from '../../runs/transfer-view.ts'
 import type { StoredTransfer } from '../../runs/view.ts'
 import type { Connection } from '../connection.ts'
+import { rowColumns, storedTransfer } from '../placed-rows.ts'
 import { coldTransfersAfter } from '../runs/cold-transfers.ts'
 import { sweepPacks } from '../runs/runs.ts'
 import type { RowContext } from '../store-file.ts'
-import { rowColumns, storedTransfer } from '../transfer-rows.ts'
 import { addIndexRecords } from './index-rows.ts'
 import { type FillPhase, type KeptIndex, keptIndexes } from './kept-indexes.ts'
 

@@ -38,7 +38,9 @@ export function readRecords(
 /** A run that need not be opened before the walk gets to its blocks. */
 type WaitingRun = Interval & { id: number }
 
-/** Where keys differ in the place alone, runs of other blocks have none of them, and the others come by their blocks. */
+/**
+ * Where keys differ in the place alone, runs of other blocks have none of them, and the others come by their blocks.
+ */
 function waitingRuns({ view, order, first, last }: Walk & { view: IndexView }, runs: readonly WaitingRun[]): Waiting {
   const isOneSubject = compareKeys(first.subarray(0, view.placeAt), last.subarray(0, view.placeAt)) === 0
   if (!isOneSubject) return { runs: [...runs], isOneSubject }

@@ -14,11 +14,11 @@ import type { StoredTransfer } from '../../runs/view.ts'
 import type { Store } from '../../store.ts'
 import { Connection } from '../connection.ts'
 import { ownerWriteOptions } from '../open-file.ts'
+import { rowColumns, storedTransfer } from '../placed-rows.ts'
 import { coldTransfersAfter } from '../runs/cold-transfers.ts'
 import { mergeStep } from '../runs/merges.ts'
 import { recordsAfter, runsOf } from '../runs/runs.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { rowColumns, storedTransfer } from '../transfer-rows.ts'
 import { keptIndexes } from './kept-indexes.ts'
 
 const names = indexViews.map(({ name }) => name)

@@ -1,5 +1,5 @@
-// Writing the records of indexes as transfers come and go: of rows in bulk as runs, of others into a table. Callers hold
-// the transaction.
+// Writing the records of indexes as transfers come and go: of rows in bulk as runs, of others into a table. Callers
+// hold the transaction.
 import type { Interval } from '../../../model.ts'
 import type { IndexView } from '../../indexes/index-view.ts'
 import { SortedRecords } from '../../indexes/sorted-records.ts'

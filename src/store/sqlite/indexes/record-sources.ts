@@ -1,5 +1,5 @@
-// Where the records of an index lie: packs of runs, and rows of a table. Each is walked in either direction from one key
-// to another, both included, without an object for each record. Callers hold the snapshot.
+// Where the records of an index lie: packs of runs, and rows of a table. Each is walked in either direction from one
+// key to another, both included, without an object for each record. Callers hold the snapshot.
 import { OpenPack } from '../../runs/open-pack.ts'
 import { compareKeys } from '../../runs/pack.ts'
 import type { View } from '../../runs/view.ts'
@@ -38,7 +38,9 @@ type StoredPack = [key: Uint8Array, bytes: Uint8Array<ArrayBuffer>]
 /** Packs that are opened side by side, for any number of walks one after the other. */
 const opened = new Map<number, OpenPack[]>()
 
-/** The source of a run, which stands on its first record. Undefined where it has none. `place`: its number in the walk. */
+/**
+ * The source of a run, which stands on its first record. Undefined where it has none. `place`: its number in the walk.
+ */
 export function runSource(walk: Walk, run: number, place: number): RecordSource | undefined {
   const { keyBytes } = walk.view
   const pool = opened.get(keyBytes) ?? []

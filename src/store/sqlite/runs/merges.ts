@@ -1,6 +1,7 @@
-// Keeps runs few: sixteen of like size become one. A merge moves records in the order of their keys, some at a time and
-// each time within one transaction: what was moved is gone from the runs that it came from. So every record is in one
-// place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no room.
+// Keeps runs few: sixteen of like size become one. A merge moves records in the order of their keys, some at a time
+// and each time within one transaction: what was moved is gone from the runs that it came from. So every record is in
+// one place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no
+// room.
 import { AlmanacError } from '../../../errors.ts'
 import { indexViews } from '../../indexes/all-indexes.ts'
 import { activityView } from '../../runs/activity-view.ts'
@@ -40,9 +41,9 @@ export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<
   }
 }
 
-// Transfers that are not claimed yet may have to go again, with their records of indexes, which is quick only while they
-// are runs of their own: that begin or end within the range which waits. A run that reaches over all of it was there
-// before, and has none of its rows.
+// Transfers that are not claimed yet may have to go again, with their records of indexes, which is quick only while
+// they are runs of their own: that begin or end within the range which waits. A run that reaches over all of it was
+// there before, and has none of its rows.
 const ofTransfers = [transferView, ...indexViews].map(({ id }) => id).join()
 const mergeable = `growing = 0 AND target IS NULL AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax})
   AND (view NOT IN (${ofTransfers}) OR NOT EXISTS (

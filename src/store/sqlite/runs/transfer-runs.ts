@@ -2,6 +2,7 @@
 import type { Interval } from '../../../model.ts'
 import { bucketMax, bucketOf, countKey, countValue, countView, totalKey } from '../../runs/count-view.ts'
 import { hasMember } from '../../runs/members.ts'
+import { compareKeys } from '../../runs/pack.ts'
 import { fitsKey } from '../../runs/place-key.ts'
 import {
   blockOfKey,
@@ -69,16 +70,7 @@ export function addTransferRun(connection: Connection, place: OfChain, rowsByCon
 
 export type OnRemoved = (transfer: StoredTransfer) => void
 
-/** Deletes the rows that a contract has in an interval, and gives each to `onRemoved`. */
-export function removeTransfers(connection: Connection, place: OfChain, contract: number, onRemoved: OnRemoved): void {
-  const { from, to } = place
-  const span = spanOfBlocks(contract, place)
-  const remove = removing(block => block >= from && block <= to, onRemoved)
-  for (const run of runsOf(connection, transferView, place))
-    if (hasMember(membersOf(connection, run.id), contract)) changeRun(connection, transferView, run.id, remove, span)
-}
-
-/** The same for all contracts, in steps: see `changeRuns`. */
+/** Deletes the rows of whole blocks, and gives each to `onRemoved`, in steps: see `changeRuns`. */
 export function removeWholeBlocks(
   connection: Connection,
   { chain, intervals }: { chain: number; intervals: readonly Interval[] },
@@ -107,17 +99,18 @@ function removing(isOf: (block: number) => boolean, onRemoved: OnRemoved): Chang
 /** Of one contract; a pack has more. */
 const rowsPerPack = 16
 
-/** The same for one contract and every block, from some packs of one run that has any. */
+/** The same for one contract, from some packs of one run that has any. */
 export function removeSomeTransfers(
   connection: Connection,
-  { chain, contract }: { chain: number; contract: number },
+  { contract, ...place }: OfChain & { contract: number },
   rowsMax: number,
   onRemoved: OnRemoved,
 ): void {
-  const { from, to: last } = spanOfBlocks(contract, { from: 0, to: Infinity })
-  for (const run of runsOf(connection, transferView, { chain, from: 0, to: Infinity })) {
+  const { from, to: last } = spanOfBlocks(contract, place)
+  for (const run of runsOf(connection, transferView, place)) {
+    if (!hasMember(membersOf(connection, run.id), contract)) continue
     const cursor = cursorAt(connection, transferView, run.id, from)
-    if (cursor === undefined || contractOfKey(cursor.reader.key) !== contract) continue
+    if (cursor === undefined || compareKeys(cursor.reader.key, last) > 0) continue
     const beyond = 'SELECT key FROM pack_keys WHERE run = ? AND key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'
     const [to = last] = connection.get(beyond, run.id, from, last, Math.ceil(rowsMax / rowsPerPack)) ?? []
     const remove = (key: Uint8Array, payload: Uint8Array): null => {
