@@ -1,6 +1,6 @@
 // Switches indexes of transfers on and off, fills them from stored rows, and removes the records of those that are not
-// kept, step by step. A commit adds the records of its own rows whatever is filled, so a step that comes twice, or after
-// one, adds what is there.
+// kept, step by step. A commit adds the records of its own rows whatever is filled, so a step that comes twice, or
+// after one, adds what is there.
 import type { ChainId } from '../../../model.ts'
 import type { IndexWriter } from '../../index-reader.ts'
 import { indexViews } from '../../indexes/all-indexes.ts'

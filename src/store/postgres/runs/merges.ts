@@ -48,9 +48,9 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
   }
 }
 
-// Transfers that are not claimed yet, and their records, may have to go again, which is quick only while they are runs of
-// their own: that begin or end within the range which waits. The ranges are given, because on Citus they are not where
-// runs are.
+// Transfers that are not claimed yet, and their records, may have to go again, which is quick only while they are runs
+// of their own: that begin or end within the range which waits. The ranges are given, because on Citus they are not
+// where runs are.
 const waiting = [transferView, ...indexViews].map(({ id }) => id).join()
 const mergeable = (
   first: number,
