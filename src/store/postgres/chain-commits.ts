@@ -62,7 +62,7 @@ export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number>
 export type ColdPlace = Placed & { bulkRows: number }
 
 export function coldCommit(
-  { ordinal, contracts, slots, bulkRows }: Numbers & ColdPlace,
+  { ordinal, contracts, slots, bulkRows, finalBefore }: Numbers & ColdPlace & { finalBefore?: number | undefined },
   commit: ColdCommit,
 ): Commit<{ transfersAdded: number }> {
   const { covered, ranges = [] } = commit
@@ -101,7 +101,7 @@ export function coldCommit(
       if (span === undefined) await activity.mergeCold(transaction, ordinal, commit.activity)
       else await addActivityRun(transaction, slots, { chain: ordinal, ...span }, commit.activity)
       await addPending(transaction, ordinal, ranges)
-      if (added.some(({ block }) => block <= final)) await countChange(transaction, ordinal, 'filled')
+      if (added.some(({ block }) => block <= (finalBefore ?? final))) await countChange(transaction, ordinal, 'filled')
       return { transfersAdded: added.length }
     },
     ...(ranges.length === 0
@@ -175,16 +175,21 @@ export function hotAddition(
 }
 
 /**
- * Up to which block rows are to be moved; undefined where none are. Also those of a finalization that was cut off
- * between its parts are.
+ * The final block, and up to which block rows are to be moved; undefined where none are. Also those of a finalization
+ * that was cut off between its parts are.
  */
-export async function finalEnd(database: Database, ordinal: number, upTo: number): Promise<number | undefined> {
-  const [[finalized, hasLeft] = []] = await database.read(
+export async function finalEnd(
+  database: Database,
+  ordinal: number,
+  upTo: number,
+): Promise<{ finalized: number; end: number | undefined }> {
+  const [[stored, hasLeft] = []] = await database.read(
     `SELECT finalized, EXISTS (SELECT 1 FROM hot_blocks WHERE chain = ordinal AND number <= finalized)
      FROM chains WHERE ordinal = $1`,
     ordinal,
   )
-  return upTo > Number(finalized) || hasLeft === 't' ? Math.max(upTo, Number(finalized)) : undefined
+  const finalized = Number(stored)
+  return { finalized, end: upTo > finalized || hasLeft === 't' ? Math.max(upTo, finalized) : undefined }
 }
 
 /**
