@@ -11,8 +11,6 @@ import { rowsOf } from './store-rows.ts'
 /** As text, with the address for the number of a contract, which differs between stores. */
 export type ShownRecord = { key: string; value: string }
 
-const contractAts = { by_wallet: 1, by_block: 0, by_token: undefined }
-
 function shown(
   index: IndexView,
   key: Uint8Array,
@@ -20,7 +18,7 @@ function shown(
   addressOf: (number: number) => Address | undefined,
 ): ShownRecord {
   const bytes = Buffer.from(value)
-  const at = contractAts[index.name]
+  const at = index.contractAt
   const address = at === undefined ? '' : addressOf(bytes.readUInt32BE(at))
   if (at !== undefined) bytes.fill(0, at, at + 4)
   return { key: Buffer.from(key).toString('hex'), value: `${bytes.toString('hex')} ${address}` }

@@ -17,6 +17,7 @@ export const partColumns = {
   secrets: ['name', 'value'],
   chains: ['ordinal', 'id', 'head_number', 'head_hash', 'head_timestamp', 'finalized'],
   contracts: ['id', 'chain', 'address'],
+  // Those that are kept: their records are written with transfers, never copied.
   chain_indexes: ['chain', 'view'],
   blocks: ['chain', 'number', 'hash', 'timestamp'],
   hot_blocks: ['chain', 'number', 'hash', 'timestamp'],

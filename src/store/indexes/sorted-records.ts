@@ -1,7 +1,7 @@
 // The records that many transfers add to an index, in the order of keys. No object for each: it is on the way of every
 // bulk commit. Pure.
 import { highHalf, lowHalf } from '../packed-activity.ts'
-import { compareKeys, type PackWriter } from '../runs/pack.ts'
+import type { PackWriter } from '../runs/pack.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { AddRecord, IndexView } from './index-view.ts'
 
@@ -68,14 +68,29 @@ export class SortedRecords {
     return this.#values.subarray(this.#ends[record - 1] ?? 0, this.#ends[record]!)
   }
 
-  /** A key that comes twice, which no true chain has, is written once. */
   writeTo(writer: PackWriter): void {
-    for (let rank = 0; rank < this.length; rank++) {
-      if (rank > 0 && compareKeys(this.keyAt(rank), this.keyAt(rank - 1)) === 0) continue
-      const value = this.valueAt(rank)
-      writer.add(this.keyAt(rank), value, value.length)
+    this.spreadTo(() => writer)
+  }
+
+  /** A key that comes twice, which no true chain has, is written once. `writerOf` is told where a key begins. */
+  spreadTo(writerOf: (keys: Uint8Array, keyAt: number) => PackWriter): void {
+    const keyBytes = this.#keyBytes
+    const [keys, values, ends, order] = [this.#keys, this.#values, this.#ends, this.#order]
+    for (let rank = 0, before = -1; rank < this.length; rank++) {
+      const record = order[rank]!
+      const keyAt = record * keyBytes
+      if (before >= 0 && isSameAt(keys, before, keyAt, keyBytes)) continue
+      const valueAt = record === 0 ? 0 : ends[record - 1]!
+      writerOf(keys, keyAt).add(keys, values, ends[record]! - valueAt, keyAt, valueAt)
+      before = keyAt
     }
   }
+}
+
+/** Neighbours differ near the end. */
+function isSameAt(keys: Uint8Array, a: number, b: number, keyBytes: number): boolean {
+  for (let at = keyBytes - 1; at >= 0; at--) if (keys[a + at] !== keys[b + at]) return false
+  return true
 }
 
 function twice(bytes: Uint8Array, atLeast: number): Uint8Array<ArrayBuffer> {

@@ -2,7 +2,7 @@
 //
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (only where hot rows or finality
 // change), its runs (alone, or shared by those who add rows of a contract), rows of blocks and transfers, kept counts,
-// the chain's coverage.
+// the counts of changes, the chain's coverage.
 import { joinByScope, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import {
@@ -43,28 +43,30 @@ import {
 } from './blocks.ts'
 import { addCoverageRows, lockCoverage, otherScopes, removeCoverageRows } from './coverage-table.ts'
 import type { Database, Transaction } from './database.ts'
+import { addHotRecords, addRecords } from './indexes/add-records.ts'
+import { countChange } from './indexes/row-changes.ts'
 import { addPending, hasPending, takePending } from './pending-ranges.ts'
 import { blockMax } from './place.ts'
 import { addActivityRun } from './runs/activity-runs.ts'
 import { lockRuns, shareRuns } from './runs/runs.ts'
-import type { Slots } from './runs/slots.ts'
-import { addTransferRun, removeTransfers, withoutStored } from './runs/transfer-runs.ts'
+import { dropPending, type Placed, takeBack } from './runs/take-back.ts'
+import { addTransferRun, withoutStored } from './runs/transfer-runs.ts'
 import type { Commit } from './store-database.ts'
-import { storedRows } from './stored-rows.ts'
+import { storedRows, transferOf } from './stored-rows.ts'
 import * as transfers from './transfer-rows.ts'
 
 /** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
 
-/** Whose rows, and where those in runs lie. */
-type Placed = { ordinal: number; slots: Slots }
+/** Where rows go, and from how many on they are runs. */
+export type ColdPlace = Placed & { bulkRows: number }
 
 export function coldCommit(
-  { ordinal, contracts, slots, bulkRows }: Numbers & Placed & { bulkRows: number },
+  { ordinal, contracts, slots, bulkRows, finalBefore }: Numbers & ColdPlace & { finalBefore?: number | undefined },
   commit: ColdCommit,
 ): Commit<{ transfersAdded: number }> {
   const { covered, ranges = [] } = commit
-  const placed = { ordinal, slots }
+  const placed = { ordinal, slots, bulkRows }
   const whole = bulkInterval(commit, bulkRows)
   // Activity comes with the claim, which may be of ranges that were stored before.
   const isBulk = whole !== undefined || activityCount(commit.activity) >= bulkRows
@@ -72,10 +74,11 @@ export function coldCommit(
   return {
     async rows(transaction) {
       const highest = highestBlock(commit)
+      const final = await finalizedOf(transaction, ordinal)
       // Cold rows are final by definition, so a commit above the known final block moves it; on Citus `chain.ts` did.
-      if (highest > (await finalizedOf(transaction, ordinal)) && highest > (await lockChain(transaction, ordinal))) {
+      if (highest > final && highest > (await lockChain(transaction, ordinal))) {
         await requireHotBranch(transaction, ordinal, commit.blocks)
-        await copyToCold(transaction, ordinal, highest)
+        await copyToCold(transaction, placed, highest)
         await writeFinal(transaction, ordinal, highest)
         await dropMoved(transaction, ordinal, highest)
       }
@@ -90,14 +93,16 @@ export function coldCommit(
       const blocks = await blocksOfRows(transaction, ordinal, commit)
       await putColdBlocks(transaction, ordinal, commit.blocks)
       const rows = storedRows(commit.transfers, contracts, blocks)
-      const transfersAdded =
+      const added =
         whole === undefined
-          ? await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))
+          ? (await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))).map(transferOf)
           : await addTransferRun(transaction, slots, { chain: ordinal, ...whole }, rows)
+      await addRecords(transaction, { chain: ordinal, slots, bulkRows }, added, whole)
       if (span === undefined) await activity.mergeCold(transaction, ordinal, commit.activity)
       else await addActivityRun(transaction, slots, { chain: ordinal, ...span }, commit.activity)
       await addPending(transaction, ordinal, ranges)
-      return { transfersAdded }
+      if (added.some(({ block }) => block <= (finalBefore ?? final))) await countChange(transaction, ordinal, 'filled')
+      return { transfersAdded: added.length }
     },
     ...(ranges.length === 0
       ? {}
@@ -118,22 +123,6 @@ async function claimCold(transaction: Transaction, ordinal: number, covered: Col
   await addCovered(transaction, ordinal, covered)
   const claimed = covered.filter(({ scope }) => isWholeScope(scope))
   await takePending(transaction, ordinal, claimed)
-}
-
-/** Deletes the pending ranges that reach into one of the intervals, with their rows. */
-async function dropPending(transaction: Transaction, placed: Placed, intervals: readonly Interval[]): Promise<void> {
-  for (const range of await takePending(transaction, placed.ordinal, intervals))
-    await takeBack(transaction, placed, range)
-}
-
-/** Deletes the cold rows of an interval, from tables and runs. */
-async function takeBack(
-  transaction: Transaction,
-  { ordinal, slots, contract }: Placed & { contract?: number },
-  interval: Interval,
-): Promise<void> {
-  await removeTransfers(transaction, slots, { chain: ordinal, contract }, interval)
-  await transfers.deleteCold(transaction, contract === undefined ? { ordinal } : { contract }, interval)
 }
 
 export function hotCommit({ ordinal, contracts }: Numbers, commit: HotCommit): Commit<void> {
@@ -186,23 +175,29 @@ export function hotAddition(
 }
 
 /**
- * Up to which block rows are to be moved; undefined where none are. Also those of a finalization that was cut off
- * between its parts are.
+ * The final block, and up to which block rows are to be moved; undefined where none are. Also those of a finalization
+ * that was cut off between its parts are.
  */
-export async function finalEnd(database: Database, ordinal: number, upTo: number): Promise<number | undefined> {
-  const [[finalized, hasLeft] = []] = await database.read(
+export async function finalEnd(
+  database: Database,
+  ordinal: number,
+  upTo: number,
+): Promise<{ finalized: number; end: number | undefined }> {
+  const [[stored, hasLeft] = []] = await database.read(
     `SELECT finalized, EXISTS (SELECT 1 FROM hot_blocks WHERE chain = ordinal AND number <= finalized)
      FROM chains WHERE ordinal = $1`,
     ordinal,
   )
-  return upTo > Number(finalized) || hasLeft === 't' ? Math.max(upTo, Number(finalized)) : undefined
+  const finalized = Number(stored)
+  return { finalized, end: upTo > finalized || hasLeft === 't' ? Math.max(upTo, finalized) : undefined }
 }
 
 /**
  * Decides first that no other branch replaces the blocks any longer, then copies their rows, and drops the hot ones
  * once the cold ones can be seen: readers look for hot rows first.
  */
-export function finalization(ordinal: number, upTo: number, commit?: ColdCommit): Commit<void> {
+export function finalization(placed: ColdPlace, upTo: number, commit?: ColdCommit): Commit<void> {
+  const { ordinal } = placed
   return {
     oneConnection: true,
     async check(transaction) {
@@ -212,7 +207,7 @@ export function finalization(ordinal: number, upTo: number, commit?: ColdCommit)
       await blocksOfRows(transaction, ordinal, commit)
     },
     unclaim: transaction => writeFinal(transaction, ordinal, upTo),
-    rows: transaction => copyToCold(transaction, ordinal, upTo),
+    rows: transaction => copyToCold(transaction, placed, upTo),
     claim: transaction => dropMoved(transaction, ordinal, upTo),
   }
 }
@@ -281,6 +276,8 @@ export function unfinalization({ chain, ...placed }: Placed & { chain: ChainId }
       await dropBlocksAbove(transaction, 'hot_blocks', ordinal, to)
       await dropPending(transaction, placed, [above])
       await takeBack(transaction, placed, above)
+      // Even without rows: blocks that were final become new ones.
+      await countChange(transaction, ordinal, 'takenBack')
       await activity.dropColdAbove(transaction, placed, to)
       await dropBlocksAbove(transaction, 'blocks', ordinal, to)
       const names = [`wallet/${chain}/%`, `final/${chain}`]
@@ -317,16 +314,23 @@ async function writeFinal(transaction: Transaction, ordinal: number, upTo: numbe
 }
 
 /** Rows above the highest block are of a commit that was cut off between its parts, perhaps of a lost branch. */
-async function copyToCold(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
+async function copyToCold(
+  transaction: Transaction,
+  { ordinal, slots, bulkRows }: ColdPlace,
+  upTo: number,
+): Promise<void> {
   const highest = await copyBlocksToCold(transaction, ordinal, upTo)
   if (highest < 0) return
   const rows = await transfers.hotRowsUpTo(transaction, ordinal, highest)
-  await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))
+  const added = await transfers.insertCold(transaction, await withoutStored(transaction, ordinal, rows))
+  await addRecords(transaction, { chain: ordinal, slots, bulkRows }, added.map(transferOf))
   await activity.copyActivityToCold(transaction, ordinal, highest)
 }
 
+const hotTables = ['hot_transfers', 'hot_activity', 'hot_view_records']
+
 async function dropMoved(transaction: Transaction, ordinal: number, upTo: number): Promise<void> {
-  for (const table of ['hot_transfers', 'hot_activity'])
+  for (const table of hotTables)
     await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block <= $2`, ordinal, upTo)
   await transaction.run('DELETE FROM hot_blocks WHERE chain = $1 AND number <= $2', ordinal, upTo)
 }
@@ -349,7 +353,8 @@ async function insertHotRows(
 ): Promise<void> {
   const byNumber = new Map(blocks.map(block => [block.number, block]))
   const rows: TransferRow[] = blocks.flatMap(block => block.transfers)
-  await transfers.insertHot(transaction, ordinal, storedRows(rows, contracts, byNumber))
+  const added = await transfers.insertHot(transaction, ordinal, storedRows(rows, contracts, byNumber))
+  await addHotRecords(transaction, ordinal, added.map(transferOf))
   for (const block of blocks) await activity.mergeHot(transaction, ordinal, block.number, block.activity)
 }
 
@@ -368,6 +373,6 @@ async function blocksOfRows(
 }
 
 async function dropHotRowsAbove(transaction: Transaction, ordinal: number, block: number): Promise<void> {
-  for (const table of ['hot_transfers', 'hot_activity'])
+  for (const table of hotTables)
     await transaction.run(`DELETE FROM ${table} WHERE chain = $1 AND block > $2`, ordinal, block)
 }

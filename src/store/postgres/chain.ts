@@ -19,6 +19,7 @@ import {
 } from './coverage-table.ts'
 import type { Dictionary } from './dictionary.ts'
 import { forgetStep, sizeOf } from './forget.ts'
+import { indexWriter } from './indexes/fill-indexes.ts'
 import { pendingRangesOf } from './pending-ranges.ts'
 import { mergeRuns } from './runs/merges.ts'
 import type { StoreDatabase } from './store-database.ts'
@@ -31,21 +32,25 @@ const recordsPerFinalize = 1_000
 
 export function chainWriter(store: StoreDatabase): ChainWriter {
   const { database, dictionary } = store
-  const finalize = async (ordinal: number, upTo: number, commit?: ColdCommit): Promise<void> => {
-    const end = await commits.finalEnd(database, ordinal, upTo)
-    if (end !== undefined) await store.committing(commits.finalization(ordinal, end, commit))
+  const placeOf = async (ordinal: number): Promise<commits.ColdPlace> => ({
+    ...{ ordinal, slots: await store.slots(), bulkRows: store.merging.bulkRows },
+  })
+  /** Returns the block that was final before. */
+  const finalize = async (ordinal: number, upTo: number, commit?: ColdCommit): Promise<number> => {
+    const { finalized, end } = await commits.finalEnd(database, ordinal, upTo)
+    if (end !== undefined) await store.committing(commits.finalization(await placeOf(ordinal), end, commit))
+    return finalized
   }
   return {
+    ...indexWriter(store),
     commitCold: async commit => {
       const numbers = await numbersOf(dictionary, commit.chain, commit.transfers)
       // Rows that a commit makes final leave the hot tables only once every worker shows them.
-      if (store.distributed) await finalize(numbers.ordinal, highestBlock(commit), commit)
-      const { bulkRows } = store.merging
-      const added = await store.committing(
-        commits.coldCommit({ ...numbers, slots: await store.slots(), bulkRows }, commit),
-      )
-      // A transfer comes with up to two counts.
-      await mergeRuns(store, numbers.ordinal, 3 * commit.transfers.length + activityCount(commit.activity))
+      const finalBefore = store.distributed ? await finalize(numbers.ordinal, highestBlock(commit), commit) : undefined
+      const placed = { ...numbers, ...(await placeOf(numbers.ordinal)), finalBefore }
+      const added = await store.committing(commits.coldCommit(placed, commit))
+      // A transfer comes with up to two counts, and with up to four records of indexes.
+      await mergeRuns(store, numbers.ordinal, 7 * commit.transfers.length + activityCount(commit.activity))
       return added
     },
     commitHot: async commit => {

@@ -51,7 +51,8 @@ const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS
   WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
     AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
     AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
-    AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid AND relation = to_regclass('transfers'))`
+    AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid
+      AND relation IN (to_regclass('transfers'), to_regclass('packs')))`
 /** What a notice has that is no warning: severities may be in any language. */
 const plainNotice = '00000'
 const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
@@ -311,6 +312,12 @@ export class Transaction {
     await this.script('RELEASE SAVEPOINT copy')
     this.changed = true
     return true
+  }
+
+  /** The same for rows that cannot be refused. */
+  async copyAll(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
+    await this.#feed(sql, chunks)
+    this.changed = true
   }
 
   async #feed(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {

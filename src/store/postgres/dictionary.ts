@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../../errors.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { byteaArray, hexTextOf } from './arrays.ts'
+import { byteaArray, hexTextOf, int4Array } from './arrays.ts'
 import type { Database, Row } from './database.ts'
+import { keepAllIndexes } from './indexes/kept-indexes.ts'
 
 const contractsMax = 100_000
 
@@ -16,6 +17,8 @@ export type WalkOrdinals = Record<'filter' | 'after', number | undefined>
 
 const ordinalSql = 'SELECT ordinal FROM chains WHERE id = $1'
 const contractsSql = 'SELECT address, id FROM contracts WHERE address = ANY($1::bytea[]) AND chain = $2'
+
+const addressesSql = 'SELECT address, id FROM contracts WHERE id = ANY($1::int4[])'
 
 /** Without its number a row would be stored under 0. */
 export function noNumber(what: string): AlmanacError {
@@ -30,6 +33,7 @@ export class Dictionary {
   readonly #ordinals = new Map<ChainId, number>()
   readonly #chains = new Map<number, ChainId>()
   readonly #contracts = new LRUCache<string, number>({ max: contractsMax })
+  readonly #addresses = new LRUCache<number, Address>({ max: contractsMax })
 
   constructor(database: Database) {
     this.#database = database
@@ -46,12 +50,14 @@ export class Dictionary {
     const known = await this.ordinalOf(chain)
     if (known !== undefined) return known
     const [row] = await this.#database.transaction(async transaction => {
-      await transaction.run(
+      const added = await transaction.run(
         "INSERT INTO chains (ordinal, id) VALUES (nextval('chain_ordinals'), $1) ON CONFLICT DO NOTHING",
         chain,
       )
       // In the transaction that added it: on Citus another connection may not see it yet.
-      return await transaction.query(ordinalSql, chain)
+      const found = await transaction.query(ordinalSql, chain)
+      if (added > 0) await keepAllIndexes(transaction, Number(found[0]?.[0]))
+      return found
     })
     if (row === undefined) throw noNumber(`chain ${chain}`)
     return this.#learnChain(chain, Number(row[0]))
@@ -103,8 +109,8 @@ export class Dictionary {
     return new Map(rows.map(([address, id]) => [hexTextOf<Address>(address), Number(id)]))
   }
 
-  /** The numbers of all these contracts; new ones get one. */
-  async addContracts(ordinal: number, addresses: Iterable<Address>): Promise<ReadonlyMap<Address, number>> {
+  /** The numbers of those of the contracts that have one. */
+  async numbersOf(ordinal: number, addresses: Iterable<Address>): Promise<Map<Address, number>> {
     const numbers = new Map<Address, number>()
     const unknown: Address[] = []
     for (const address of new Set(addresses)) {
@@ -113,11 +119,28 @@ export class Dictionary {
       else numbers.set(address, known)
     }
     if (unknown.length === 0) return numbers
-    // Sorted: two processes that meet the same new contracts wait for each other in one order.
-    unknown.sort()
     const known = await this.#database.read(contractsSql, byteaArray(unknown.map(bytesOfHex)), ordinal)
     this.#learnContracts(ordinal, known, numbers)
-    const added = unknown.filter(address => !numbers.has(address))
+    return numbers
+  }
+
+  /** By their numbers. */
+  async addressesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, Address>> {
+    const unknown = numbers.filter(number => !this.#addresses.has(number))
+    const read = new Map<number, Address>()
+    if (unknown.length > 0)
+      for (const [address, id] of await this.#database.read(addressesSql, int4Array(unknown)))
+        read.set(Number(id), hexTextOf<Address>(address))
+    for (const [number, address] of read) this.#addresses.set(number, address)
+    return new Map(numbers.map(number => [number, read.get(number) ?? (this.#addresses.get(number) as Address)]))
+  }
+
+  /** The numbers of all these contracts; new ones get one. */
+  async addContracts(ordinal: number, addresses: Iterable<Address>): Promise<ReadonlyMap<Address, number>> {
+    const all = [...addresses]
+    const numbers = await this.numbersOf(ordinal, all)
+    // Sorted: two processes that meet the same new contracts wait for each other in one order.
+    const added = [...new Set(all.filter(address => !numbers.has(address)))].sort()
     if (added.length === 0) return numbers
     const wanted = byteaArray(added.map(bytesOfHex))
     const rows = await this.#database.transaction(async transaction => {

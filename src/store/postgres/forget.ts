@@ -13,12 +13,17 @@ import {
   stateOf,
   withoutScope,
 } from '../forget.ts'
+import { indexOf, indexViews } from '../indexes/all-indexes.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import type { Forgotten, ForgottenSize } from '../store.ts'
 import { bytesOf, int4Array } from './arrays.ts'
 import { addCoverageRows, lockCoverage, unwatchContract } from './coverage-table.ts'
 import type { Database, Transaction, Value } from './database.ts'
+import { dropSomeRecords, leaveIndex } from './indexes/fill-indexes.ts'
+import { emptyIndexes, endEmptying } from './indexes/kept-indexes.ts'
+import { RemovedTransfers } from './indexes/remove-records.ts'
+import { countChange } from './indexes/row-changes.ts'
 import { wholeBucket } from './migrations.ts'
 import { blockMax } from './place.ts'
 import { lockRuns, sweepPacks } from './runs/runs.ts'
@@ -36,6 +41,7 @@ const rowsPerPack = 8
 export const largeTables = [
   'transfers',
   'transfer_counts',
+  'view_records',
   'activity',
   'runs',
   'packs',
@@ -68,6 +74,7 @@ export async function forgetStep(
     }
     const numbers = { ordinal, contract: await contractOf(begun.what), rowsMax, slots: await store.slots() }
     const step = (await phases[begun.phase]?.(transaction, numbers, begun)) ?? { removed: 0 }
+    if (step.removed > 0) await countChange(transaction, ordinal, 'takenBack')
     const next = stateAfter(begun, step)
     if (next === undefined) await transaction.run('DELETE FROM checkpoints WHERE name = $1', name)
     else await putCheckpoint(transaction, name, JSON.stringify(next))
@@ -83,12 +90,15 @@ async function dropClaims(
 ): Promise<void> {
   await lockCoverage(transaction, ordinal)
   if (contract !== undefined) await dropClaimsOfContract(transaction, ordinal, contract)
+  else if (view !== undefined && view !== 'activity') await leaveIndex(transaction, ordinal, indexOf(view))
   else if (view !== undefined) await dropClaimsOfActivity(transaction, ordinal, chain)
   else await dropClaimsOfChain(transaction, ordinal, chain)
 }
 
 async function dropClaimsOfChain(transaction: Transaction, ordinal: number, chain: ChainId): Promise<void> {
   await dropWallets(transaction, chain)
+  await emptyIndexes(transaction, ordinal)
+  await countChange(transaction, ordinal, 'takenBack')
   for (const table of ['coverage', 'pending_ranges', 'watched_contracts'])
     await transaction.run(`DELETE FROM ${table} WHERE chain = $1`, ordinal)
   await transaction.run('DELETE FROM checkpoints WHERE starts_with(name, $1)', `unclaimed/${chain}/`)
@@ -148,17 +158,36 @@ const phases: Partial<Record<ForgetPhase, Phase>> = {
   async hot(transaction, { ordinal, contract }, { what }) {
     if (what.contract !== undefined) {
       if (contract === undefined) return { removed: 0 }
+      await transaction.run('DELETE FROM hot_view_records WHERE chain = $1 AND contract = $2', ordinal, contract)
       return { removed: await transaction.run('DELETE FROM hot_transfers WHERE contract = $1', contract) }
     }
-    const tables = what.view === undefined ? ['hot_transfers', 'hot_activity', 'hot_blocks'] : ['hot_activity']
+    const ofChain = ['hot_transfers', 'hot_activity', 'hot_view_records', 'hot_blocks']
+    const tables = what.view === undefined ? ofChain : ['hot_activity']
     for (const table of tables) await transaction.run(`DELETE FROM ${table} WHERE chain = $1`, ordinal)
     return { removed: 0 }
   },
 
+  /** Of all indexes of a chain, or of the one that is forgotten. */
+  async derived(transaction, { ordinal: chain, slots, rowsMax }, { what }) {
+    const { view } = what
+    const indexes = indexViews.filter(({ name }) => view === undefined || name === view)
+    for (const index of indexes) {
+      const removed = await dropSomeRecords(transaction, { chain, slots }, index, rowsMax)
+      if (removed > 0) return { removed, after: more }
+    }
+    if (view === undefined) return { removed: 0 }
+    const { id } = indexes[0]!
+    await transaction.run('DELETE FROM chain_indexes WHERE chain = $1 AND view = $2', chain, id)
+    return await dropRuns(transaction, chain, id)
+  },
+
   async transfers(transaction, bounds, { what, after }) {
     if (what.contract === undefined) return await dropTransfers(transaction, bounds, Number(after || -1))
-    const { contract, rowsMax } = bounds
-    return contract === undefined ? { removed: 0 } : await dropSomeTransfers(transaction, contract, rowsMax)
+    const { ordinal: chain, contract, slots, rowsMax } = bounds
+    if (contract === undefined) return { removed: 0 }
+    await lockRuns(transaction, chain)
+    const gone = await RemovedTransfers.of(transaction, { chain, slots })
+    return await dropSomeTransfers(transaction, contract, rowsMax, gone)
   },
 
   /** The index is in the order of addresses, so each step looks at some of them, of every chain. */
@@ -176,9 +205,13 @@ const phases: Partial<Record<ForgetPhase, Phase>> = {
   },
 
   async runs(transaction, { ordinal, contract, slots, rowsMax }, { what }) {
-    if (what.contract === undefined) return await dropRuns(transaction, ordinal, what)
+    if (what.contract === undefined)
+      return await dropRuns(transaction, ordinal, what.view === undefined ? undefined : activityView.id)
     if (contract === undefined) return { removed: 0 }
-    const removed = await removeSomeTransfers(transaction, slots, { chain: ordinal, contract }, rowsMax)
+    await lockRuns(transaction, ordinal)
+    const gone = await RemovedTransfers.of(transaction, { chain: ordinal, slots })
+    const removed = await removeSomeTransfers(transaction, slots, { chain: ordinal, contract }, rowsMax, gone)
+    await gone.flush({ isLast: true })
     return removed === 0 ? { removed } : { removed, after: more }
   },
 
@@ -195,9 +228,11 @@ const phases: Partial<Record<ForgetPhase, Phase>> = {
     return removed < rowsMax ? { removed } : { removed, after: more }
   },
 
-  async packs(transaction, { slots, rowsMax }) {
+  async packs(transaction, { ordinal, slots, rowsMax }, { what }) {
     const swept = await sweepPacks(transaction, slots, Math.ceil(rowsMax / rowsPerPack))
-    return swept === 0 ? { removed: 0 } : { removed: 0, after: more }
+    if (swept > 0) return { removed: 0, after: more }
+    if (what.view === undefined) await endEmptying(transaction, ordinal)
+    return { removed: 0 }
   },
 
   blocks: (transaction, bounds) => dropSome(transaction, bounds, { table: 'blocks', key: 'number' }),
@@ -236,20 +271,27 @@ async function dropTransfers(
 }
 
 /** The newest first, whole blocks. */
-async function dropSomeTransfers(transaction: Transaction, contract: number, rowsMax: number): Promise<PhaseStep> {
+async function dropSomeTransfers(
+  transaction: Transaction,
+  contract: number,
+  rowsMax: number,
+  gone?: RemovedTransfers,
+): Promise<PhaseStep> {
   const find = 'SELECT block FROM transfers WHERE contract = $1 ORDER BY block DESC LIMIT 1 OFFSET $2'
   const [[block] = []] = await transaction.query(find, contract, rowsMax)
   const from = Number(block ?? 0)
+  await gone?.takeFromTable(contract, { from, to: blockMax })
+  await gone?.flush({ isLast: true })
   const removed = await deleteCold(transaction, { contract }, { from, to: blockMax })
   return from === 0 ? { removed } : { removed, after: more }
 }
 
 /** Their packs are swept after them. */
-async function dropRuns(transaction: Transaction, ordinal: number, { view }: Forgotten): Promise<PhaseStep> {
+async function dropRuns(transaction: Transaction, ordinal: number, view: number | undefined): Promise<PhaseStep> {
   await lockRuns(transaction, ordinal)
   const dropped = await transaction.write(
     'DELETE FROM runs WHERE chain = $1 AND ($2::int4 IS NULL OR view = $2) RETURNING records',
-    ...[ordinal, view === undefined ? null : activityView.id],
+    ...[ordinal, view ?? null],
   )
   return { removed: dropped.reduce((sum, [records]) => sum + Number(records), 0) }
 }

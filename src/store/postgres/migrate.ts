@@ -73,7 +73,7 @@ const distributed: readonly { column: string; tables: readonly string[]; beside?
   { column: 'contract', tables: ['transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks'] },
   { column: 'address', tables: ['activity'] },
-  { column: 'slot', tables: ['runs', 'packs'], beside: 'transfers' },
+  { column: 'slot', tables: ['runs', 'packs', 'view_records'], beside: 'transfers' },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
   { column: 'account', tables: ['solana_closed'] },
 ]

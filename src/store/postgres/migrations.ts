@@ -304,6 +304,47 @@ ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
 ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 `
 
+// Indexes of transfers (`indexes/`). Records that come few at a time are in a table, those of hot blocks in another, on
+// the coordinator of a cluster. `phase`, `reached`: where filling stands (`indexes/kept-indexes.ts`); a chain without
+// contracts keeps all indexes from the start. `row_changes`: see RowChanges in `../index-reader.ts`.
+const indexes = `
+CREATE TABLE view_records (
+  slot int4 NOT NULL,
+  view int4 NOT NULL,
+  chain int4 NOT NULL,
+  key bytea NOT NULL,
+  value bytea NOT NULL,
+  PRIMARY KEY (slot, view, chain, key)
+);
+CREATE TABLE hot_view_records (
+  view int4 NOT NULL,
+  chain int4 NOT NULL,
+  contract int4 NOT NULL,
+  block int4 NOT NULL,
+  key bytea NOT NULL,
+  value bytea NOT NULL,
+  PRIMARY KEY (view, chain, key)
+);
+CREATE INDEX hot_view_records_by_block ON hot_view_records (chain, block);
+CREATE TABLE chain_indexes (
+  chain int4 NOT NULL,
+  view int4 NOT NULL,
+  kept boolean NOT NULL DEFAULT true,
+  phase text,
+  reached bytea,
+  contracts int8 NOT NULL DEFAULT 0,
+  contracts_of int8 NOT NULL DEFAULT 0,
+  PRIMARY KEY (chain, view)
+);
+INSERT INTO chain_indexes (chain, view) SELECT ordinal, view FROM chains CROSS JOIN (VALUES (4), (5), (6)) AS all_of (view)
+  WHERE ordinal NOT IN (SELECT chain FROM contracts);
+CREATE TABLE row_changes (
+  chain int4 PRIMARY KEY,
+  taken_back int8 NOT NULL DEFAULT 0,
+  filled int8 NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+`
+
 // What contracts say of tokens, as nodes answered. token_id: without leading zeros. uri: NULL where there is none.
 const tokenUris = `
 CREATE TABLE token_uris (
@@ -317,5 +358,5 @@ CREATE TABLE token_uris (
 `
 
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges, runs, tokenUris]
+export const migrations: readonly string[] = [first, pendingRanges, limitsAndAges, runs, indexes, tokenUris]
 export const schemaVersion = versionAfter(migrations)

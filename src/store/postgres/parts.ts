@@ -14,19 +14,21 @@ import {
   type ReadableName,
   type StoreParts,
 } from '../parts.ts'
+import { bulkRows } from '../runs/levels.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { visibleEverywhere } from './citus/commits.ts'
 import { Database, type Row, type Transaction } from './database.ts'
+import { addHotRecords, addRecords } from './indexes/add-records.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { type ColdRecord, coldPage } from './runs/cold-pages.ts'
 import { isInRuns, type PartInRuns, partsInRuns } from './runs/part-records.ts'
-import { KnownSlots } from './runs/slots.ts'
+import { KnownSlots, type Slots } from './runs/slots.ts'
 import { databaseOptions } from './store-database.ts'
-import type { StoredRow } from './stored-rows.ts'
+import { type StoredRow, transferOf } from './stored-rows.ts'
 import { insertCold, insertHot } from './transfer-rows.ts'
 
 /** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
@@ -70,6 +72,7 @@ function storedColumnsOf(part: ReadableName): readonly string[] {
 const conditions: Partial<Record<ReadableName, string>> = {
   checkpoints: `name <> '${copyCheckpointName}'`,
   transfer_counts: 'bucket >= 0',
+  chain_indexes: 'kept',
 }
 
 export async function openPostgresParts(url: string, { mustExist = false } = {}): Promise<StoreParts> {
@@ -160,7 +163,8 @@ class PostgresParts implements StoreParts {
 
   async writePart(part: PartName, rows: readonly PartRow[], checkpoint: string): Promise<void> {
     await this.#database.transaction(async transaction => {
-      if (part === 'transfers' || part === 'hot_transfers') await writeTransfers(transaction, part, rows)
+      if (part === 'transfers' || part === 'hot_transfers')
+        await writeTransfers(transaction, await this.#slots.all(), part, rows)
       else if (rows.length > 0) await writeRows(transaction, part, rows)
       if (part === 'chains' || part === 'contracts') await keepNumbers(transaction)
       await transaction.run(
@@ -276,6 +280,7 @@ async function keepNumbers(transaction: Transaction): Promise<void> {
 
 async function writeTransfers(
   transaction: Transaction,
+  slots: Slots,
   part: 'transfers' | 'hot_transfers',
   rows: readonly PartRow[],
 ): Promise<void> {
@@ -290,8 +295,10 @@ async function writeTransfers(
     const numbers = [...new Set(ofChain.map(row => row[1] as number))]
     const blocks = new Map((await findBlocks(transaction, ordinal, numbers)).map(block => [block.number, block]))
     const stored = ofChain.map(row => storedRow(row, blocks))
-    if (part === 'transfers') await insertCold(transaction, stored)
-    else await insertHot(transaction, ordinal, stored)
+    if (part === 'transfers') {
+      const added = await insertCold(transaction, stored)
+      await addRecords(transaction, { chain: ordinal, slots, bulkRows }, added.map(transferOf))
+    } else await addHotRecords(transaction, ordinal, (await insertHot(transaction, ordinal, stored)).map(transferOf))
   }
 }
 

@@ -12,15 +12,16 @@ export const blockMax = 2 ** 31 - 1
 /** A bound of pages: rows before or after it. */
 export type Bound = { block: number; place: bigint }
 
-/** Refuses a position that does not fit, which would be stored as another one. */
-export function requireFits({ block, transactionIndex, logIndex, batchIndex }: Position): void {
-  if (
-    block < blockMax &&
-    transactionIndex <= transactionIndexMax &&
-    logIndex <= logIndexMax &&
-    batchIndex < batchIndexMax
+export function fits({ block, transactionIndex, logIndex, batchIndex }: Position): boolean {
+  return (
+    block < blockMax && transactionIndex <= transactionIndexMax && logIndex <= logIndexMax && batchIndex < batchIndexMax
   )
-    return
+}
+
+/** Refuses a position that does not fit, which would be stored as another one. */
+export function requireFits(position: Position): void {
+  if (fits(position)) return
+  const { block, transactionIndex, logIndex, batchIndex } = position
   throw new AlmanacError(
     'store_failed',
     `Block ${block}, transaction ${transactionIndex}, log ${logIndex}, position ${batchIndex} does not fit into a PostgreSQL store.`,

@@ -11,6 +11,7 @@ import { CitusWorkers } from './citus/workers.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { largeTables } from './forget.ts'
+import { indexReader } from './indexes/index-reader.ts'
 import { keyStore } from './keys.ts'
 import { hasCitus, migrate, requireStore } from './migrate.ts'
 import { schemaVersion } from './migrations.ts'
@@ -82,6 +83,7 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
       const { location } = database
       return { engine: 'postgres', location, schemaVersion, sizeBytes, usedBytes: sizeBytes, disk: undefined }
     },
+    indexes: indexReader(store),
     runs: () => runSummaries(store),
     problems: async () => (await workers?.problems()) ?? [],
     close: () => store.close(),

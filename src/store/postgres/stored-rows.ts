@@ -1,9 +1,10 @@
 // Transfers as the tables hold them, and as COPY takes them. Pure.
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, Block, TransferRow } from '../../model.ts'
+import type { StoredTransfer } from '../runs/view.ts'
 import { writeInt8 } from './arrays.ts'
 import { noNumber } from './dictionary.ts'
-import { placeHigh, placeLow, requireFits } from './place.ts'
+import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 
 /** A row as the tables hold it. The place is two halves of 32 bits. */
 export type StoredRow = {
@@ -45,29 +46,47 @@ export function storedRows(
   )
 }
 
-// Transfers in PostgreSQL's binary COPY format, in pieces of bounded size.
+type PlacedRow = Omit<StoredRow, 'timestamp' | 'hash'>
+
+export function transferOf({ contract, block, placeHigh, placeLow, payload }: PlacedRow): StoredTransfer {
+  const transactionIndex = transactionIndexOf(placeHigh)
+  const logIndex = logIndexOf(placeHigh, placeLow)
+  return { contract, block, transactionIndex, logIndex, batchIndex: batchIndexOf(placeLow), payload }
+}
+
+// Rows in PostgreSQL's binary COPY format, in pieces of bounded size.
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const trailer = Buffer.from([0xff, 0xff])
 const pieceBytes = 256 * 1024
-/** The field count, six lengths, and the fields but for hash and payload. */
-const fixedBytes = 2 + 6 * 4 + 4 + 4 + 8 + 8
 
-export function* copyRows(rows: readonly StoredRow[]): Generator<Uint8Array> {
+/** `write` returns where the row ends. */
+export function* copyPieces<T>(
+  rows: readonly T[],
+  sizeOf: (row: T) => number,
+  write: (piece: Buffer, row: T, at: number) => number,
+): Generator<Uint8Array> {
   yield signature
   let piece = Buffer.allocUnsafe(pieceBytes)
   let at = 0
   for (const row of rows) {
-    const size = fixedBytes + row.hash.length + row.payload.length
+    const size = sizeOf(row)
     if (at + size > piece.length) {
       yield piece.subarray(0, at)
       piece = Buffer.allocUnsafe(Math.max(pieceBytes, size))
       at = 0
     }
-    at = writeRow(piece, row, at)
+    at = write(piece, row, at)
   }
   yield piece.subarray(0, at)
   yield trailer
+}
+
+/** The field count, six lengths, and the fields but for hash and payload. */
+const fixedBytes = 2 + 6 * 4 + 4 + 4 + 8 + 8
+
+export function copyRows(rows: readonly StoredRow[]): Generator<Uint8Array> {
+  return copyPieces(rows, ({ hash, payload }) => fixedBytes + hash.length + payload.length, writeRow)
 }
 
 function writeRow(piece: Buffer, row: StoredRow, start: number): number {
@@ -81,10 +100,11 @@ function writeRow(piece: Buffer, row: StoredRow, start: number): number {
   at = piece.writeUInt32BE(row.placeLow, at)
   at = piece.writeInt32BE(8, at)
   at = writeInt8(piece, row.timestamp, at)
-  for (const bytes of [row.hash, row.payload]) {
-    at = piece.writeInt32BE(bytes.length, at)
-    piece.set(bytes, at)
-    at += bytes.length
-  }
-  return at
+  return writeBytes(piece, row.payload, writeBytes(piece, row.hash, at))
+}
+
+export function writeBytes(piece: Buffer, bytes: Uint8Array, start: number): number {
+  const at = piece.writeInt32BE(bytes.length, start)
+  piece.set(bytes, at)
+  return at + bytes.length
 }

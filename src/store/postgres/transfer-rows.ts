@@ -82,18 +82,18 @@ function columnsOf(rows: readonly StoredRow[]): Buffer[] {
 const copiedRowsMax = 20_000
 
 /**
- * Returns how many rows were new. Almost always all are, and then COPY is twice as fast as an INSERT that checks: it is
+ * Returns the rows that were new. Almost always all are, and then COPY is twice as fast as an INSERT that checks: it is
  * tried first, and where the server refuses a stored row, the INSERT follows.
  */
-export async function insertCold(transaction: Transaction, rows: readonly StoredRow[]): Promise<number> {
-  let added = 0
+export async function insertCold(transaction: Transaction, rows: readonly StoredRow[]): Promise<StoredRow[]> {
+  const added: StoredRow[] = []
   for (let at = 0; at < rows.length; at += copiedRowsMax) {
     const some = rows.slice(at, at + copiedRowsMax)
     const sql = `COPY transfers (${columns}) FROM STDIN (FORMAT binary)`
-    if (await transaction.copyIn(sql, copyRows(some), isUniqueViolation)) {
-      await addToCounts(transaction, countsOf(some))
-      added += some.length
-    } else added += await insertMissing(transaction, some)
+    const isCopied = await transaction.copyIn(sql, copyRows(some), isUniqueViolation)
+    const inserted = isCopied ? some : await insertMissing(transaction, 'transfers', some)
+    await addToCounts(transaction, countsOf(inserted))
+    added.push(...inserted)
   }
   return added
 }
@@ -113,14 +113,22 @@ function countsOf(rows: readonly StoredRow[]): CountChange[] {
   return changes
 }
 
-async function insertMissing(transaction: Transaction, rows: readonly StoredRow[]): Promise<number> {
+/** Of rows at one place the first counts. */
+async function insertMissing(
+  transaction: Transaction,
+  table: 'transfers' | 'hot_transfers',
+  rows: readonly StoredRow[],
+  ordinal?: number,
+): Promise<StoredRow[]> {
+  const ofChain = ordinal === undefined ? ['', ''] : [', chain', ', $8::int4']
   const inserted = await transaction.write(
-    `WITH changed AS (INSERT INTO transfers (${columns}) SELECT ${givenColumns} FROM ${given} ON CONFLICT DO NOTHING ${changed}) ${changesSql}`,
+    `INSERT INTO ${table} (${columns}${ofChain[0]}) SELECT ${givenColumns}${ofChain[1]} FROM ${given}
+     ON CONFLICT DO NOTHING RETURNING contract, block, place >> 32, place & 4294967295`,
     ...columnsOf(rows),
+    ...(ordinal === undefined ? [] : [ordinal]),
   )
-  const changes = inserted.map(changeOf)
-  await addToCounts(transaction, changes)
-  return changes.reduce((sum, { stored }) => sum + stored, 0)
+  const places = new Set(inserted.map(row => row.join()))
+  return rows.filter(row => places.delete([row.contract, row.block, row.placeHigh, row.placeLow].join()))
 }
 
 /** Deletes cold rows of contracts or of a whole chain, and subtracts them from the counts. Returns how many. */
@@ -160,13 +168,13 @@ export async function withRows(
   return new Set(found.map(([contract]) => Number(contract)))
 }
 
-export async function insertHot(transaction: Transaction, ordinal: number, rows: readonly StoredRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await transaction.run(
-    `INSERT INTO hot_transfers (${columns}, chain) SELECT ${givenColumns}, $8::int4 FROM ${given} ON CONFLICT DO NOTHING`,
-    ...columnsOf(rows),
-    ordinal,
-  )
+/** Returns the rows that were new. */
+export async function insertHot(
+  transaction: Transaction,
+  ordinal: number,
+  rows: readonly StoredRow[],
+): Promise<StoredRow[]> {
+  return rows.length === 0 ? [] : await insertMissing(transaction, 'hot_transfers', rows, ordinal)
 }
 
 /** In the order of `storedRows`. */

@@ -3,6 +3,7 @@
 import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { citusUrl, createSchema, onCitus, onServer } from '../../../../test/citus-schema.ts'
+import { checkIndexSteps } from '../../../../test/index-steps.ts'
 import { type StoreFixture, storeContract } from '../../../../test/store-contract.ts'
 import type { Address, ChainId, Hash } from '../../../model.ts'
 import { noActivity } from '../../packed-activity.ts'
@@ -36,6 +37,10 @@ if (citusUrl === undefined) {
   storeContract('citus', createFixture, { runs })
   storeContract('citus, in runs', () => createFixture({ bulkRows: 1, runsPerMerge: 3 }), { runs, rowsOnly: true })
 
+  test('an index has the records of the stored transfers, after every change', { timeout: 300_000 }, async () => {
+    await checkIndexSteps(createFixture, Math.ceil(runs / 4))
+  })
+
   /** All others are on the coordinator. */
   const spread = {
     ...{
@@ -45,6 +50,7 @@ if (citusUrl === undefined) {
       activity: 'address',
       runs: 'slot',
       packs: 'slot',
+      view_records: 'slot',
     },
     ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account', solana_mints: 'everywhere' },
   }

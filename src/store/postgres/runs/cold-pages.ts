@@ -12,7 +12,7 @@ export type ColdRecord = { key: Uint8Array; chain: number; value: Uint8Array }
 export type ColdPlace = Pick<ColdRecord, 'key' | 'chain'>
 
 export type ColdSource = {
-  database: Database
+  database: Pick<Database, 'read'>
   slots: Slots
   view: View
   /** All chains where it is not given. */

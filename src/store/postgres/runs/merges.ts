@@ -1,6 +1,10 @@
 // Keeps runs few, as in a file (`../../sqlite/runs/merges.ts`): sixteen of like size become one, some records at a
 // time, each time within one transaction and one slot.
 import { AlmanacError } from '../../../errors.ts'
+import { indexViews } from '../../indexes/all-indexes.ts'
+import { byBlock } from '../../indexes/by-block.ts'
+import { byToken } from '../../indexes/by-token.ts'
+import { byWallet } from '../../indexes/by-wallet.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
 import { levelOf, recordsPerStep, recordsWorthMerging } from '../../runs/levels.ts'
@@ -16,7 +20,7 @@ import { pendingRangesOf } from '../pending-ranges.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { dropRun, insertPacks, packBytesOf, readMembers, tryLockRuns } from './runs.ts'
 
-const views: readonly View[] = [activityView, transferView, countView]
+const views: readonly View[] = [activityView, transferView, countView, ...indexViews]
 
 const passing: readonly string[] = ['store_full', 'store_locked', 'conflict']
 
@@ -44,11 +48,13 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
   }
 }
 
-// Transfers that are not claimed yet may have to go again, which is quick only while they are a run of their own: that
-// begins or ends within the range which waits. The ranges are given, because on Citus they are not where runs are.
+// Transfers that are not claimed yet, and their records, may have to go again, which is quick only while they are runs
+// of their own: that begin or end within the range which waits. The ranges are given, because on Citus they are not
+// where runs are.
+const waiting = [transferView, ...indexViews].map(({ id }) => id).join()
 const mergeable = (
   first: number,
-): string => `NOT growing AND target IS NULL AND (view <> ${transferView.id} OR NOT EXISTS (
+): string => `NOT growing AND target IS NULL AND (view NOT IN (${waiting}) OR NOT EXISTS (
   SELECT 1 FROM unnest($${first}::int8[], $${first + 1}::int8[]) AS pending (low, high)
   WHERE runs.from_block BETWEEN low AND high OR runs.to_block BETWEEN low AND high))`
 /** A view that this version does not know stays as it is. */
@@ -119,10 +125,13 @@ async function begin(transaction: Transaction, step: MergeStep): Promise<void> {
 }
 
 /** About what a pack of a view has. */
-const recordsPerPack = new Map([
+export const recordsPerPack = new Map<View, number>([
   [activityView, 13],
   [transferView, 28],
   [countView, 80],
+  [byWallet, 20],
+  [byToken, 14],
+  [byBlock, 80],
 ])
 
 const findPacks = `SELECT id, key, bytes FROM unnest($2::int8[], $3::int8[]) AS sources (id, packs_max)

@@ -5,13 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { keyBytesOf, shownRecords } from '../../../../test/index-reads.ts'
 import { packTransfer } from '../../../../test/pack-transfer.ts'
 import { startPostgres } from '../../../../test/postgres-server.ts'
 import { draw } from '../../../../test/sim/random.ts'
 import { rowsOf } from '../../../../test/store-rows.ts'
 import type { ActivityRow, Address, ChainId, Hash, TransferRow } from '../../../model.ts'
+import type { IndexRecords } from '../../index-reader.ts'
+import { indexViews } from '../../indexes/all-indexes.ts'
+import { blockSpan } from '../../indexes/by-block.ts'
+import { tokenKey } from '../../indexes/by-token.ts'
+import { walletSpan } from '../../indexes/by-wallet.ts'
 import { packActivity } from '../../packed-activity.ts'
 import { copyStore } from '../../parts.ts'
+import { newestOfBlock, oldestOfBlock, placeBytes, positionOfPlace, wordAt } from '../../runs/place-key.ts'
 import { openSqliteParts } from '../../sqlite/parts.ts'
 import { openSqliteStore } from '../../sqlite/sqlite-store.ts'
 import type { Store, TransferPageQuery } from '../../store.ts'
@@ -60,7 +67,8 @@ async function commitBlocks(stores: readonly Store[], { from, to }: { from: numb
         idCount: below(50) === 0 ? 5 : 1,
       } as const
       transfers.push({
-        ...{ block, transactionIndex, logIndex: below(5), batchIndex: 0, contract },
+        // A log is of one contract.
+        ...{ block, transactionIndex, logIndex: below(5) * 5 + contracts.indexOf(contract), batchIndex: 0, contract },
         payload: packTransfer(facts),
       })
     }
@@ -91,7 +99,48 @@ async function compare(postgres: Store, file: Store): Promise<void> {
     expect(await postgres.transferCount(asked), JSON.stringify(asked)).toBe(await file.transferCount(asked))
     const wallet = walletOf(below(750))
     expect(await postgres.activityOf(wallet)).toEqual(await file.activityOf(wallet))
+    await compareRecords(postgres, file, wallet, contract)
   }
+}
+
+/** Of a wallet, of a contract or some of its tokens, or of all blocks, from anywhere. */
+async function compareRecords(postgres: Store, file: Store, wallet: Address, contract: Address): Promise<void> {
+  const index = indexViews[below(indexViews.length)]!
+  const [a, b] = [below(lastBlock + 10), below(lastBlock + 10)].sort((x, y) => x - y) as [number, number]
+  const spans = {
+    by_wallet: () => walletSpan(wallet, { from: a, to: b }),
+    by_block: () => blockSpan({ from: a, to: b }),
+    by_token: () => ({
+      from: tokenKey(below(2), BigInt(below(2 ** 31)) ** 2n, { ...newestOfBlock, block: b }),
+      to: tokenKey(1, BigInt(below(2 ** 31)) ** 3n, { ...oldestOfBlock, block: a }),
+    }),
+  }
+  const query = {
+    ...({ chain, index: index.name, ...spans[index.name](), order: below(2) === 0 ? 'keys' : 'back' } as const),
+    ...{ limit: [1, 7, 100, 1_000][below(4)]!, ...(index.byContract ? { contract } : {}) },
+  }
+  for (let pages = 0, after: Uint8Array | undefined; pages < 3; pages++) {
+    const asked = { ...query, after }
+    const [found, expected] = [await postgres.indexes!.indexRecords(asked), await file.indexes!.indexRecords(asked)]
+    expect(shownRecords(index, found), JSON.stringify(asked)).toEqual(shownRecords(index, expected))
+    if (index.name === 'by_block') await compareTransfersAt(postgres, file, expected)
+    if (expected.length < query.limit) break
+    after = expected.keys.slice(-keyBytesOf(index))
+  }
+}
+
+async function compareTransfersAt(
+  postgres: Store,
+  file: Store,
+  { keys, values, length, contracts: known }: IndexRecords,
+) {
+  const places = Array.from({ length }, (_, record) => ({
+    ...{ contract: known.get(wordAt(values, record * 4))!, ...positionOfPlace(keys, record * placeBytes) },
+  }))
+  const [found, expected] = await Promise.all([postgres, file].map(store => store.indexes!.transfersAt(chain, places)))
+  expect(rowsOf(found!)).toEqual(rowsOf(expected!))
+  expect(found!.length).toBe(length)
+  expect(found!.contracts).toEqual(expected!.contracts)
 }
 
 test(`runs of many packs answer as a file does (seed ${seed})`, { timeout: 60_000 }, async () => {

@@ -4,10 +4,12 @@ import type { Interval } from '../../../model.ts'
 import { levelOf } from '../../runs/levels.ts'
 import { packMembers } from '../../runs/members.ts'
 import { compareKeys, type Pack, PackReader, PackWriter } from '../../runs/pack.ts'
+import { wordAt } from '../../runs/place-key.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import { byteaArray, bytesOf, int4Array, int8Array } from '../arrays.ts'
 import type { Row, Transaction } from '../database.ts'
+import { copyPacks } from './copy-packs.ts'
 import type { Slots } from './slots.ts'
 
 /** The part of a run in one slot. */
@@ -43,12 +45,27 @@ export async function tryLockRuns(transaction: Transaction, chain: number): Prom
 }
 
 /** The packs of one part, in the making. */
-class PartWriter {
-  readonly packs: Pack[] = []
-  readonly writer: PackWriter
+class PartWriter extends PackWriter {
+  readonly packs: Pack[]
+  /** In the order of their numbers, of a view by contract. */
+  readonly contracts: number[] = []
+  readonly #byContract: boolean
+  #contract = -1
 
   constructor(view: View) {
-    this.writer = new PackWriter(view.keyBytes, pack => this.packs.push(pack), packBytesOf(view))
+    const packs: Pack[] = []
+    super(view.keyBytes, pack => packs.push(pack), packBytesOf(view))
+    this.packs = packs
+    this.#byContract = view.byContract
+  }
+
+  override add(key: Uint8Array, value: Uint8Array, length: number, keyAt = 0, valueAt = 0): void {
+    if (this.#byContract) {
+      const contract = wordAt(key, keyAt)
+      if (contract !== this.#contract) this.contracts.push(contract)
+      this.#contract = contract
+    }
+    super.add(key, value, length, keyAt, valueAt)
   }
 
   get records(): number {
@@ -64,12 +81,12 @@ export async function addRun(
   write: (writerOf: (slot: number) => PackWriter) => void,
 ): Promise<void> {
   const parts = new Map(slots.map(slot => [slot, new PartWriter(view)]))
-  write(slot => parts.get(slot)!.writer)
-  for (const { writer } of parts.values()) writer.flush()
+  write(slot => parts.get(slot)!)
+  for (const part of parts.values()) part.flush()
   const filled = [...parts].filter(([, { packs }]) => packs.length > 0)
   if (filled.length === 0) return
   const [[id] = []] = await transaction.query("SELECT nextval('run_numbers')")
-  const members = filled.map(([, { packs }]) => membersOf(view, packs))
+  const members = filled.map(([, { contracts }]) => (view.byContract ? readMembers(packMembers(contracts)) : noMembers))
   await transaction.run(
     `INSERT INTO runs (slot, id, chain, view, from_block, to_block, level, records, ${memberColumns})
      SELECT slot, $1::int8, $2::int4, $3::int4, $4::int8, $5::int8, level, records, nullif(first, -1), is_list = 1, members
@@ -88,6 +105,10 @@ export async function addRun(
 
 export async function insertPacks(transaction: Transaction, { slot, id }: Part, packs: readonly Pack[]): Promise<void> {
   if (packs.length === 0) return
+  if (packs.length >= packsWorthCopying) {
+    await copyPacks(transaction, { slot, id }, packs)
+    return
+  }
   await transaction.run(
     `INSERT INTO packs (slot, run, key, bytes) SELECT $1::int4, $2::int8, key, bytes
      FROM unnest($3::bytea[], $4::bytea[]) AS given (key, bytes)`,
@@ -104,19 +125,7 @@ const listForm = 0
 
 type Members = { first: number; isList: boolean; bytes: Uint8Array | undefined }
 
-function membersOf(view: View, packs: readonly Pack[]): Members {
-  if (!view.byContract) return { first: -1, isList: false, bytes: undefined }
-  const contracts: number[] = []
-  const reader = new PackReader(view.keyBytes)
-  for (const { bytes } of packs) {
-    reader.open(bytes)
-    while (reader.next()) {
-      const contract = Math.floor(reader.prefix / 2 ** 16)
-      if (contract !== contracts.at(-1)) contracts.push(contract)
-    }
-  }
-  return readMembers(packMembers(contracts))
-}
+const noMembers: Members = { first: -1, isList: false, bytes: undefined }
 
 /** As `packMembers` packs them. */
 export function readMembers(bytes: Uint8Array): Members {
@@ -162,6 +171,9 @@ export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null |
 
 type Span = { from: Uint8Array; to: Uint8Array }
 
+/** Fewer are there sooner with one statement. */
+const packsWorthCopying = 64
+
 /** Bounds what is in memory. */
 const packsPerRead = 500
 const keysPerRead = 5_000
@@ -170,13 +182,17 @@ const keysPerRead = 5_000
 export const packsFrom = (run: string, slot: string, from: string): string =>
   `coalesce((SELECT key FROM packs WHERE slot = ${slot} AND run = ${run} AND key <= ${from} ORDER BY key DESC LIMIT 1), ${from})`
 
-/** Changes the records from one key to another, both included. */
+function wholeSpan({ keyBytes }: View): Span {
+  return { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(0xff) }
+}
+
+/** Changes the records from one key to another, both included. `between`: after each read of some packs. */
 export async function changeRun(
   transaction: Transaction,
   view: View,
   { slot, id }: Part,
   change: Change,
-  span: Span = { from: new Uint8Array(view.keyBytes), to: new Uint8Array(view.keyBytes).fill(0xff) },
+  { span = wholeSpan(view), between }: { span?: Span | undefined; between?: (() => Promise<void>) | undefined } = {},
 ): Promise<void> {
   const within: Change = (key, value) =>
     compareKeys(key, span.from) >= 0 && compareKeys(key, span.to) <= 0 ? change(key, value) : undefined
@@ -187,6 +203,7 @@ export async function changeRun(
   let removed = 0
   for (let rows = await transaction.query(first, slot, id, span.from, span.to); rows.length > 0; ) {
     removed += await changePacks(transaction, view, { slot, id }, rows, within)
+    await between?.()
     const last = bytesOf(rows.at(-1)![0])
     rows = rows.length < packsPerRead ? [] : await transaction.query(next, slot, id, last, span.to)
   }
@@ -260,11 +277,11 @@ function changedPack(
     const now = change(reader.key, reader.value.subarray(0, reader.valueLength))
     if (now !== undefined) isChanged = true
     if (now === null) removed++
-    else if (now === undefined) part.writer.add(reader.key, reader.value, reader.valueLength)
-    else part.writer.add(reader.key, now, now.length)
+    else if (now === undefined) part.add(reader.key, reader.value, reader.valueLength)
+    else part.add(reader.key, now, now.length)
   }
   if (!isChanged) return undefined
-  part.writer.flush()
+  part.flush()
   return { key: bytesOf(storedKey), packs: part.packs, removed }
 }
 
